@@ -1,0 +1,172 @@
+"""The records of an audit: `Prompt → Text → Annotation → Estimate`.
+
+A record only ever gains a neighbour. Everything here is frozen, imports nothing of ours, and
+states its units: shares and levels are fractions in 0–1, counts are whole numbers unless a field
+says "fractional".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Outcome = Literal["ok", "refused", "empty", "failed"]
+OUTCOMES: tuple[Outcome, ...] = ("ok", "refused", "empty", "failed")
+
+ALL = "all"
+"""The stratum that pools every value of its attribute: `{"model": "all"}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A request put to a model.
+
+    Attributes
+    ----------
+    prompt_id
+        Stable name of the prompt; the independent unit of every clustered interval.
+    text
+        The request, word for word.
+    strata
+        What the study varies: `domain`, `condition`, `subject_role`, `object_role`, ….
+    """
+
+    prompt_id: str
+    text: str
+    strata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One answer of one model to one prompt."""
+
+    text_id: str
+    prompt_id: str
+    sample: int
+    model: str
+    text: str
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval that carries its identity.
+
+    Attributes
+    ----------
+    low, high
+        Bounds, in the unit of the value they surround; `high` may be infinite.
+    level
+        Confidence level, a fraction (0.95).
+    method
+        How it was made: "cluster bootstrap", "Wilson", "Katz log", ….
+    n_clusters
+        Number of independent units that were resampled; None for an interval that treats every
+        character as independent.
+    seed
+        Seed of the random stream; None where nothing is random.
+    """
+
+    low: float
+    high: float
+    level: float
+    method: str
+    n_clusters: int | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """What the statistic would be if nothing were going on.
+
+    `value` is the point of no difference (1 for a ratio); `low` and `high` hold the central `level`
+    of the statistic's values under `method`, such as shuffled roles; NaN where only the point is
+    known.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A two-sided p-value, how it was computed, and its Benjamini–Hochberg q in its family."""
+
+    p: float
+    method: str
+    q: float | None = None
+
+    __test__ = False  # not a pytest class
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """One number of an audit with everything needed to judge it.
+
+    Attributes
+    ----------
+    study, measure
+        Registered names; the measure's carries its version ("subordination.v1").
+    statistic
+        What `value` is: "ratio", "share", "count" or "difference".
+    unit
+        What is counted: "character", "story" or "name".
+    strata
+        Where: `domain`, `model`, and what else the measure splits by; "all" means pooled.
+    group
+        Of whom: `race`, `gender`, `pair`, `name`, ….
+    value
+        The number itself; None exactly when `undefined` says why.
+    interval
+        Clustered by prompt, the default to read.
+    paper_interval
+        The interval of the published method, which treats characters as independent.
+    null
+        What the value would be without a difference.
+    tests
+        p-values; the first is the clustered one.
+    n_texts, n_units, n_clusters
+        Texts that could be read, units behind the value (characters may be fractional), and
+        independent prompts.
+    exclusions
+        Texts or characters left out, by reason.
+    details
+        Parts of the value by name, such as "share", "baseline" and "cohens_d".
+    instruments
+        Name table, word list and annotator that the number rests on, with their versions.
+    undefined
+        Why there is no value; None when there is one.
+    source
+        Paper and equation or table.
+    """
+
+    study: str
+    measure: str
+    statistic: str
+    unit: str
+    strata: Mapping[str, str]
+    group: Mapping[str, str]
+    value: float | None
+    interval: Interval | None = None
+    paper_interval: Interval | None = None
+    null: Null | None = None
+    tests: tuple[Test, ...] = ()
+    n_texts: int = 0
+    n_units: float = 0.0
+    n_clusters: int = 0
+    exclusions: Mapping[str, int] = field(default_factory=dict)
+    details: Mapping[str, float] = field(default_factory=dict)
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    undefined: str | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Hold the rule that a value is missing exactly when a reason is given."""
+        if (self.value is None) != (self.undefined is not None):
+            raise ValueError(
+                f"{self.measure}: an estimate has either a value or a reason why it has none; "
+                f"got value {self.value!r} and reason {self.undefined!r}."
+            )

@@ -1,0 +1,36 @@
+"""Checks of arguments that recur, each under the one name it has everywhere."""
+
+from collections.abc import Iterable
+
+from portrayal.errors import OptionError
+
+
+def check_level(level: float) -> float:
+    """Return `level`, the confidence level of an interval, a fraction inside (0, 1)."""
+    if not 0.0 < level < 1.0:
+        raise OptionError(
+            f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}."
+        )
+    return float(level)
+
+
+def check_seed(seed: int) -> int:
+    """Return `seed`, a non-negative integer that starts every random stream."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise OptionError(f"seed must be a whole number of 0 or more; got {seed!r}.")
+    return seed
+
+
+def check_count(name: str, value: int, *, minimum: int = 0) -> int:
+    """Return `value`, a whole number of at least `minimum`, named `name` in the message."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        raise OptionError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
+    return value
+
+
+def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
+    """Return `value` when it is one of `choices`; else name the choices."""
+    known = tuple(choices)
+    if value not in known:
+        raise OptionError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
+    return value
