@@ -1,1 +1,37 @@
-"""TODO door."""
+"""Reference data: what the portrayals in a model's texts are compared with.
+
+A *name table* says which share of the bearers of a first name is of each race; a *baseline* says
+which share of a population is of each group; a *published table* holds the figures of a paper.
+Every one carries its source and licence, listed in `data/README.md`. Race shares describe
+populations of name bearers, never a person.
+"""
+
+from portrayal.reference.baselines import Baseline, baseline, baselines
+from portrayal.reference.groups import GENDERS, PAIRS, RACES
+from portrayal.reference.names import (
+    NameTable,
+    mena_nhpi_table,
+    name_table,
+    name_tables,
+    race_likelihoods,
+)
+from portrayal.reference.published import published, published_tables
+from portrayal.reference.words import countries, gender_words
+
+__all__ = [
+    "GENDERS",
+    "PAIRS",
+    "RACES",
+    "Baseline",
+    "NameTable",
+    "baseline",
+    "baselines",
+    "countries",
+    "gender_words",
+    "mena_nhpi_table",
+    "name_table",
+    "name_tables",
+    "published",
+    "published_tables",
+    "race_likelihoods",
+]

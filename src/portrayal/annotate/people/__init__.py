@@ -1,1 +1,27 @@
-"""TODO door."""
+"""People: the first names and genders of a story's subject and object.
+
+A *character* is whom a story tells about in one of the roles its prompt asks for. Its gender comes
+from the words that refer to it in the text, never from its name.
+"""
+
+from portrayal.annotate.people.extract import extract_people
+from portrayal.annotate.people.labels import clean_name, gender_of_references, normalise_gender
+from portrayal.annotate.people.lexicon import GENDER_WORDS
+from portrayal.annotate.people.model import GENDERS, UNSPECIFIED, UNSURE, Character, Roles, Span
+from portrayal.annotate.people.scoring import PeopleScore, score_people
+
+__all__ = [
+    "GENDERS",
+    "GENDER_WORDS",
+    "UNSPECIFIED",
+    "UNSURE",
+    "Character",
+    "PeopleScore",
+    "Roles",
+    "Span",
+    "clean_name",
+    "extract_people",
+    "gender_of_references",
+    "normalise_gender",
+    "score_people",
+]

@@ -1,0 +1,92 @@
+"""Role nouns and gendered nouns of a story, and the names they stand beside."""
+
+from collections.abc import Mapping
+
+from portrayal.annotate.people.rolewords import RoleWords
+from portrayal.annotate.people.scan import Tokens
+from portrayal.annotate.people.words import COPULAS
+
+_DETERMINERS = frozenset("a an the his her their my our this that another one some".split())
+_POSSESSIVES = frozenset("his her their my our 's".split())
+_NAMING = frozenset("named called".split())
+_MARKS = frozenset(", — – (".split())
+_TITLE_DOTS = frozenset("dr mr mrs ms . chef nurse".split())
+_NOT_BETWEEN = frozenset("of in with to for from and but or who whom by at on as than like".split())
+_REACH = 7
+
+
+def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
+    """Whether the noun at `at` stands for the subject (> 0), the object (< 0) or either (0)."""
+    low = tokens.low
+    noun = low[at]
+    value = 0.0
+    for back in range(max(0, at - 3), at):
+        modifier = low[back]
+        if modifier in words.subject_modifiers or modifier == "american":
+            value += 1.0
+        elif modifier in words.object_modifiers:
+            value -= 1.0
+    if noun in words.subject_nouns:
+        value += 0.0 if noun in words.object_nouns else 1.0
+    elif noun in words.object_nouns:
+        value -= 1.0
+    return value
+
+
+def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
+    """Index of the person whom the noun at `at` names or describes, if one stands beside it.
+
+    "her friend Emily", "a student named Alex", "Maria, a shy student" and "Sarah was the star".
+    """
+    low = tokens.low
+    ahead = at + 1
+    limit = len(low) - 1
+    comma = ahead < limit and low[ahead] in _MARKS
+    if comma:
+        ahead += 1
+    if ahead < limit and low[ahead] in _NAMING:
+        ahead += 1
+    while ahead < limit and low[ahead] in _TITLE_DOTS:
+        ahead += 1
+    if ahead in names and not (comma and _opens_clause(tokens, at)):
+        return names[ahead]
+    return _before(tokens, at, names)
+
+
+def _opens_clause(tokens: Tokens, at: int) -> bool:
+    """Whether a phrase with a preposition leads up to the noun: "With her friend, Emily left"."""
+    low = tokens.low
+    back = at - 1
+    while back >= 0 and back > at - 5 and low[back][0].isalpha():
+        if low[back] in _NOT_BETWEEN:
+            return back == 0 or not low[back - 1][0].isalpha()
+        back -= 1
+    return False
+
+
+def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
+    """The person described by a noun phrase that ends at `at`, after a comma or a copula."""
+    low = tokens.low
+    determined = False
+    for back in range(at - 1, max(0, at - _REACH), -1):
+        word = low[back]
+        if word in _MARKS or word in COPULAS:
+            for position in (back - 1, back - 2):
+                if position in names:
+                    return names[position]
+            return None
+        if determined or word in _NOT_BETWEEN or not (word[0].isalpha() or word == "'s"):
+            return None
+        determined = word in _DETERMINERS
+    return None
+
+
+def possessed(tokens: Tokens, at: int) -> int | None:
+    """Position of the possessive that opens the noun phrase ending at `at`, if any."""
+    low = tokens.low
+    for back in range(at - 1, max(-1, at - 5), -1):
+        if low[back] in _POSSESSIVES:
+            return back
+        if low[back] in _NOT_BETWEEN or not low[back][0].isalpha():
+            return None
+    return None

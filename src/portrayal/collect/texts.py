@@ -1,0 +1,247 @@
+"""Importing texts: rows of any source become prompts and shards of texts in a run."""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from portrayal.collect.fields import LABELS, TextFields, map_columns
+from portrayal.collect.outcomes import outcome_of
+from portrayal.collect.sources import Row, Source, open_source
+from portrayal.errors import DataError, RunError
+from portrayal.records import OUTCOMES, Outcome, Prompt
+from portrayal.run.directory import Run
+from portrayal.run.shards import write_parquet
+from portrayal.run.stages import fingerprint
+
+SHARD_ROWS = 5_000
+UNNAMED = "unnamed"
+"""The model of texts that name none."""
+
+
+def import_texts(
+    run: Run,
+    texts: Any,
+    fields: TextFields,
+    prompts: Sequence[Prompt],
+    *,
+    columns: Mapping[str, str] | None = None,
+    preset: str | None = None,
+    shard_rows: int = SHARD_ROWS,
+    replace: bool = False,
+) -> dict[str, Any]:
+    """Bring `texts` into the run, unless the same ones are there already.
+
+    Parameters
+    ----------
+    run
+        The run directory, which the caller holds.
+    texts
+        What `open_source` reads.
+    fields
+        What the study wants to know of each text.
+    prompts
+        The study's own prompts; a text whose prompt is one of them takes its strata from it.
+    columns
+        Field → column name, over what is guessed from well-known names.
+    preset
+        Name of a published file's column mapping.
+    shard_rows
+        Texts in a shard; no number depends on it.
+    replace
+        Whether a run that holds other texts may be emptied for these.
+
+    Returns
+    -------
+    dict
+        The stage's note: counts by outcome, the column mapping, the cluster unit.
+
+    Raises
+    ------
+    DataError
+        When a needed field is missing or a value is not understood; names the row.
+    RunError
+        When the run holds other texts and `replace` is False.
+    """
+    source = open_source(texts)
+    mapping = map_columns(fields, source.columns, columns=columns, preset=preset, where=source.name)
+    mark = fingerprint(source=source.digest, mapping=mapping, importer="texts.v1")
+    stage = run.texts
+    if stage.is_complete(mark):
+        return stage.note()
+    held = stage.note().get("source_digest", source.digest)
+    if held != source.digest and not replace:
+        raise RunError(
+            f"{run.path} already holds other texts. Give another --out to keep both, "
+            "or --replace to empty this run first."
+        )
+    stage.begin(mark)
+    reader = _Reader(fields, mapping, prompts, source.name)
+    facts = _write(stage.folder, reader, source, shard_rows)
+    write_parquet(_prompt_table(reader.prompts.values()), run.prompts_path)
+    stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
+    return stage.note()
+
+
+def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    number = 0
+    for number, rows in enumerate(_chunks(reader.read(source.rows()), shard_rows), 1):
+        path = folder / f"part-{number - 1:05d}.parquet"
+        counts.update(row["outcome"] for row in rows)
+        if not path.exists():
+            write_parquet(pa.Table.from_pylist(rows, schema=reader.schema), path)
+    total = sum(counts.values())
+    if total == 0:
+        raise DataError(f"{source.name}: no rows were found.")
+    return {
+        "source": Path(source.name).name,
+        "n_texts": total,
+        "outcomes": {name: counts[name] for name in OUTCOMES},
+        "models": sorted(reader.models),
+        "cluster_unit": "prompt" if "prompt" in reader.mapping else "prompt strata",
+        "labelled": any(name in reader.mapping for name in LABELS),
+        "n_parts": number,
+    }
+
+
+def _chunks(rows: Iterator[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    chunk: list[dict[str, Any]] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+class _Reader:
+    """Turns source rows into text rows, and collects the prompts they answer."""
+
+    def __init__(
+        self,
+        fields: TextFields,
+        mapping: Mapping[str, str],
+        prompts: Sequence[Prompt],
+        where: str,
+    ) -> None:
+        self.fields, self.mapping, self.where = fields, mapping, where
+        self.known = {_plain(prompt.text): prompt for prompt in prompts}
+        self.by_id = {prompt.prompt_id: prompt for prompt in prompts}
+        self.prompts: dict[str, Prompt] = {}
+        self.models: set[str] = set()
+        self._cache: dict[tuple[str | None, ...], Prompt] = {}
+        self._samples: Counter[tuple[str, str]] = Counter()
+        self._labels = [name for name in LABELS if name in mapping]
+
+    @property
+    def schema(self) -> pa.Schema:
+        names = ["text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome"]
+        types = {"sample": pa.int32()}
+        return pa.schema([(n, types.get(n, pa.string())) for n in [*names, *self._labels]])
+
+    def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
+        column = self.mapping.get
+        for number, row in enumerate(rows, 1):
+            prompt = self._prompt(row, number)
+            model = _text(row.get(column("model", ""))) or UNNAMED
+            self.models.add(model)
+            sample = self._samples[model, prompt.prompt_id]
+            self._samples[model, prompt.prompt_id] += 1
+            text = _text(row.get(self.mapping["text"]))
+            yield {
+                "text_id": f"{number - 1:09d}",
+                "source_id": _text(row.get(column("text_id", ""))),
+                "prompt_id": prompt.prompt_id,
+                "sample": sample,
+                "model": model,
+                "text": text or "",
+                "outcome": self._outcome(row, text, number),
+                **{name: _label(row.get(self.mapping[name])) for name in self._labels},
+            }
+
+    def _outcome(self, row: Row, text: str | None, number: int) -> Outcome:
+        given = _text(row.get(self.mapping.get("outcome", "")))
+        if not given:
+            return outcome_of(text)
+        for outcome in OUTCOMES:
+            if given.casefold() == outcome:
+                return outcome
+        raise DataError(
+            f"{self.where}: row {number}: outcome is {given!r}; expected {', '.join(OUTCOMES)}."
+        )
+
+    def _prompt(self, row: Row, number: int) -> Prompt:
+        names = ("prompt", "prompt_id", *self.fields.strata)
+        key = tuple(_label(row.get(self.mapping.get(name, ""))) for name in names)
+        prompt = self._cache.get(key)
+        if prompt is None:
+            prompt = self._resolve(dict(zip(names, key, strict=True)), number)
+            self._cache[key] = self.prompts[prompt.prompt_id] = prompt
+        return prompt
+
+    def _resolve(self, given: Mapping[str, str | None], number: int) -> Prompt:
+        known = self.known.get(_plain(given["prompt"] or "")) or self.by_id.get(
+            given["prompt_id"] or ""
+        )
+        if known is not None:
+            return known
+        try:
+            strata = {
+                name: value
+                for name in self.fields.strata
+                if (value := self.fields.canonical(name, given[name])) is not None
+            }
+        except DataError as error:
+            raise DataError(f"{self.where}: row {number}: {error}") from None
+        missing = [name for name in self.fields.required if name not in strata]
+        if missing:
+            found = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
+            raise DataError(
+                f"{self.where}: row {number} lacks {' and '.join(missing)}, and its prompt is not "
+                f"one of the study's. Columns in use: {found}. Map a column with --column "
+                f"{missing[0]}=NAME, or give the study's prompts in a column prompt."
+            )
+        text = given["prompt"] or ""
+        digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()
+        return Prompt(given["prompt_id"] or f"prompt-{digest}", text, strata)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().replace(",", "").split()).rstrip(".")
+
+
+_BLANK = frozenset(("", "nan", "none", "null", "n/a", "<na>"))
+
+
+def _text(value: Any) -> str | None:
+    """Return a cell as text; None for missing cells, NaN included."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value if isinstance(value, str) else str(value)
+
+
+def _label(value: Any) -> str | None:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(str(item) for item in value)
+    text = (_text(value) or "").strip()
+    return None if text.casefold() in _BLANK else text
+
+
+def _prompt_table(prompts: Any) -> pa.Table:
+    ordered = sorted(prompts, key=lambda prompt: prompt.prompt_id)
+    return pa.table(
+        {
+            "prompt_id": pa.array([p.prompt_id for p in ordered], pa.string()),
+            "text": pa.array([p.text for p in ordered], pa.string()),
+            "strata": pa.array(
+                [list(p.strata.items()) for p in ordered], pa.map_(pa.string(), pa.string())
+            ),
+        }
+    )

@@ -1,0 +1,119 @@
+"""The null of roles: subject and object swapped at random within each story."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from portrayal.measure.scope import Scope
+from portrayal.measure.strata import Stratum
+from portrayal.measure.tally import GENDER_CODES, FloatArray, IntArray, Tally
+from portrayal.records import ALL
+from portrayal.stats import divide
+
+_BLOCK = 20_000  # distinct stories handled at once, to bound memory
+
+
+@dataclass(frozen=True)
+class Swaps:
+    """Characters of each kind in each role, in every draw.
+
+    Attributes
+    ----------
+    name, gender
+        Codes of each kind of character, shape (n_kinds,).
+    subordinate, dominant
+        How many of each kind stand in the role, shape (draws, n_kinds).
+    """
+
+    name: IntArray
+    gender: IntArray
+    subordinate: FloatArray
+    dominant: FloatArray
+
+    def ratio(self, numerator: ArrayLike, denominator: ArrayLike) -> FloatArray:
+        """Return the ratio of shares in every draw, shape (draws, k).
+
+        Parameters
+        ----------
+        numerator, denominator
+            What a character of each kind adds to count and total, shapes (n_kinds, k) or
+            (n_kinds, 1).
+        """
+        above = np.asarray(numerator, dtype=np.float64)
+        total = np.asarray(denominator, dtype=np.float64)
+        lesser = divide(self.subordinate @ above, self.subordinate @ total)
+        greater = divide(self.dominant @ above, self.dominant @ total)
+        return divide(lesser, greater)
+
+
+def swapped_roles(tally: Tally, stratum: Stratum, scope: Scope) -> Swaps:
+    """Return the characters of a stratum with roles swapped at random within each story.
+
+    In every draw each power-laden story keeps its two characters, and a fair coin decides who
+    stands above whom: of `c` equal stories a binomial number is swapped. A pooled stratum sums its
+    models' draws. The result is kept on the tally, as several measures read it.
+    """
+    key = ("swaps", stratum.domain, stratum.model, scope.permutations, scope.seed)
+    if key not in tally.cache:
+        if stratum.model == ALL:
+            tally.cache[key] = _pooled(tally, stratum, scope)
+        else:
+            rng = scope.rng("swaps", stratum.domain, stratum.model)
+            tally.cache[key] = _drawn(tally, stratum, scope.permutations, rng)
+    swaps: Swaps = tally.cache[key]
+    return swaps
+
+
+def _pooled(tally: Tally, stratum: Stratum, scope: Scope) -> Swaps:
+    parts = []
+    for code in stratum.models.tolist():
+        only = np.array([code])
+        if (stratum.has(tally.prompt, tally.model) & (tally.model == code)).any():
+            single = replace(stratum, model=tally.models[code], models=only)
+            parts.append(swapped_roles(tally, single, scope))
+    kinds = np.concatenate([_kind(part.name, part.gender) for part in parts])
+    kind, at = np.unique(kinds, return_inverse=True)
+    subordinate = np.zeros((scope.permutations, len(kind)))
+    dominant = np.zeros((scope.permutations, len(kind)))
+    start = 0
+    for part in parts:
+        where = at[start : start + len(part.name)]
+        subordinate[:, where] += part.subordinate
+        dominant[:, where] += part.dominant
+        start += len(part.name)
+    return Swaps(*_name_gender(kind), subordinate, dominant)
+
+
+def _drawn(tally: Tally, stratum: Stratum, draws: int, rng: np.random.Generator) -> Swaps:
+    from scipy import sparse
+
+    inside = stratum.has(tally.prompt, tally.model) & tally.readable & (tally.object_gender >= 0)
+    subject = _kind(tally.subject_name[inside], tally.subject_gender[inside])
+    other = _kind(tally.object_name[inside], tally.object_gender[inside])
+    pair, row = np.unique(np.stack([subject, other], axis=1), axis=0, return_inverse=True)
+    count = np.bincount(row.ravel(), weights=tally.count[inside], minlength=len(pair)).astype(int)
+    kind, at = np.unique(pair, return_inverse=True)
+    greater, lesser = at.reshape(pair.shape).T
+    rows = np.arange(len(pair))
+    shape = (len(pair), len(kind))
+    is_lesser = sparse.csr_array((np.ones(len(pair)), (rows, lesser)), shape=shape)
+    is_greater = sparse.csr_array((np.ones(len(pair)), (rows, greater)), shape=shape)
+    total = count @ (is_lesser + is_greater)
+    subordinate = np.tile(count @ is_lesser, (draws, 1)).astype(np.float64)
+    moves = (is_greater - is_lesser).tocsr()
+    differ = np.flatnonzero(greater != lesser)
+    for start in range(0, len(differ), _BLOCK):
+        block = differ[start : start + _BLOCK]
+        swapped = rng.binomial(count[block], 0.5, size=(draws, len(block)))
+        subordinate += (moves[block].T @ swapped.T.astype(np.float64)).T
+    return Swaps(*_name_gender(kind), subordinate, total - subordinate)
+
+
+def _kind(name: IntArray, gender: IntArray) -> IntArray:
+    """One code for a name and a gender; no name is 0."""
+    return (name + 1) * len(GENDER_CODES) + gender
+
+
+def _name_gender(kind: IntArray) -> tuple[IntArray, IntArray]:
+    return kind // len(GENDER_CODES) - 1, kind % len(GENDER_CODES)

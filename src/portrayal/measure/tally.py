@@ -1,0 +1,237 @@
+"""Tally: the distinct stories of a run and how often each occurs.
+
+Every measure of people reads the tally and not the texts: half a million stories shrink to the
+distinct combinations of prompt, model, names and genders, so measures cost the same at any scale.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from portrayal.records import ALL, OUTCOMES
+from portrayal.run.directory import Run
+from portrayal.run.stages import Stage
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+ROLES = ("neutral", "dominant", "subordinate")
+GENDER_CODES = ("F", "M", "NB", "Unspecified", "Unsure")
+NEUTRAL, DOMINANT, SUBORDINATE = range(3)
+NO_SLOT = -1
+"""Gender code of an object that the prompt does not ask for, and name code of no first name."""
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The characters of the readable stories, one row per distinct kind.
+
+    Attributes
+    ----------
+    prompt, model, role, name, gender, count
+        Shapes (n,): indices into the tally's prompts, models, `ROLES`, names (-1: no first name)
+        and `GENDER_CODES`, and the number of such characters.
+    """
+
+    prompt: IntArray
+    model: IntArray
+    role: IntArray
+    name: IntArray
+    gender: IntArray
+    count: IntArray
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Distinct stories.
+
+    Attributes
+    ----------
+    prompt_ids, domains, models, names
+        Labels of the codes below.
+    prompt_domain, prompt_laden, prompt_relationship, prompt_scenario
+        What is known of each prompt, shape (n_prompts,); `prompt_domain` indexes `domains`.
+    prompt, model, outcome, subject_name, subject_gender, object_name, object_gender, count
+        Shape (n_rows,): codes of each distinct story and its number; `outcome` indexes `OUTCOMES`.
+        An annotation that failed counts as the outcome "failed".
+    likelihood
+        Shares of each name's bearers by race, shape (n_names + 1, n_races); NaN where the name is
+        in no table, and in the last row, which the code -1 reaches.
+    cache
+        What measures keep for each other, such as the shuffled roles.
+    races
+        Labels of the columns of `likelihood`.
+    n_primary
+        The first `n_primary` races come from one name table, the others from the second one.
+    """
+
+    prompt_ids: tuple[str, ...]
+    domains: tuple[str, ...]
+    models: tuple[str, ...]
+    names: tuple[str, ...]
+    races: tuple[str, ...]
+    n_primary: int
+    prompt_domain: IntArray
+    prompt_laden: BoolArray
+    prompt_relationship: tuple[str, ...]
+    prompt_scenario: tuple[str, ...]
+    prompt: IntArray
+    model: IntArray
+    outcome: IntArray
+    subject_name: IntArray
+    subject_gender: IntArray
+    object_name: IntArray
+    object_gender: IntArray
+    count: IntArray
+    likelihood: FloatArray
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def readable(self) -> BoolArray:
+        """Which rows are stories with the outcome "ok", shape (n_rows,)."""
+        return np.asarray(self.outcome == OUTCOMES.index("ok"))
+
+    @property
+    def laden(self) -> BoolArray:
+        """Which rows answer a power-laden prompt, shape (n_rows,)."""
+        return np.asarray(self.prompt_laden[self.prompt])
+
+    def model_strata(self) -> list[tuple[str, list[int]]]:
+        """Return the pooled stratum, then each model that was named, with their codes."""
+        strata = [(ALL, list(range(len(self.models))))]
+        return strata + [(name, [code]) for code, name in enumerate(self.models)]
+
+    @cached_property
+    def characters(self) -> Characters:
+        """Every character of the readable stories: subjects, then objects where there are any."""
+        keep = self.readable
+        both = keep & (self.object_gender != NO_SLOT)
+        laden = self.laden
+        subject_role = np.where(laden, DOMINANT, NEUTRAL)
+        object_role = np.where(laden, SUBORDINATE, NEUTRAL)
+
+        def join(first: IntArray, second: IntArray) -> IntArray:
+            return np.concatenate([first[keep], second[both]])
+
+        return Characters(
+            prompt=join(self.prompt, self.prompt),
+            model=join(self.model, self.model),
+            role=join(subject_role, object_role),
+            name=join(self.subject_name, self.object_name),
+            gender=join(self.subject_gender, self.object_gender),
+            count=join(self.count, self.count),
+        )
+
+
+PromptFacts = Callable[[dict[str, str]], dict[str, Any]]
+Likelihoods = Callable[[Sequence[str]], FloatArray]
+
+_QUERY = """
+    select t.prompt_id, t.model,
+           case when a.error is null then t.outcome else 'failed' end as outcome,
+           a.subject_name, a.subject_gender, a.object_name, a.object_gender,
+           count(*)::bigint as n
+    from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
+    group by all order by all
+"""
+
+
+def tally_stories(
+    run: Run,
+    annotations: Stage,
+    *,
+    likelihoods: Likelihoods,
+    races: Sequence[str],
+    n_primary: int,
+    facts: PromptFacts,
+) -> Tally:
+    """Count the distinct stories of a run.
+
+    Parameters
+    ----------
+    run, annotations
+        A run and the stage of its people annotations.
+    likelihoods
+        Function of first names to shares by race, shape (n_names, n_races).
+    races, n_primary
+        Labels of those shares, and how many come from the first table.
+    facts
+        Function of a prompt's strata to `domain`, `laden`, `relationship` and `scenario`.
+
+    Returns
+    -------
+    Tally
+        The same for any shard size and number of workers.
+    """
+    columns, prompts = _count(run, annotations)
+    known = [facts(dict(strata)) for _, strata in prompts]
+    prompt_ids = tuple(prompt_id for prompt_id, _ in prompts)
+    models = tuple(sorted(set(columns["model"])))
+    domains = tuple(dict.fromkeys(fact["domain"] for fact in known))
+    names = _distinct_names(columns["subject_name"], columns["object_name"])
+    name_code = {name: code for code, name in enumerate(names)}
+    shares = np.full((len(names) + 1, len(races)), np.nan)
+    shares[:-1] = likelihoods(names)
+
+    def coded(column: str, table: dict[str, int]) -> IntArray:
+        return np.array([table.get(_key(v), NO_SLOT) for v in columns[column]], dtype=np.int64)
+
+    genders = {gender.casefold(): code for code, gender in enumerate(GENDER_CODES)}
+    folded = {_key(name): code for name, code in name_code.items()}
+    return Tally(
+        prompt_ids=prompt_ids,
+        domains=domains,
+        models=models,
+        names=names,
+        races=tuple(races),
+        n_primary=n_primary,
+        prompt_domain=np.array([domains.index(fact["domain"]) for fact in known], dtype=np.int64),
+        prompt_laden=np.array([fact["laden"] for fact in known], dtype=bool),
+        prompt_relationship=tuple(fact["relationship"] for fact in known),
+        prompt_scenario=tuple(fact["scenario"] for fact in known),
+        prompt=coded("prompt_id", {_key(p): code for code, p in enumerate(prompt_ids)}),
+        model=coded("model", {_key(m): code for code, m in enumerate(models)}),
+        outcome=coded("outcome", {o: code for code, o in enumerate(OUTCOMES)}),
+        subject_name=coded("subject_name", folded),
+        subject_gender=coded("subject_gender", genders),
+        object_name=coded("object_name", folded),
+        object_gender=coded("object_gender", genders),
+        count=np.array(columns["n"], dtype=np.int64),
+        likelihood=shares,
+    )
+
+
+def _count(run: Run, annotations: Stage) -> tuple[dict[str, list[Any]], list[tuple[str, Any]]]:
+    """Distinct stories with their number, by column, and every prompt with its strata."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        table: Any = connection.execute(
+            _QUERY,
+            {
+                "texts": [str(part) for part in run.texts.parts()],
+                "annotations": [str(part) for part in annotations.parts()],
+            },
+        ).to_arrow_table()
+        prompts = connection.execute(
+            "select prompt_id, strata from read_parquet($path) order by prompt_id",
+            {"path": str(run.prompts_path)},
+        ).fetchall()
+    return {name: table[name].to_pylist() for name in table.column_names}, prompts
+
+
+def _key(value: str | None) -> str:
+    return "" if value is None else value.casefold()
+
+
+def _distinct_names(*columns: list[str | None]) -> tuple[str, ...]:
+    """Names once each, whatever their case; shown in the spelling that sorts last ("Maria")."""
+    shown: dict[str, str] = {}
+    for name in sorted({name for column in columns for name in column if name}):
+        shown[name.casefold()] = name
+    return tuple(shown[key] for key in sorted(shown))

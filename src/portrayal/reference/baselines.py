@@ -1,0 +1,89 @@
+"""Comparison distributions p*: what the share of a group is measured against.
+
+A *baseline* gives the share of each group in a population. Representation ratios divide by it
+(Shieh et al., Eq. 1). A group the source does not report is absent, never 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from portrayal.errors import UnknownNameError
+from portrayal.reference._files import read_toml
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Shares in 0–1 of each group, from one source.
+
+    Attributes
+    ----------
+    name
+        "census-2022", "subject:engineering", "occupation:nurse", ….
+    source
+        Who published the figures, and where the paper prints them.
+    race, gender, pair
+        Shares in 0–1 by the labels of `RACES`, `GENDERS` and `PAIRS`; only groups that the source
+        reports.
+    note
+        What a reader must know: overlapping categories, or why nothing is reported.
+    """
+
+    name: str
+    source: str
+    race: Mapping[str, float]
+    gender: Mapping[str, float]
+    pair: Mapping[str, float]
+    note: str = ""
+
+
+def baseline(name: str = "census-2022") -> Baseline:
+    """Return the baseline `name`, one of `baselines()`.
+
+    The core school subjects are also known by their own names ("subject:math").
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name.
+    """
+    slug = name.strip().lower().replace(" ", "-")
+    known = _all()
+    if slug not in known:
+        raise UnknownNameError(
+            f"there is no baseline {name!r}; the baselines are {', '.join(baselines())}."
+        )
+    return known[slug]
+
+
+def baselines() -> tuple[str, ...]:
+    """Return the names of the baselines, each once."""
+    return tuple(dict.fromkeys(found.name for found in _all().values()))
+
+
+@lru_cache(maxsize=1)
+def _all() -> dict[str, Baseline]:
+    """Read the baselines, by name and by further name."""
+    found: dict[str, Baseline] = {}
+    for kind, content in read_toml("baselines.toml").items():
+        for name, entry in content.pop("of", {"": content}).items():
+            read = _read(f"{kind}:{name}" if name else kind, content, entry)
+            found |= dict.fromkeys(
+                [read.name, *(f"{kind}:{n}" for n in entry.get("also", []))], read
+            )
+    return found
+
+
+def _read(name: str, shared: Mapping[str, Any], entry: Mapping[str, Any]) -> Baseline:
+    """Make one baseline; source and note stand with it or with its kind."""
+    return Baseline(
+        name=name,
+        source=entry.get("source", shared.get("source", "")),
+        race=dict(entry.get("race", {})),
+        gender=dict(entry.get("gender", {})),
+        pair=dict(entry.get("pair", {})),
+        note=" ".join(filter(None, [entry.get("note", ""), shared.get("note", "")]))
+        if entry is not shared
+        else entry.get("note", ""),
+    )

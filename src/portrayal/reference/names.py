@@ -1,0 +1,231 @@
+"""Name tables: which share of the bearers of a first name describe themselves as each race.
+
+A *name table* is a function of first names that returns, per name, the shares of its bearers by
+race. The shares describe a population of name bearers, never a person: a table takes a list of
+names, and nothing here turns shares into a label.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from portrayal.errors import OptionError, UnknownNameError
+from portrayal.reference._files import read_toml
+from portrayal.reference.formats import RawTable, read_shipped, read_table
+from portrayal.reference.groups import RACES
+from portrayal.reference.index import NameIndex, build_index
+from portrayal.validate import check_count
+
+DEFAULT_MIN_COUNT = 30
+"""Bearers a name needs, where the user's own table gives counts and nothing else is asked for."""
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NameTable:
+    """Shares of name bearers by race, from one source.
+
+    Attributes
+    ----------
+    name
+        "census-2020", or the file's name for a table of the user's own.
+    source, licence
+        Who published it, and under which terms.
+    version
+        Edition and time of release; for a user's file, the format it was read as.
+    min_count
+        Names with fewer bearers are left out.
+    races
+        The races this table speaks about, a subset of `RACES`, in that order.
+    population, sd
+        Count-weighted mean and standard deviation (shares in 0–1) of the shares of each race: what
+        drawing name bearers at random from this table would give. Empty where the source gives no
+        counts.
+    n_names, n_people
+        Names that can be matched, and their bearers; `n_people` is NaN without counts.
+    notes
+        What was merged or left out on reading.
+    """
+
+    name: str
+    source: str
+    licence: str
+    version: str
+    min_count: int
+    races: tuple[str, ...]
+    population: Mapping[str, float]
+    sd: Mapping[str, float]
+    n_names: int
+    n_people: float
+    notes: tuple[str, ...] = ()
+    _index: NameIndex = field(kw_only=True, repr=False)
+
+    def likelihoods(self, names: Sequence[str | None]) -> FloatArray:
+        """Return the share of each name's bearers by race: ℓ_race(name), Shieh et al., Eq. 5.
+
+        Parameters
+        ----------
+        names
+            First names, in any case; None and "" match nothing.
+
+        Returns
+        -------
+        Array of shape (len(names), len(races)), fractions in 0–1, a NaN row where the name does
+        not match. A row need not sum to 1: other and several races are part of the whole.
+
+        Raises
+        ------
+        OptionError
+            If `names` is a single string.
+        """
+        if isinstance(names, str):
+            raise OptionError(
+                f"names must be a list of first names; got the single name {names!r}. Race shares "
+                "describe the bearers of names in a collection of texts, never one person."
+            )
+        return self._index.lookup(names)
+
+
+def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None) -> NameTable:
+    """Return a registered name table, or read one from a file or folder.
+
+    Parameters
+    ----------
+    spec
+        A name from `name_tables()`, or a path: a CSV or Parquet table, or the folder of a Florida
+        voter extract. See docs/name-tables.md for the formats.
+    min_count
+        Leave out names with fewer bearers. Default: a registered table's own, 30 for a file.
+
+    Raises
+    ------
+    UnknownNameError
+        If `spec` is neither registered nor a path that exists.
+    DataError
+        If the file cannot be read as a name table.
+    """
+    if min_count is not None:
+        check_count("min_count", min_count)
+    if isinstance(spec, str) and spec in _registry():
+        return _registered(spec, min_count)
+    path = Path(spec)
+    if not path.exists():
+        raise UnknownNameError(
+            f"{str(spec)!r} is neither a registered name table ({', '.join(name_tables())}) nor a "
+            "file or folder that exists. Name one of them, or give the path of your own table."
+        )
+    return _from_path(path.resolve(), min_count, _fingerprint(path))
+
+
+def mena_nhpi_table(
+    spec: str | Path = "nana-wikipedia", *, min_count: int | None = None
+) -> NameTable:
+    """Return the independent table for MENA and NH/PI, which no self-report table lists."""
+    return name_table(spec, min_count=min_count)
+
+
+def name_tables() -> tuple[str, ...]:
+    """Return the names of the registered tables."""
+    return tuple(_registry())
+
+
+def race_likelihoods(
+    names: Sequence[str | None], primary: NameTable, secondary: NameTable
+) -> FloatArray:
+    """Join two independent sources: shape (len(names), 7) in `RACES` order.
+
+    The two are never renormalised together (Shieh et al., Section 4.4), so a row may sum to more
+    than 1. Columns of a source are NaN where the name does not match that source, and throughout
+    for a race of which neither speaks.
+
+    Raises
+    ------
+    OptionError
+        If both tables speak about the same race.
+    """
+    shared = set(primary.races) & set(secondary.races)
+    if shared:
+        raise OptionError(
+            f"the two name tables must cover different races; {primary.name} and {secondary.name} "
+            f"both list {', '.join(sorted(shared))}. Use mena_nhpi_table() as the second."
+        )
+    result = np.full((len(names), len(RACES)), np.nan)
+    for table in (primary, secondary):
+        result[:, [RACES.index(race) for race in table.races]] = table.likelihoods(names)
+    return result
+
+
+@lru_cache(maxsize=1)
+def _registry() -> dict[str, dict[str, str | int]]:
+    return read_toml("name_tables.toml")
+
+
+@lru_cache(maxsize=16)
+def _registered(name: str, min_count: int | None) -> NameTable:
+    card = _registry()[name]
+    raw = read_shipped(str(card["file"]))
+    least = int(card["min_count"]) if min_count is None else min_count
+    return _build(raw, name, least, str(card["source"]), str(card["licence"]), str(card["version"]))
+
+
+@lru_cache(maxsize=4)
+def _from_path(path: Path, min_count: int | None, _fingerprint: object) -> NameTable:
+    raw = read_table(path)
+    if min_count and np.isnan(raw.counts).any():
+        raise OptionError(
+            f"min_count is {min_count}, but {path} does not say how many people bear a name. "
+            "Add a column 'count', or leave min_count out."
+        )
+    least = DEFAULT_MIN_COUNT if min_count is None else min_count
+    return _build(raw, path.name, least, raw.source, raw.licence, raw.format)
+
+
+def _fingerprint(path: Path) -> tuple[tuple[str, int, int], ...]:
+    """Identify the content of a file or folder, so that a changed one is read again."""
+    members = sorted(path.rglob("*")) if path.is_dir() else [path]
+    stats = [(member, member.stat()) for member in members]
+    return tuple((str(member), stat.st_size, stat.st_mtime_ns) for member, stat in stats)
+
+
+def _build(
+    raw: RawTable, name: str, min_count: int, source: str, licence: str, version: str
+) -> NameTable:
+    """Leave out rare names, index the others, and describe their population."""
+    known = not np.isnan(raw.counts).any()
+    keep = raw.counts >= max(min_count, 1) if known else np.ones(len(raw.names), dtype=bool)
+    names = [each for each, kept in zip(raw.names, keep.tolist(), strict=True) if kept]
+    index = build_index(names, raw.counts[keep], raw.shares[keep])
+    notes = list(raw.notes)
+    if not keep.all():
+        notes.append(f"{np.sum(~keep):,} names with fewer than {min_count} bearers left out")
+    if len(index.keys) < len(names):
+        notes.append(f"{len(names) - len(index.keys):,} spellings merged with another by count")
+    mean, sd = _moments(index) if known else ({}, {})
+    return NameTable(
+        name=name,
+        source=source,
+        licence=licence,
+        version=version,
+        min_count=min_count if known else 0,
+        races=raw.races,
+        population={r: mean[k] for k, r in enumerate(raw.races) if known},
+        sd={r: sd[k] for k, r in enumerate(raw.races) if known},
+        n_names=len(index.keys),
+        n_people=float(index.counts.sum()),
+        notes=tuple(notes),
+        _index=index,
+    )
+
+
+def _moments(index: NameIndex) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the count-weighted mean and standard deviation of each column of shares."""
+    listed = index.shares[: len(index.keys)]
+    weights = index.counts / index.counts.sum()
+    mean = weights @ listed
+    sd = np.sqrt(weights @ (listed - mean) ** 2)
+    return dict(enumerate(mean.tolist())), dict(enumerate(sd.tolist()))

@@ -1,0 +1,101 @@
+"""One table of components, filled through entry points.
+
+A *component* is a study, a measure or an annotator that describes itself once: what it reads, its
+unit and range, when it is undefined, and the paper and equation it comes from. The command-line
+listings, the docs pages and the report's glossary are generated from that description.
+
+Built-in components come in by the same door as third-party ones: an entry point in the group
+`portrayal.measures`, `portrayal.annotators` or `portrayal.studies`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Literal, cast
+
+from portrayal.errors import UnknownNameError
+
+Kind = Literal["studies", "measures", "annotators"]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A registered measure or annotator in its own words.
+
+    Attributes
+    ----------
+    name
+        Registered name with its version, such as "subordination.v1"; a changed number means a new
+        version.
+    summary
+        One sentence on what it computes.
+    reads, unit, range
+        Its input, what it counts, and the values it can take.
+    undefined_when
+        The cases in which it gives a reason in place of a value.
+    equation
+        The definition, in plain text.
+    source
+        Paper and equation or table.
+    run
+        The function itself.
+    """
+
+    name: str
+    summary: str
+    reads: str
+    unit: str
+    range: str
+    undefined_when: str
+    equation: str
+    source: str
+    run: Callable[..., Any]
+
+
+@cache
+def _points(kind: Kind) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for point in entry_points(group=f"portrayal.{kind}"):
+        if point.name in found and found[point.name].value != point.value:
+            raise UnknownNameError(
+                f"two installed packages register {point.name!r} as one of portrayal's {kind}: "
+                f"{found[point.name].value} and {point.value}. Uninstall one or rename it."
+            )
+        found[point.name] = point
+    return found
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Return the registered names of `kind`, sorted."""
+    return tuple(sorted(_points(kind)))
+
+
+def resolve(kind: Kind, name: str) -> str:
+    """Return the registered name for `name`, which may lack its version or use `_` for `-`.
+
+    Raises
+    ------
+    UnknownNameError
+        Naming every registered name of that kind.
+    """
+    known = names(kind)
+    if name in known:
+        return name
+    wanted = name.replace("_", "-").casefold()
+    matching = [k for k in known if k.replace("_", "-").casefold() == wanted]
+    matching += [k for k in known if k.rpartition(".v")[0].replace("_", "-") == wanted]
+    if not matching:
+        singular = {"studies": "study"}.get(kind, kind[:-1])
+        raise UnknownNameError(f"no {singular} is called {name!r}. Registered: {', '.join(known)}.")
+    return max(matching, key=lambda k: int(k.rpartition(".v")[2] or 0) if ".v" in k else 0)
+
+
+def get(kind: Kind, name: str) -> Any:
+    """Load the component of `kind` registered as `name` (version optional)."""
+    return _points(kind)[resolve(kind, name)].load()
+
+
+def component(kind: Literal["measures", "annotators"], name: str) -> Component:
+    """Load a measure or annotator with its description."""
+    return cast("Component", get(kind, name))

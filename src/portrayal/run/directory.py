@@ -1,0 +1,135 @@
+"""The run directory: where each stage keeps its files, and who may write to it."""
+
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portrayal.errors import RunError
+from portrayal.records import Estimate
+from portrayal.run.estimates import ESTIMATES, flatten_estimates, read_estimates
+from portrayal.run.stages import Stage, write_atomically
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SETTINGS = "audit.toml"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One audit on disk.
+
+    Attributes
+    ----------
+    path
+        The directory; see the documentation page "A run is a directory" for its files.
+    """
+
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Run":
+        """Open an existing run.
+
+        Raises
+        ------
+        RunError
+            When `path` is not a run directory.
+        """
+        run = cls(Path(path))
+        if not run.settings_path.is_file():
+            raise RunError(
+                f"{run.path} is not a run: it has no {SETTINGS}. "
+                "Name a directory that `portrayal audit … --out DIR` made."
+            )
+        return run
+
+    @property
+    def settings_path(self) -> Path:
+        """`audit.toml`: what was asked."""
+        return self.path / SETTINGS
+
+    @property
+    def prompts_path(self) -> Path:
+        """`prompts.parquet`: prompt_id, text and strata of every prompt."""
+        return self.path / "prompts.parquet"
+
+    @property
+    def estimates_path(self) -> Path:
+        """`estimates.parquet`: every number of the audit."""
+        return self.path / ESTIMATES
+
+    @property
+    def report_path(self) -> Path:
+        """`report.html`."""
+        return self.path / "report.html"
+
+    @property
+    def texts(self) -> Stage:
+        """The folder of texts, in shards."""
+        return Stage(self.path / "texts")
+
+    def annotations(self, name: str) -> Stage:
+        """Return the folder of one annotator's output, sharded like the texts."""
+        return Stage(self.path / "annotations" / name)
+
+    def settings(self) -> dict[str, Any]:
+        """Return `audit.toml` as a dictionary."""
+        with self.settings_path.open("rb") as stream:
+            return tomllib.load(stream)
+
+    def write_settings(self, settings: dict[str, Any]) -> None:
+        """Write `audit.toml` in one step."""
+        import tomli_w
+
+        write_atomically(self.settings_path, tomli_w.dumps(settings))
+
+    @cached_property
+    def records(self) -> list[Estimate]:
+        """Every estimate of the run, as records."""
+        if not self.estimates_path.is_file():
+            raise RunError(
+                f"{self.path} has no estimates yet: the audit was stopped before it measured. "
+                "Run the same `portrayal audit` command again to continue."
+            )
+        return read_estimates(self.estimates_path)
+
+    @property
+    def estimates(self) -> "pa.Table":
+        """Every estimate as a flat Arrow table; `.to_pandas()` gives a DataFrame."""
+        return flatten_estimates(self.records)
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the HTML report and return its path (`report.html` of the run by default)."""
+        from portrayal.report import write_report
+
+        return write_report(self, Path(path) if path is not None else self.report_path)
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the run for this process; a second process is refused, not queued.
+
+        Raises
+        ------
+        RunError
+            When another process holds the run, or the directory cannot be written.
+        """
+        from filelock import FileLock, Timeout
+
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.path / ".lock", timeout=0):
+                yield
+        except Timeout:
+            raise RunError(
+                f"another process is working on {self.path}. Wait for it to end, "
+                "or give another directory with --out."
+            ) from None
+        except PermissionError as error:
+            raise RunError(
+                f"{self.path} cannot be written ({error.strerror}). Give another --out."
+            ) from error

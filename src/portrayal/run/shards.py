@@ -1,0 +1,162 @@
+"""Shards: one deterministically named file each, on any executor, nothing half-written.
+
+The unit of work is a function of (input path, output path) that writes its output by temp + rename.
+A finished shard is skipped, a killed worker loses only the shards it held, and a rerun takes up
+what is missing.
+"""
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from portrayal.errors import RunError
+
+ShardWork = Callable[[Path, Path], int]
+Progress = Callable[[int, int], None]
+
+_POOLS = 3  # a shard that breaks this many pools is given up and named
+
+
+class ShardError(RunError):
+    """Some shards could not be made; the others are kept and a rerun continues with the rest."""
+
+
+def write_parquet(table: Any, path: Path) -> None:
+    """Write an Arrow table beside `path` and rename it into place."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        pq.write_table(table, temporary, compression="zstd")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def run_shards(
+    work: ShardWork,
+    pairs: Sequence[tuple[Path, Path]],
+    *,
+    workers: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Make every missing output of `pairs` by `work(input, output)`.
+
+    Parameters
+    ----------
+    work
+        A picklable function; returns how many rows it wrote.
+    pairs
+        Input and output path of each shard.
+    workers
+        Local processes when no executor is given; 1 works in this process.
+    executor
+        Any `concurrent.futures.Executor`, such as the one of a Dask client.
+    progress
+        Called with (shards done, shards in all) after each one.
+
+    Raises
+    ------
+    ShardError
+        Naming the shards that failed and why; everything else is finished first.
+    """
+    todo = [pair for pair in pairs if not pair[1].exists()]
+    report = _Counter(len(pairs) - len(todo), len(pairs), progress)
+    if executor is not None:
+        failed = _submit(executor, work, todo, report)
+    elif workers > 1 and len(todo) > 1:
+        failed = _local_pools(work, todo, workers, report)
+    else:
+        failed = _here(work, todo, report)
+    if failed:
+        listed = "; ".join(f"{path.name}: {reason}" for path, reason in failed[:5])
+        raise ShardError(
+            f"{len(failed)} of {len(pairs)} shards failed ({listed}). "
+            "The others are kept; run the same command again to continue."
+        )
+
+
+class _Counter:
+    def __init__(self, done: int, total: int, progress: Progress | None) -> None:
+        self.done, self.total, self.progress = done, total, progress
+
+    def advance(self) -> None:
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+
+
+Failures = list[tuple[Path, str]]
+
+
+def _here(work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter) -> Failures:
+    failed: Failures = []
+    for source, target in todo:
+        try:
+            work(source, target)
+        except Exception as error:
+            failed.append((source, _reason(error)))
+        else:
+            report.advance()
+    return failed
+
+
+def _local_pools(
+    work: ShardWork, todo: list[tuple[Path, Path]], workers: int, report: _Counter
+) -> Failures:
+    """Local processes; a pool that a killed worker broke is replaced, at most `_POOLS` times."""
+    failed: Failures = []
+    context = multiprocessing.get_context("spawn")
+    for attempt in range(_POOLS):
+        left = [pair for pair in todo if not pair[1].exists()]
+        if not left:
+            return []
+        size = min(workers, len(left)) if attempt < _POOLS - 1 else 1
+        with ProcessPoolExecutor(size, mp_context=context) as pool:
+            failed = _submit(pool, work, left, report)
+        if not any(reason == _LOST for _, reason in failed):
+            return failed
+    return failed
+
+
+_LOST = "the worker process was lost"
+
+
+def _submit(
+    executor: Executor, work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter
+) -> Failures:
+    failed: Failures = []
+    waiting: dict[Future[int], Path] = {}
+    for source, target in todo:
+        try:
+            waiting[executor.submit(work, source, target)] = source
+        except BrokenExecutor:
+            failed.append((source, _LOST))
+    while waiting:
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            source = waiting.pop(future)
+            try:
+                future.result()
+            except BrokenExecutor:
+                failed.append((source, _LOST))
+            except Exception as error:
+                failed.append((source, _reason(error)))
+            else:
+                report.advance()
+    return failed
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,66 @@
+"""Stages: what a folder of a run was made from, so that a rerun redoes only what changed."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NOTE = "stage.json"
+
+
+def fingerprint(**parts: Any) -> str:
+    """Return a short, stable digest of everything a stage depends on (JSON-like values)."""
+    text = json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` beside `path`, flush it to the disk, then rename it into place."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with temporary.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A folder with a note that says what it was made from and whether it is complete."""
+
+    folder: Path
+
+    def note(self) -> dict[str, Any]:
+        """Return the folder's note; empty when there is none or it cannot be read."""
+        try:
+            note = json.loads((self.folder / NOTE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return note if isinstance(note, dict) else {}
+
+    def is_complete(self, mark: str) -> bool:
+        """Whether the folder was completed from exactly `mark`."""
+        note = self.note()
+        return note.get("fingerprint") == mark and bool(note.get("complete"))
+
+    def begin(self, mark: str) -> None:
+        """Keep the folder's parts if they were made from `mark`; else start it afresh."""
+        if self.folder.exists() and self.note().get("fingerprint") != mark:
+            shutil.rmtree(self.folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._write({"fingerprint": mark, "complete": False})
+
+    def finish(self, mark: str, facts: Mapping[str, Any]) -> None:
+        """Mark the folder complete and keep `facts` about it (counts, versions)."""
+        self._write({"fingerprint": mark, "complete": True, **facts})
+
+    def _write(self, note: Mapping[str, Any]) -> None:
+        write_atomically(self.folder / NOTE, json.dumps(note, indent=1, ensure_ascii=False))
+
+    def parts(self) -> list[Path]:
+        """Return the Parquet parts of the folder in their order."""
+        return sorted(self.folder.glob("part-*.parquet"))

@@ -1,0 +1,60 @@
+"""Checks and conversions that every statistic shares; NaN passes through and stays NaN."""
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+TOLERANCE = 1e-9
+"""Rounding that sums of fractional counts may carry, relative to the larger of 1 and the total."""
+
+
+def check_level(level: float) -> float:
+    """Return `level`, a confidence level inside (0, 1); ValueError otherwise."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
+    return float(level)
+
+
+def check_not_negative(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return `values` as floats; ValueError where one is negative or infinite."""
+    array = np.asarray(values, dtype=np.float64)
+    wrong = array[(array < 0) | np.isinf(array)]
+    if wrong.size:
+        raise ValueError(f"{name} must be finite and 0 or more; got {wrong[0]}.")
+    return array
+
+
+def check_counts(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return counts `k` of totals `n`, broadcast together, possibly fractional.
+
+    Raises
+    ------
+    ValueError
+        Where a count or total is negative or infinite, or a count exceeds its total.
+    """
+    count, total = np.broadcast_arrays(check_not_negative("k", k), check_not_negative("n", n))
+    above = count > total + TOLERANCE * np.maximum(1.0, total)
+    if np.any(above):
+        raise ValueError(
+            f"a count k cannot exceed its total n; got k = {count[above][0]} "
+            f"and n = {total[above][0]}."
+        )
+    return np.minimum(count, total), np.array(total)
+
+
+def check_inside_unit(name: str, values: npt.ArrayLike) -> FloatArray:
+    """Return `values` as floats; ValueError where one lies outside the open interval (0, 1)."""
+    array = np.asarray(values, dtype=np.float64)
+    wrong = array[(array <= 0) | (array >= 1)]
+    if wrong.size:
+        raise ValueError(f"{name} must lie between 0 and 1, both excluded; got {wrong[0]}.")
+    return array
+
+
+def divide(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
+    """Divide without warnings: positive / 0 is +inf, negative / 0 is -inf, 0 / 0 is NaN."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(
+            np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+        )

@@ -1,0 +1,153 @@
+"""Clustered uncertainty: texts from one prompt are not independent, so prompts are resampled.
+
+A statistic here is a ratio of sums over clusters. Replicates come from integer weights per cluster,
+`weights @ sums`, so that no text is touched twice.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from portrayal.stats._arguments import FloatArray, check_level, check_not_negative, divide
+from portrayal.stats._quantiles import central_range
+
+_NO_SPREAD = 1e-12
+
+
+def cluster_weights(
+    n_clusters: int, n_draws: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """How often each cluster is drawn in each replicate, shape (n_draws, n_clusters).
+
+    Each row is multinomial with equal probabilities and sums to `n_clusters`. With per-cluster sums
+    `a` and `b` of shape (n_clusters, ...), replicates are `divide(weights @ a, weights @ b)`.
+
+    Raises
+    ------
+    ValueError
+        If `n_clusters` or `n_draws` is below 1.
+    """
+    if n_clusters < 1 or n_draws < 1:
+        raise ValueError(
+            f"a bootstrap needs at least one cluster and one draw; got {n_clusters} and {n_draws}."
+        )
+    return rng.multinomial(n_clusters, np.full(n_clusters, 1.0 / n_clusters), size=n_draws)
+
+
+def expanded_percentile(
+    draws: npt.ArrayLike, level: float, n_clusters: int, max_undefined: float = 0.05
+) -> tuple[FloatArray, FloatArray]:
+    """Percentile interval along axis 0, its level widened for few clusters.
+
+    The tail alpha / 2 becomes Phi(-sqrt(G / (G - 1)) t), with t the alpha / 2 point of Student's t
+    on G - 1 degrees of freedom: the plain percentile interval is too narrow for small G.
+
+    Parameters
+    ----------
+    draws
+        Replicates, shape (n_draws, ...). A ratio with an empty denominator belongs here as +inf
+        and sorts as such, so the upper bound can be +inf; 0 / 0 belongs here as NaN.
+    level
+        Confidence level, a fraction.
+    n_clusters
+        Number G of clusters that were resampled.
+    max_undefined
+        NaN draws are left out of the percentiles, up to this share of all draws. Beyond it the
+        interval would describe another quantity than the estimate, and is undefined.
+
+    Returns
+    -------
+    low, high
+        Bounds, shape (...); NaN where G is 1, or too many draws are undefined.
+
+    Raises
+    ------
+    ValueError
+        For a level outside (0, 1), no draws, or fewer than one cluster.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap ("expanded
+    percentile interval").
+    """
+    tail = (1.0 - check_level(level)) / 2.0
+    if n_clusters < 1:
+        raise ValueError(f"n_clusters must be at least 1; got {n_clusters}.")
+    if n_clusters > 1:
+        t = stats.t.isf(tail, n_clusters - 1)
+        tail = float(stats.norm.sf(np.sqrt(n_clusters / (n_clusters - 1)) * t))
+    low, high, undefined = central_range(draws, tail)
+    usable = (undefined <= max_undefined) & (n_clusters > 1)
+    return np.where(usable, low, np.nan), np.where(usable, high, np.nan)
+
+
+def log_share_influence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Influence of each cluster on ln(sum a / sum b): u_g = a_g / A - b_g / B.
+
+    Parameters
+    ----------
+    a, b
+        Per-cluster sums, shapes (..., n_clusters), 0 or more; a cluster without units has 0 and 0.
+
+    Returns
+    -------
+    influence
+        Shape (..., n_clusters), summing to 0; NaN where A or B is 0. The influence on the log
+        ratio of two shares is the difference of their influences, cluster by cluster.
+
+    Raises
+    ------
+    ValueError
+        For negative or infinite sums.
+
+    References
+    ----------
+    Binder (1983), On the variances of asymptotically normal estimators from complex surveys.
+    """
+    a, b = check_not_negative("a", a), check_not_negative("b", b)
+    return _portion(a) - _portion(b)
+
+
+def cluster_robust_t(
+    log_ratio: npt.ArrayLike, influence: npt.ArrayLike, df: int | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Clustered standard error of a log ratio, and its two-sided t test against 0.
+
+    Parameters
+    ----------
+    log_ratio
+        The estimate on the log scale, shape (...).
+    influence
+        Per-cluster influence u_g, shape (..., G), as `log_share_influence` gives; the variance is
+        G / (G - 1) times the sum of u_g squared.
+    df
+        Degrees of freedom of the t distribution; G - 1 unless given.
+
+    Returns
+    -------
+    standard_error, p
+        Shape (...), on the log scale and in 0–1. Both NaN where undefined: one cluster, clusters
+        that do not differ at all, or an estimate or influence that is not finite.
+
+    Raises
+    ------
+    ValueError
+        If `influence` has no cluster axis, or `df` is below 1.
+    """
+    u = np.asarray(influence, dtype=np.float64)
+    if u.ndim == 0 or u.shape[-1] == 0:
+        raise ValueError("influence must have one value per cluster along its last axis.")
+    if df is not None and df < 1:
+        raise ValueError(f"df must be at least 1; got {df}.")
+    estimate = np.asarray(log_ratio, dtype=np.float64)
+    n_clusters = u.shape[-1]
+    variance = divide(n_clusters * np.sum(u**2, axis=-1), n_clusters - 1)
+    error = np.sqrt(np.where(np.isfinite(variance), variance, np.nan))
+    error = np.where((error > _NO_SPREAD) & np.isfinite(estimate), error, np.nan)
+    t = np.where(np.isfinite(estimate), estimate, np.nan) / error
+    return error, np.asarray(2.0 * stats.t.sf(np.abs(t), df or max(n_clusters - 1, 1)))
+
+
+def _portion(values: FloatArray) -> FloatArray:
+    total = np.sum(values, axis=-1, keepdims=True)
+    return divide(values, np.where(total > 0, total, np.nan))

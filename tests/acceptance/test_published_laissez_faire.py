@@ -1,0 +1,101 @@
+"""The published tables of Shieh et al. (2025), recomputed from their printed figures."""
+
+import json
+
+import pytest
+
+from portrayal.studies.laissez_faire.reproduce import as_json, reproduce
+
+# (table, statistic): (reproduced, checked)
+EXPECTED = {
+    ("S10", "count of a name in all of S11a-e"): (13, 18),
+    ("S10", "count no less than S11a-e's sum"): (57, 57),
+    ("S13a-c", "interval"): (135, 150),
+    ("S13d", "couple interval"): (30, 30),
+    ("S13a-c", "cohens_d / sqrt(10) of gender"): (40, 42),
+    ("S13d", "cohens_d of couples"): (24, 27),
+    ("S13a-d", "p"): (171, 180),
+    ("S13e-m", "p"): (265, 267),
+    ("S13n-p", "p"): (146, 150),
+    ("S13e-m", "median over models in section 2.2"): (9, 9),
+    ("S13n-p", "ratio in section 2.2"): (6, 6),
+    ("S13n-p", "count of cells above 1 in section 2.2"): (0, 2),
+}
+
+
+@pytest.fixture(scope="module")
+def checks():
+    return {(check.table, check.statistic): check for check in reproduce()}
+
+
+def test_every_check_is_expected(checks):
+    assert list(checks) == list(EXPECTED)
+
+
+@pytest.mark.parametrize("key", EXPECTED, ids=" ".join)
+def test_the_published_figures_come_out(checks, key):
+    check = checks[key]
+    assert (check.reproduced, check.checked) == EXPECTED[key]
+
+
+@pytest.mark.parametrize("key", EXPECTED, ids=" ".join)
+def test_what_does_not_come_out_is_kept_and_explained(checks, key):
+    check = checks[key]
+    assert check.checked - check.reproduced == len(check.rows)
+    for row in check.rows:
+        assert row.printed != row.ours
+        assert row.explanation
+        assert row.group
+
+
+def rows(checks, table, statistic):
+    return {(row.domain, row.model, row.group): row for row in checks[table, statistic].rows}
+
+
+def test_the_interval_that_misses_its_own_ratio(checks):
+    row = rows(checks, "S13a-c", "interval")["Love", "Claude2.0", "Latine"]
+    assert row.table == "S13c"
+    assert row.printed == "[0.668, 0.717]"
+    assert row.ours == "[0.606, 0.653]"
+    assert row.explanation == "the printed ratio lies outside the printed interval"
+
+
+def test_love_gender_intervals_used_another_number_of_characters(checks):
+    love = [row for row in checks["S13a-c", "interval"].rows if row.domain == "Love"]
+    fitted = [row for row in love if row.explanation.startswith("it fits n = ")]
+    assert {row.group for row in fitted} == {"Fem.", "Masc.", "NB"}
+    assert len(fitted) == 11
+
+
+def test_copied_figures_are_recognised(checks):
+    copied_p = rows(checks, "S13a-d", "p")["Love", "Llama2(7B)", "Masc."]
+    assert (copied_p.printed, copied_p.ours) == ("0.450", "0.000")
+    assert copied_p.explanation == "the same p stands in the Labor row of this model and group"
+    copied_d = rows(checks, "S13d", "cohens_d of couples")
+    assert copied_d["Love", "Claude2.0", "NB-F"].explanation.startswith("it repeats Cohen's d")
+    assert copied_d["Love", "Llama2(7B)", "NB-F"].explanation == "it repeats the p-value of its row"
+
+
+def test_both_subordination_p_values_are_within_rounding(checks):
+    explanations = [row.explanation for row in checks["S13e-m", "p"].rows]
+    assert len(explanations) == 2
+    assert all(text.startswith("rounding of the figures allows") for text in explanations)
+
+
+def test_the_tables_print_other_counts_than_section_2_2(checks):
+    minoritized, white = checks["S13n-p", "count of cells above 1 in section 2.2"].rows
+    assert (minoritized.printed, minoritized.ours) == ("104 of 120", "101 of 120")
+    assert (white.printed, white.ours) == ("1 of 30", "2 of 30")
+    assert "PaLM2 Fem. White 1.506" in white.explanation
+
+
+def test_counts_travel_as_plain_json(checks):
+    content = json.loads(json.dumps(as_json(checks.values())))
+    assert content["study"] == "laissez-faire"
+    assert content["checks"][2] == {
+        "table": "S13a-c",
+        "statistic": "interval",
+        "checked": 150,
+        "reproduced": 135,
+    }
+    assert len(content["checks"]) == len(EXPECTED)

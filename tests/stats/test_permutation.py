@@ -1,0 +1,111 @@
+import itertools
+import math
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.stats import permutation_p, permutation_range, shuffle_within
+
+LABELLED = st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 5)), max_size=40)
+
+
+def by_block(labels, blocks):
+    contents = defaultdict(Counter)
+    for label, block in zip(labels, blocks, strict=True):
+        contents[int(block)][int(label)] += 1
+    return contents
+
+
+@given(LABELLED, st.booleans(), st.integers(0, 2**31))
+def test_every_block_keeps_its_labels(rows, presorted, seed):
+    rows = sorted(rows, key=lambda row: row[1]) if presorted else rows
+    labels, blocks = np.array(rows, dtype=np.int64).reshape(-1, 2).T
+    before = labels.copy()
+    shuffled = shuffle_within(labels, blocks, np.random.default_rng(seed))
+    assert by_block(shuffled, blocks) == by_block(labels, blocks)
+    np.testing.assert_array_equal(labels, before)
+
+
+@pytest.mark.parametrize("blocks", [[7, 7, 7, 9], [7, 9, 7, 7]])
+def test_arrangements_are_equally_likely(blocks):
+    rng = np.random.default_rng(4)
+    blocks, labels = np.array(blocks), np.array([0, 1, 2, 3])
+    seen = Counter(tuple(shuffle_within(labels, blocks, rng).tolist()) for _ in range(6000))
+    inside = labels[blocks == 7]
+    expected = set()
+    for order in itertools.permutations(inside.tolist()):
+        arrangement = labels.copy()
+        arrangement[blocks == 7] = order
+        expected.add(tuple(arrangement.tolist()))
+    assert set(seen) == expected
+    assert all(850 < times < 1150 for times in seen.values())
+
+
+def test_blocks_may_be_named():
+    names = np.array(["b", "a", "b", "a"])
+    shuffled = shuffle_within(np.array([1, 2, 3, 4]), names, np.random.default_rng(0))
+    assert set(shuffled[names == "b"].tolist()) == {1, 3}
+
+
+def test_a_million_labels_keep_their_blocks():
+    rng = np.random.default_rng(1)
+    blocks = np.arange(1_000_000) // 3
+    labels = rng.integers(0, 2, blocks.size)
+    shuffled = shuffle_within(labels, blocks, rng)
+    np.testing.assert_array_equal(np.bincount(blocks, shuffled), np.bincount(blocks, labels))
+    assert 0.2 < np.mean(shuffled != labels) < 0.45
+
+
+def test_range_is_the_central_part():
+    draws = np.column_stack([np.arange(101.0), np.arange(101.0) * 2])
+    low, high = permutation_range(draws, 0.9)
+    np.testing.assert_allclose(low, [5, 10])
+    np.testing.assert_allclose(high, [95, 190])
+
+
+def test_range_with_undefined_and_infinite_draws():
+    draws = np.concatenate([np.linspace(0.5, 2, 99), [np.inf] * 20, [np.nan] * 30])
+    low, high = permutation_range(draws, 0.95)
+    assert low == pytest.approx(np.quantile(np.linspace(0.5, 2, 99), 0.025 * 118 / 98))
+    assert high == np.inf
+    assert np.isnan(permutation_range([np.nan, np.nan], 0.95)).all()
+
+
+RATIOS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, math.inf, math.nan])
+
+
+@given(RATIOS, st.lists(RATIOS, min_size=1, max_size=30))
+def test_p_is_the_naive_count(observed, draws):
+    def size(value):
+        return math.inf if value == 0 else abs(math.log(value))
+
+    known = [size(d) for d in draws if not math.isnan(d)]
+    p = permutation_p(observed, draws)
+    if math.isnan(observed) or not known:
+        assert np.isnan(p)
+        return
+    as_extreme = sum(d >= size(observed) - 1e-9 for d in known)
+    assert p == pytest.approx((1 + as_extreme) / (1 + len(known)))
+    assert permutation_p(1 / observed if observed else math.inf, draws) == p
+
+
+def test_p_does_not_split_hairs():
+    """Draws that equal the observed ratio up to rounding are as extreme."""
+    assert permutation_p(0.3, [0.1 + 0.2, 0.1 + 0.2, 1.0]) == pytest.approx(3 / 4)
+
+
+def test_p_without_a_defined_ratio_is_undefined():
+    p = permutation_p([2.0, np.nan, 2.0], [[np.nan, 1.0, np.nan], [np.nan, 1.0, 1.0]])
+    np.testing.assert_array_equal(p, [np.nan, np.nan, 0.5])
+
+
+def test_p_is_uniform_where_nothing_is_going_on():
+    rng = np.random.default_rng(3)
+    draws = np.exp(rng.normal(size=(199, 2000)))
+    p = permutation_p(np.exp(rng.normal(size=2000)), draws)
+    assert p.shape == (2000,)
+    assert p.min() >= 1 / 200
+    assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.015)
