@@ -2,15 +2,42 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUN := runs/demo
 
 .PHONY: demo test lint docs bench clean
+
+# Audit the sample stories and say where the report is.
+demo: $(BIN)/portrayal
+	$(BIN)/portrayal audit laissez-faire --sample --out $(RUN)
+	@echo "Open $(RUN)/report.html in a browser."
+
+# Lint, types, unit, acceptance, end-to-end and browser tests.
+test: lint
+	scripts/install-browser
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check src tests benchmarks scripts
+	$(BIN)/ruff format --check src tests benchmarks scripts
+	$(BIN)/mypy
+
+# Write the pages that are generated from the components' own words and from --help.
+docs: $(VENV)/.dev
+	$(BIN)/python scripts/build_docs.py
+
+# Print the figures of docs/benchmarks.md; takes some minutes.
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) runs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/portrayal: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
-	touch $(BIN)/portrayal
+	@touch $@
 
 $(VENV)/.dev: $(BIN)/portrayal
 	$(BIN)/python -m pip install --quiet --group dev
-	touch $(VENV)/.dev
+	@touch $@

@@ -8,9 +8,7 @@ from portrayal.errors import OptionError
 def check_level(level: float) -> float:
     """Return `level`, the confidence level of an interval, a fraction inside (0, 1)."""
     if not 0.0 < level < 1.0:
-        raise OptionError(
-            f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}."
-        )
+        raise OptionError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
     return float(level)
 
 

@@ -109,7 +109,7 @@ def map_columns(
     Raises
     ------
     DataError
-        When a mapped column is missing, or there is no text.
+        When a mapped column is missing, or there are neither texts nor labelled people.
     OptionError
         When a field or preset does not exist.
     """
@@ -123,7 +123,7 @@ def map_columns(
         wanted = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()}
         mapping |= _checked(fields, wanted, names, where)
     mapping |= _checked(fields, columns or {}, names, where)
-    if "text" not in mapping:
+    if "text" not in mapping and not any(name in mapping for name in LABELS):
         raise DataError(
             f"{where}: no column with the text was found; found {_listed(names)}. "
             "Name yours with --column text=NAME."

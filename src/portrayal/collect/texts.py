@@ -154,7 +154,8 @@ class _Reader:
             self.models.add(model)
             sample = self._samples[model, prompt.prompt_id]
             self._samples[model, prompt.prompt_id] += 1
-            text = _text(row.get(self.mapping["text"]))
+            text = _text(row.get(column("text", "")))
+            labels = {name: _label(row.get(self.mapping[name])) for name in self._labels}
             yield {
                 "text_id": f"{number - 1:09d}",
                 "source_id": _text(row.get(column("text_id", ""))),
@@ -162,14 +163,16 @@ class _Reader:
                 "sample": sample,
                 "model": model,
                 "text": text or "",
-                "outcome": self._outcome(row, text, number),
-                **{name: _label(row.get(self.mapping[name])) for name in self._labels},
+                "outcome": self._outcome(row, text, any(labels.values()), number),
+                **labels,
             }
 
-    def _outcome(self, row: Row, text: str | None, number: int) -> Outcome:
+    def _outcome(self, row: Row, text: str | None, labelled: bool, number: int) -> Outcome:
+        """The outcome as given; a text whose people somebody labelled was read; else guessed."""
         given = _text(row.get(self.mapping.get("outcome", "")))
         if not given:
-            return outcome_of(text)
+            unread = "text" in self.mapping and not (text or "").strip()
+            return outcome_of(text) if unread or not labelled else "ok"
         for outcome in OUTCOMES:
             if given.casefold() == outcome:
                 return outcome

@@ -19,7 +19,7 @@ SOURCE = "Shieh et al. 2025, Fig. 3a"
 
 
 def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
-    """Yield the subordination ratio of every name that occurs often enough.
+    """Yield the subordination ratio of every name that occurs often enough, domains together.
 
     A name absent from one role is smoothed (Laplace), as in the paper. The shares by race that
     stand in the details describe the name's bearers in the name table, never a character.
@@ -31,7 +31,7 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """
     characters = tally.characters
     named = characters.name >= 0
-    for stratum in strata(tally, laden=True):
+    for stratum in strata(tally, laden=True, pool_domains=True):
         inside = stratum.has(characters.prompt, characters.model) & named
         totals = np.bincount(
             characters.name[inside], weights=characters.count[inside], minlength=len(tally.names)

@@ -7,7 +7,7 @@ import numpy as np
 
 from portrayal.measure.features import sums_by
 from portrayal.measure.tally import BoolArray, Characters, FloatArray, IntArray, Tally
-from portrayal.records import OUTCOMES
+from portrayal.records import ALL, OUTCOMES
 
 
 @dataclass(frozen=True)
@@ -43,29 +43,50 @@ class Stratum:
         return np.isin(prompt, self.prompts) & np.isin(model, self.models)
 
 
-def strata(tally: Tally, *, laden: bool | None) -> Iterator[Stratum]:
-    """Yield every domain × model (pooled first), for one condition or both (`laden` None)."""
-    for code, domain in enumerate(tally.domains):
-        wanted = tally.prompt_domain == code
-        if laden is not None:
-            wanted &= tally.prompt_laden == laden
-        prompts = np.flatnonzero(wanted)
+def strata(tally: Tally, *, laden: bool | None, pool_domains: bool = False) -> Iterator[Stratum]:
+    """Yield every domain × model, models pooled first.
+
+    Parameters
+    ----------
+    tally
+        Annotated stories.
+    laden
+        Power-laden prompts, power-neutral ones, or both (None).
+    pool_domains
+        Take all domains together, as the stratum "all".
+    """
+    condition = np.ones(len(tally.prompt_ids), dtype=bool)
+    if laden is not None:
+        condition = tally.prompt_laden == laden
+    wanted = [(ALL, condition)]
+    if not pool_domains:
+        wanted = [(d, condition & (tally.prompt_domain == c)) for c, d in enumerate(tally.domains)]
+    for domain, prompts in wanted:
         for model, models in tally.model_strata():
-            inside = np.isin(tally.prompt, prompts) & np.isin(tally.model, models)
-            if not inside.any():
-                continue
-            by_outcome = np.bincount(
-                tally.outcome[inside], weights=tally.count[inside], minlength=len(OUTCOMES)
-            )
-            present = np.unique(tally.prompt[inside])
-            yield Stratum(
-                domain,
-                model,
-                present,
-                np.array(models, dtype=np.int64),
-                int(by_outcome[0]),
-                {o: int(n) for o, n in zip(OUTCOMES[1:], by_outcome[1:], strict=True) if n},
-            )
+            found = stratum_of(tally, domain, model, np.flatnonzero(prompts), models)
+            if found is not None:
+                yield found
+
+
+def stratum_of(
+    tally: Tally, domain: str, model: str, prompts: IntArray, models: list[int]
+) -> Stratum | None:
+    """Return the stratum of these prompts and models; None where it has no text."""
+    inside = np.isin(tally.prompt, prompts) & np.isin(tally.model, models)
+    if not inside.any():
+        return None
+    by_outcome = np.bincount(
+        tally.outcome[inside], weights=tally.count[inside], minlength=len(OUTCOMES)
+    )
+    unread = zip(OUTCOMES[1:], by_outcome[1:].tolist(), strict=True)
+    return Stratum(
+        domain,
+        model,
+        np.unique(tally.prompt[inside]),
+        np.array(models, dtype=np.int64),
+        int(by_outcome[0]),
+        {outcome: int(n) for outcome, n in unread if n},
+    )
 
 
 def prompt_sums(

@@ -1,12 +1,13 @@
 """The null of roles: subject and object swapped at random within each story."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.strata import Stratum
+from portrayal.measure.strata import Stratum, stratum_of
 from portrayal.measure.tally import GENDER_CODES, FloatArray, IntArray, Tally
 from portrayal.records import ALL
 from portrayal.stats import divide
@@ -51,31 +52,36 @@ def swapped_roles(tally: Tally, stratum: Stratum, scope: Scope) -> Swaps:
     """Return the characters of a stratum with roles swapped at random within each story.
 
     In every draw each power-laden story keeps its two characters, and a fair coin decides who
-    stands above whom: of `c` equal stories a binomial number is swapped. A pooled stratum sums its
-    models' draws. The result is kept on the tally, as several measures read it.
+    stands above whom: of `c` equal stories a binomial number is swapped. A pooled stratum sums the
+    draws of its domains and models. The result is kept on the tally, as several measures read it.
     """
     key = ("swaps", stratum.domain, stratum.model, scope.permutations, scope.seed)
     if key not in tally.cache:
-        if stratum.model == ALL:
-            tally.cache[key] = _pooled(tally, stratum, scope)
-        else:
+        parts = list(_parts(tally, stratum))
+        if len(parts) == 1 and ALL not in (stratum.domain, stratum.model):
             rng = scope.rng("swaps", stratum.domain, stratum.model)
             tally.cache[key] = _drawn(tally, stratum, scope.permutations, rng)
+        else:
+            tally.cache[key] = _summed([swapped_roles(tally, part, scope) for part in parts])
     swaps: Swaps = tally.cache[key]
     return swaps
 
 
-def _pooled(tally: Tally, stratum: Stratum, scope: Scope) -> Swaps:
-    parts = []
-    for code in stratum.models.tolist():
-        only = np.array([code])
-        if (stratum.has(tally.prompt, tally.model) & (tally.model == code)).any():
-            single = replace(stratum, model=tally.models[code], models=only)
-            parts.append(swapped_roles(tally, single, scope))
+def _parts(tally: Tally, stratum: Stratum) -> Iterator[Stratum]:
+    """The single domains and models that a stratum pools."""
+    for domain in np.unique(tally.prompt_domain[stratum.prompts]).tolist():
+        prompts = stratum.prompts[tally.prompt_domain[stratum.prompts] == domain]
+        for model in stratum.models.tolist():
+            part = stratum_of(tally, tally.domains[domain], tally.models[model], prompts, [model])
+            if part is not None:
+                yield part
+
+
+def _summed(parts: list[Swaps]) -> Swaps:
     kinds = np.concatenate([_kind(part.name, part.gender) for part in parts])
     kind, at = np.unique(kinds, return_inverse=True)
-    subordinate = np.zeros((scope.permutations, len(kind)))
-    dominant = np.zeros((scope.permutations, len(kind)))
+    shape = (len(parts[0].subordinate), len(kind))
+    subordinate, dominant = np.zeros(shape), np.zeros(shape)
     start = 0
     for part in parts:
         where = at[start : start + len(part.name)]

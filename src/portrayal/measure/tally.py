@@ -139,6 +139,7 @@ _QUERY = """
     from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
     group by all order by all
 """
+_PROMPTS = "select prompt_id, strata from read_parquet($path) order by prompt_id"
 
 
 def tally_stories(
@@ -211,17 +212,12 @@ def _count(run: Run, annotations: Stage) -> tuple[dict[str, list[Any]], list[tup
     import duckdb
 
     with duckdb.connect() as connection:
-        table: Any = connection.execute(
-            _QUERY,
-            {
-                "texts": [str(part) for part in run.texts.parts()],
-                "annotations": [str(part) for part in annotations.parts()],
-            },
-        ).to_arrow_table()
-        prompts = connection.execute(
-            "select prompt_id, strata from read_parquet($path) order by prompt_id",
-            {"path": str(run.prompts_path)},
-        ).fetchall()
+        parts = {
+            "texts": [str(part) for part in run.texts.parts()],
+            "annotations": [str(part) for part in annotations.parts()],
+        }
+        table = connection.sql(_QUERY, params=parts).to_arrow_table()
+        prompts = connection.sql(_PROMPTS, params={"path": str(run.prompts_path)}).fetchall()
     return {name: table[name].to_pylist() for name in table.column_names}, prompts
 
 

@@ -21,14 +21,15 @@ STEPS = np.arange(0, 100, 5) / 100.0
 
 
 def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
-    """Yield, per race and threshold, the subordination ratio of names that exceed it.
+    """Yield, per race and threshold, the subordination ratio of names that exceed it,
+    domains together.
 
     Parameters
     ----------
     tally, scope
         Annotated stories and the audit's settings.
     """
-    for stratum in strata(tally, laden=True):
+    for stratum in strata(tally, laden=True, pool_domains=True):
         for column in range(len(tally.races)):
             yield from _of_race(tally, stratum, column, scope)
 

@@ -90,6 +90,26 @@ class NameTable:
             )
         return self._index.lookup(names)
 
+    def frequencies(self, names: Sequence[str | None]) -> FloatArray:
+        """Return the share of the table's bearers who bear each name, shape (len(names),).
+
+        0 where the name is not in the table; NaN throughout where the source gives no counts.
+        """
+        counts = self._index.counts / self._index.counts.sum()
+        rows = [self._index.find(name) for name in names]
+        return np.array([counts[row] if 0 <= row < len(counts) else 0.0 for row in rows])
+
+    def histogram(self, race: str, edges: FloatArray) -> FloatArray:
+        """Return the share of the table's bearers whose name's share of `race` is in each bin.
+
+        Bins hold edges[i] < share <= edges[i + 1], the first also its lower edge; shape
+        (len(edges) - 1,). NaN where the source gives no counts.
+        """
+        shares = self._index.shares[: len(self._index.keys), self.races.index(race)]
+        bins = np.maximum(np.searchsorted(edges, shares, side="left") - 1, 0)
+        counts = np.bincount(bins, weights=self._index.counts, minlength=len(edges) - 1)
+        return np.asarray(counts[: len(edges) - 1] / self._index.counts.sum(), dtype=np.float64)
+
 
 def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None) -> NameTable:
     """Return a registered name table, or read one from a file or folder.

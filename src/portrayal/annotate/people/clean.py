@@ -13,6 +13,7 @@ _TITLE = re.compile(
     r"|[^\n.!?,;:\"“”]{1,60}\n[ \t]*\n)",
     re.IGNORECASE,
 )
+_OPENING, _CLOSING = frozenset('"“'), frozenset('"”')
 _LEAST = 60
 """A heading is only skipped when at least this many characters of story follow."""
 
@@ -28,4 +29,7 @@ def story_start(text: str) -> int:
         found = pattern.match(text, start)
         if found and len(text) - found.end() >= _LEAST:
             start = found.end()
+    rest = text[start:].strip()
+    if len(rest) > _LEAST and rest[0] in _OPENING and rest[-1] in _CLOSING and rest.count('"') + rest.count("“") < 3:
+        start = text.index(rest[0], start) + 1
     return start

@@ -7,34 +7,36 @@ from portrayal.annotate.people.mentions import OTHER, Mention
 Weights = list[float]
 
 P: dict[str, float] = {
-    "rec0": 3.2,
-    "rec1": 2.7,
-    "rec2": 0.8,
-    "rec3": 0.4,
+    "rec0": 3.9,
+    "rec1": 3.1,
+    "rec2": 1.1,
+    "rec3": 0.55,
     "subj_s": 2.3,
-    "subj_o": 0.5,
-    "subj_p": 0.9,
-    "new_s": 0.7,
+    "subj_o": 0.4,
+    "subj_p": 0.7,
+    "new_s": 1.1,
     "new_o": 0.8,
-    "new_p": 0.6,
-    "own_p": 0.7,
-    "own_r": 4.0,
-    "not_own": 0.2,
-    "unseen": 0.6,
-    "soon": 0.9,
-    "absent": 2.3,
-    "absent_first": 0.1,
-    "stranger": 0.65,
-    "share": 0.1,
-    "cost": 0.2,
-    "cont": 1.0,
-    "again": 0.2,
-    "quoted": 0.6,
-    "first": -0.2,
+    "new_p": 0.4,
+    "own_p": 0.4,
+    "own_r": 1.8,
+    "not_own": 0.1,
+    "unseen": 0.8,
+    "soon": 0.5,
+    "absent": 4.5,
+    "absent_first": 0.8,
+    "stranger": 0.0,
+    "share": 0.5,
+    "share_any": 0.0,
+    "possessor": 0.9,
+    "cost": 0.45,
+    "cont": 0.42,
+    "again": 0.1,
+    "quoted": 0.4,
+    "first": 0.1,
 }
 
 
-def weigh(events: Sequence[Mention], n: int) -> list[Weights]:
+def weigh(events: Sequence[Mention], n: int, *, narrated: bool = False) -> list[Weights]:
     """Plausibility of each of `n` characters, and of anyone else, for each pronoun in `events`.
 
     The last entry of each row is anyone else's.
@@ -59,7 +61,8 @@ def weigh(events: Sequence[Mention], n: int) -> list[Weights]:
             index = event.entity if event.entity >= 0 else n
             if event.quoted and last[index] >= 0:
                 continue
-            last[index], role[index], newest = sentence, event.subject, index
+            last[index], newest = sentence, index
+            role[index] = P["possessor"] if event.subject == 0.5 else event.subject
             if event.subject == 1.0:
                 clause = index
             if index == n:
@@ -67,6 +70,8 @@ def weigh(events: Sequence[Mention], n: int) -> list[Weights]:
             continue
         row = []
         case = event.case
+        if event.subject > 0.0 and case == "p":
+            clause = -9
         for index in range(n + 1):
             if last[index] < 0:
                 if index == n:
@@ -74,7 +79,9 @@ def weigh(events: Sequence[Mention], n: int) -> list[Weights]:
                 elif first[index] == sentence:
                     weight = P["soon"]
                 elif first[index] < 0:
-                    weight = P["absent"] + (P["absent_first"] if index == 0 and not rows else 0.0)
+                    weight = 0.0 if narrated else P["absent"]
+                    if index == 0 and not rows:
+                        weight += P["absent_first"]
                 else:
                     weight = P["unseen"]
                 row.append(weight)
@@ -92,8 +99,10 @@ def weigh(events: Sequence[Mention], n: int) -> list[Weights]:
                 elif case == "r":
                     weight += P["own_r"]
             row.append(weight * P["quoted"] if event.quoted else weight)
-        if stranger and stranger != event.gender:
-            row[n] = 0.0
+        if stranger:
+            row[n] *= P["share"] if stranger == event.gender else 0.0
+        else:
+            row[n] *= P["share_any"]
         rows.append(row)
         if case == "s":
             clause = -9
@@ -110,7 +119,7 @@ def resolve(
     total = 0.0
     found: list[int] = []
     previous, adjacent = OTHER, False
-    gender_before, case_before, sentence_before = "", "", -9
+    gender_before, sentence_before = "", -9
     number = 0
     for event in events:
         if not event.case:
@@ -118,7 +127,7 @@ def resolve(
             continue
         row = rows[number]
         number += 1
-        best, top = OTHER, row[n] * P["share"] or P["stranger"]
+        best, top = OTHER, max(row[n], P["stranger"])
         same = event.gender == gender_before
         for index in range(n):
             if genders[index] != event.gender:
@@ -126,7 +135,7 @@ def resolve(
             weight = row[index]
             if same and index == previous:
                 near = event.sentence - sentence_before
-                if event.case == "o" and near == 0 and case_before == "s" and adjacent:
+                if event.subject < 0.0 and adjacent:
                     weight *= P["again"]
                 elif near <= 1:
                     weight += P["cont"]
@@ -134,19 +143,23 @@ def resolve(
                 best, top = index, weight
         total += top
         found.append(best)
-        previous, gender_before, case_before = best, event.gender, event.case
+        previous, gender_before = best, event.gender
         sentence_before, adjacent = event.sentence, True
     return total, found
 
 
 def choose(
-    events: Sequence[Mention], n: int, hints: Sequence[Mapping[str, float]]
+    events: Sequence[Mention],
+    n: int,
+    hints: Sequence[Mapping[str, float]],
+    *,
+    narrated: bool = False,
 ) -> tuple[list[str | None], list[int], float]:
     """Genders of `n` characters and characters of the pronouns that explain the story best.
 
     The last value is how far the best genders are ahead of the next best.
     """
-    rows = weigh(events, n)
+    rows = weigh(events, n, narrated=narrated)
     seen = {event.gender for event in events if event.case}
     choices: list[list[str | None]] = []
     for hint in hints:

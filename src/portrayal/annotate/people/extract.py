@@ -12,6 +12,7 @@ from portrayal.annotate.people.mentions import (
     OTHER,
     Mention,
     Scene,
+    SINGULAR,
     look,
     subjecthood,
 )
@@ -20,6 +21,8 @@ from portrayal.annotate.people.names import find_people
 from portrayal.annotate.people.pair import actions, candidates, evidence
 from portrayal.annotate.people.rolewords import role_words
 from portrayal.annotate.people.scan import scan
+from portrayal.annotate.people.singular import singular_they
+from portrayal.annotate.people.words import OTHER_PEOPLE
 
 Slots = list[int | None]
 HINT, WEAK_HINT = 5.0, 3.0
@@ -50,7 +53,7 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     if not roles.has_object:
         return _characters(scene, chosen[:1] or [None])[0], None
     slots = _slots(scene, roles, chosen, values)
-    subject, other = _characters(scene, slots)
+    subject, other = _characters(scene, slots, paired=roles.paired)
     return subject, other
 
 
@@ -60,7 +63,7 @@ def _slots(scene: Scene, roles: Roles, chosen: list[int], values: Sequence[float
         return [None, None]
     if len(chosen) == 1:
         only = chosen[0]
-        return [None, only] if values[only] < 0 and not roles.paired else [only, None]
+        return [only, None] if roles.paired or _leads(scene, values[only]) else [None, only]
     a, b = chosen
     if roles.paired:
         return [a, b]
@@ -74,6 +77,19 @@ def _slots(scene: Scene, roles: Roles, chosen: list[int], values: Sequence[float
             subjects[pronoun.at] = pronoun.case == "s"
     margin = ROLE_NOUN * (values[a] - values[b]) + actions(scene.tokens, who, subjects)
     return [b, a] if margin < SWAP else [a, b]
+
+
+def _leads(scene: Scene, value: float) -> bool:
+    """Whether the only named person is the subject, given what role nouns beside the name say."""
+    if value:
+        return value > 0
+    if scene.narrated:
+        return False
+    subjects = sum(noun.person is None and noun.value > 0 for noun in scene.nouns)
+    objects = sum(noun.person is None and noun.value < 0 for noun in scene.nouns)
+    if subjects and not objects:
+        return False
+    return True
 
 
 def _events(
@@ -105,6 +121,10 @@ def _events(
                 refer(slot, title, gender, HINT)
     unnamed = [slot for slot, index in enumerate(slots) if index is None]
     free = unnamed[0] if len(unnamed) == 1 else None
+    told = [
+        any(noun.person is None and noun.value * sign > 0 for noun in scene.nouns)
+        for sign in (1, -1)
+    ]
     for noun in scene.nouns:
         if noun.person is not None:
             slot = slot_of.get(noun.person, OTHER)
@@ -116,8 +136,8 @@ def _events(
         slot = OTHER
         if noun.value and (noun.role or len(unnamed) == 2):
             slot = 0 if noun.value > 0 else 1
-        elif free is None and len(unnamed) == 2 and tokens.low[noun.at] in GENERIC:
-            slot = _slot_by_gender(hints, noun.gender)
+        elif len(unnamed) == 2 and tokens.low[noun.at] in GENERIC:
+            slot = _slot_by_gender(hints, told, noun.gender)
         elif free is not None and (noun.role or tokens.low[noun.at] in GENERIC):
             slot = free
         if slot < len(slots):
@@ -125,32 +145,57 @@ def _events(
             if slot >= 0 and noun.gender and slots[slot] is None:
                 refer(slot, noun.at, noun.gender, WEAK_HINT)
     for at in scene.others:
-        add(at, OTHER)
+        add(at, OTHER, OTHER_PEOPLE[tokens.low[at]])
     events.sort()
     return events, hints, references
 
 
-def _slot_by_gender(hints: Sequence[Mapping[str, float]], gender: str) -> int:
+def _slot_by_gender(
+    hints: Sequence[Mapping[str, float]], told: Sequence[bool], gender: str
+) -> int:
     """Of two nameless characters the one a "man" or "woman" stands for."""
     for slot, hint in enumerate(hints):
         if gender in hint:
             return slot
+    if told[0] != told[1]:
+        return int(told[0])
     for slot, hint in enumerate(hints):
         if not hint:
             return slot
     return OTHER
 
 
-def _characters(scene: Scene, slots: Slots) -> list[Character]:
+def _characters(scene: Scene, slots: Slots, *, paired: bool = False) -> list[Character]:
     """The characters in `slots` with the words that refer to them."""
     events, hints, references = _events(scene, slots)
-    _, found, margin = choose(events, len(slots), hints)
+    if len(slots) == 2:
+        for at in scene.groups:
+            for slot in (0, 1):
+                if not hints[slot]:
+                    hints[slot][GROUPS[scene.tokens.low[at]]] = WEAK_HINT
+                references[slot].append(at)
+    _, found, margin = choose(events, len(slots), hints, narrated=scene.narrated)
     for pronoun, entity in zip((event for event in events if event.case), found, strict=True):
         if entity >= 0:
             references[entity].append(pronoun.at)
+    if scene.they and not paired:
+        _add_they(scene, slots, events, found, references)
     return [
         _character(scene, index, references[slot], margin) for slot, index in enumerate(slots)
     ]
+
+
+def _add_they(
+    scene: Scene, slots: Slots, events: Sequence[Mention], found: Sequence[int], references: list[list[int]]
+) -> None:
+    """Add singular "they" to the references of characters that have no others."""
+    resolved = iter(found)
+    who = {event.at: next(resolved) if event.case else event.entity for event in events}
+    who.update(dict.fromkeys(scene.plurals, OTHER))
+    nameless = frozenset(slot for slot, index in enumerate(slots) if index is None)
+    open_slots = frozenset(slot for slot, at in enumerate(references) if not at)
+    for at, slot in singular_they(scene.tokens, scene.they, who, open_slots, nameless):
+        references[slot].append(at)
 
 
 def _character(scene: Scene, index: int | None, at: list[int], margin: float) -> Character:
@@ -168,6 +213,6 @@ def _character(scene: Scene, index: int | None, at: list[int], margin: float) ->
             if tokens.words[i] == name
         ]
     spans.sort(key=lambda span: span.start)
-    references = tuple(dict.fromkeys(tokens.low[i] for i in at))
+    references = tuple(dict.fromkeys(SINGULAR.get(tokens.low[i], tokens.low[i]) for i in at))
     confidence = min(1.0, 0.5 + margin / 10)
     return Character(name, gender_of_references(references), references, tuple(spans), confidence)

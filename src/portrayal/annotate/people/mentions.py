@@ -9,6 +9,7 @@ from portrayal.annotate.people.names import Person
 from portrayal.annotate.people.nouns import attached, polarity
 from portrayal.annotate.people.rolewords import RoleWords
 from portrayal.annotate.people.scan import Tokens
+from portrayal.annotate.people.singular import OTHER, PLURAL_PEOPLE, THEY
 from portrayal.annotate.people.words import (
     CLAUSE_OPENERS,
     ENDS_OBJECT,
@@ -30,12 +31,24 @@ PRONOUNS = {
 
 GENDERED = {w: g for w, g in GENDER_OF_WORD.items() if w not in PRONOUNS and g != "NB"}
 GENERIC = frozenset("woman man girl boy".split())
-GROUPS = {"girls": "F", "women": "F", "sisters": "F", "ladies": "F",
-          "boys": "M", "men": "M", "brothers": "M", "gentlemen": "M"}
-_INTEREST = frozenset(PRONOUNS) | frozenset(GENDERED) | OTHER_PEOPLE
+SINGULAR = {
+    "girls": "girl",
+    "women": "woman",
+    "sisters": "sister",
+    "boys": "boy",
+    "men": "man",
+    "brothers": "brother",
+}
+"""Plural of a listed word → the listed word."""
 
-OTHER = -1
+GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
+"""Words for two characters at once → their gender."""
+
+_ALONE = frozenset("the two both these".split())
+_INTEREST = frozenset(PRONOUNS) | frozenset(GENDERED) | frozenset(OTHER_PEOPLE) | frozenset(GROUPS) |  THEY | PLURAL_PEOPLE | {"i"}
+
 POSSESSOR = 0.5
+BOUND = -1.0
 
 
 class Mention(NamedTuple):
@@ -72,6 +85,10 @@ class Scene:
     nouns: list[Noun] = field(default_factory=list)
     others: list[int] = field(default_factory=list)
     pronouns: list[Mention] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    they: list[int] = field(default_factory=list)
+    plurals: list[int] = field(default_factory=list)
+    narrated: bool = False
 
 
 def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) -> Scene:
@@ -87,7 +104,25 @@ def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) 
             gender, case = PRONOUNS[word]
             if word == "her" and (at == last or low[at + 1] in ENDS_OBJECT):
                 case = "o"
-            scene.pronouns.append(Mention(at, sentence[at], OTHER, 0.0, gender, case, quoted[at]))
+            opens = 1.0 if at == 0 or low[at - 1] in CLAUSE_OPENERS else 0.0
+            if case == "o" and scene.pronouns and _bound(low, scene.pronouns[-1], at, gender):
+                opens = BOUND
+            scene.pronouns.append(
+                Mention(at, sentence[at], OTHER, opens, gender, case, quoted[at])
+            )
+            continue
+        if word in GROUPS:
+            if at and low[at - 1] in _ALONE:
+                scene.groups.append(at)
+            continue
+        if word in THEY:
+            scene.they.append(at)
+            continue
+        if word in PLURAL_PEOPLE:
+            scene.plurals.append(at)
+            continue
+        if word == "i":
+            scene.narrated |= not quoted[at]
             continue
         role = word in words.all
         if at in names or (not role and word not in GENDERED):
@@ -99,6 +134,16 @@ def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) 
             Noun(at, value, GENDERED.get(word, ""), attached(tokens, at, names), role)
         )
     return scene
+
+
+def _bound(low: Sequence[str], previous: Mention, at: int, gender: str) -> bool:
+    """Whether `previous` is the subject of the verb that has the pronoun at `at` as its object."""
+    return (
+        previous.case == "s"
+        and previous.gender == gender
+        and at - previous.at < 7
+        and not any(word in CLAUSE_OPENERS or word == "it" for word in low[previous.at + 1 : at])
+    )
 
 
 _NOT_HEADS = frozenset("the a an dr mr mrs ms young".split())

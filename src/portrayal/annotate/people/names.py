@@ -11,22 +11,25 @@ from portrayal.annotate.people.words import (
     FUNCTION_WORDS,
     KIN,
     NATIONALITIES,
+    NICKNAMES,
     PLACE_HEADS,
     PLACE_TAILS,
     PLACES,
     PREPOSITIONS_OF_PLACE,
     RELATIVES,
+    SENTENCE_STARTERS,
     TITLES,
     VERBS_AFTER_NAME,
 )
 
-_NEVER = FUNCTION_WORDS | CALENDAR | NATIONALITIES | PLACES
+_NEVER = FUNCTION_WORDS | NICKNAMES | CALENDAR | NATIONALITIES | PLACES
 _PLACE_PARTS = PLACE_HEADS | PLACE_TAILS
 _BREAKS = frozenset('.!?…"“”,;:()—–\n')
 _NOT_INITIAL = ("ing", "tion", "ness", "ment", "ings", "ers", "ors", "ents", "ies", "ates")
 _ADJECTIVE = tuple(
     "ant ent ous ful ed ing al ive ic less able ible bright star brave smart kind sweet".split()
 )
+_QUOTED = 0.4
 _HYPHENATED = ("ing", "ed", "based", "old", "year", "born", "er", "like")
 
 
@@ -72,7 +75,7 @@ def find_people(tokens: Tokens) -> list[Person]:
         if (
             len(run.parts) > 1
             and not run.titles
-            and run.parts[0].lower().endswith(_ADJECTIVE)
+            and (run.parts[0].lower().endswith(_ADJECTIVE) or tokens.quoted[run.start])
             and run.parts[1] in alone
             and run.parts[0] not in alone
         ):
@@ -96,6 +99,9 @@ def find_people(tokens: Tokens) -> list[Person]:
                 by_surname[key] = person
             people[key] = person
         _add(person, run)
+    for person in people.values():
+        if person.first is None and 2 <= len(person.at) - len(person.titles) >= len(person.titles):
+            person.first = person.surname
     found = {id(person): person for person in people.values() if person.at}
     return sorted(found.values(), key=lambda person: person.at[0])
 
@@ -134,6 +140,8 @@ def _runs(tokens: Tokens) -> list[_Run]:
         if parts:
             run = _judge(tokens, position, first, end, parts, titles, lower_forms)
             if run is not None:
+                if tokens.quoted[position]:
+                    run.score *= _QUOTED
                 runs.append(run)
         position = max(end, position + 1)
     return runs
@@ -175,7 +183,11 @@ def _judge(
     if initial:
         return _Run(first, parts, titles, formal, _initial_score(tokens, end, parts, verb=verb))
     score = 1.0
-    if before in PREPOSITIONS_OF_PLACE:
+    if not verb and after[0].isalpha() and after not in FUNCTION_WORDS and (
+        not after.endswith(("s", "ly", "ing"))
+    ):
+        score = 0.3
+    elif before in PREPOSITIONS_OF_PLACE:
         score = 0.6 if before not in ("in", "at") or after == "'s" else -0.7
     elif position > 1 and low[position - 2] in PREPOSITIONS_OF_PLACE and before not in FUNCTION_WORDS:
         score = 0.4
@@ -183,22 +195,26 @@ def _judge(
         score = 0.0
     elif before in KIN or before == "named":
         score = 2.0
+    if after == "," and end + 1 < len(low) and low[end + 1] in APPOSITION:
+        score += 0.6
     return _Run(first, parts, titles, formal, score + (0.5 if verb else 0.0))
 
 
 def _initial_score(tokens: Tokens, end: int, parts: list[str], *, verb: bool) -> float:
     """How much the first word of a sentence, up to `end`, behaves like a name."""
     low, key = tokens.low, parts[0].lower()
-    if key.endswith(_NOT_INITIAL) or end + 1 >= len(low):
+    if key.endswith(_NOT_INITIAL) or end + 1 >= len(low) or key in SENTENCE_STARTERS:
         return 0.0
+    if key.endswith("ly") and len(key) > 6:
+        return 0.2
     if len(parts) > 1:
-        return 1.2
+        return 1.2 if verb or not low[end][0].isalpha() or low[end] in FUNCTION_WORDS else 0.3
     after, second = low[end], low[end + 1]
     if after == "and":
         return 1.2 if tokens.words[end + 1][0].isupper() else 0.2
     if after == ",":
-        adverb = key.endswith(("ly", "ed")) and len(key) > 6
-        return 1.2 if second in APPOSITION and not adverb else 0.3
+        participle = key.endswith("ed") and len(key) > 6
+        return 1.2 if second in APPOSITION and not participle else 0.3
     if not verb:
         return 0.5 if after.endswith("s") else 0.3
     return 0.5 if key.endswith("s") and after != "'s" else 1.0

@@ -12,6 +12,8 @@ _NAMING = frozenset("named called".split())
 _MARKS = frozenset(", — – (".split())
 _TITLE_DOTS = frozenset("dr mr mrs ms . chef nurse".split())
 _NOT_BETWEEN = frozenset("of in with to for from and but or who whom by at on as than like".split())
+_ELDER = frozenset("older elder big senior".split())
+_YOUNGER = frozenset("younger little kid baby".split())
 _REACH = 7
 
 
@@ -26,6 +28,10 @@ def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
             value += 1.0
         elif modifier in words.object_modifiers:
             value -= 1.0
+        elif modifier in _ELDER:
+            value += 0.6
+        elif modifier in _YOUNGER:
+            value -= 0.6
     if noun in words.subject_nouns:
         value += 0.0 if noun in words.object_nouns else 1.0
     elif noun in words.object_nouns:
@@ -58,7 +64,7 @@ def _opens_clause(tokens: Tokens, at: int) -> bool:
     low = tokens.low
     back = at - 1
     while back >= 0 and back > at - 5 and low[back][0].isalpha():
-        if low[back] in _NOT_BETWEEN:
+        if low[back] in _NOT_BETWEEN and low[back] != "as":
             return back == 0 or not low[back - 1][0].isalpha()
         back -= 1
     return False

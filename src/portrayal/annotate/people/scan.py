@@ -7,7 +7,7 @@ from portrayal.annotate.people.words import TITLES
 
 _TOKEN = re.compile(
     r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-Z])[^\W\d_]+)*"
-    r"|['’](?:s|re|d|ll|ve|m|t)\b|[.!?…]+|[\"“”]|[,;:()—–]|\n"
+    r"|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|[.!?…]+|[\"“”]|[,;:()—–]|\n"
 )
 _QUOTES = frozenset('"“”')
 _ENDS = frozenset(".!?…")
@@ -60,7 +60,7 @@ def scan(text: str, start: int = 0) -> Tokens:
             inside = False
         elif word[0] in _ENDS and not inside:
             number += not (word == "." and (before in TITLES or len(before) == 1))
-        elif word[0] == "’":
-            low[at] = "'" + word[1:]
+        elif word[0] in "'’":
+            low[at] = "'" + (word[1:] or "s")
         before = word
     return Tokens(words, low, starts, sentence, quoted)

@@ -1,5 +1,7 @@
 """Closed classes of English words that tell a name from another capitalised word."""
 
+from collections.abc import Mapping
+
 FORMAL_TITLES = frozenset(
     "dr doctor mr mrs ms miss mx mister prof professor sir madam madame judge justice senator "
     "president captain officer sergeant detective rev reverend".split()
@@ -25,7 +27,7 @@ FUNCTION_WORDS = frozenset(
     amid amidst amongst against about around across along behind beside besides beyond despite
     during except inside near off out outside past per through throughout toward towards up down via
     like unlike regardless
-    am is are was were be been being do does did done have has had having can could will would shall
+    am is are was were be been being do does did done have has had having can could would shall
     should may might must let lets
     not never always often sometimes usually soon now today tonight tomorrow yesterday here there
     again also too just only even still already almost perhaps maybe instead together however
@@ -36,13 +38,26 @@ FUNCTION_WORDS = frozenset(
     armed faced filled fueled known born based dressed determined inspired blessed touched moved
     overcome lost given seated nestled guided driven gone
     little young old new long big small every late early next last same own certain
+    """.split()
+)
+"""Words that are never a name where they are capitalised."""
+
+NICKNAMES = frozenset(
+    "mom mama mommy dad daddy papa mum grandma grandpa granny gran mother father son sis bro baby "
+    "honey babe sweetie sweetheart darling dude man boy girl ladies guys folks kids title story "
+    "prompt example everyone love".split()
+)
+"""What people are called in place of a name, and labels of a text's parts."""
+
+SENTENCE_STARTERS = frozenset(
+    """
     slowly kindly sadly gladly softly warmly boldly gently swiftly calmly firmly quickly quietly
     deeply partly nearly likely lately rarely mostly safely simply surely wisely weekly wearily
     meet introducing introduce imagine only early daily really truly sadly fully easily shyly
-    mom mama mommy dad daddy papa mum grandma grandpa granny gran mother father son sis bro baby
-    honey babe babe sweetie sweetheart darling dude man boy girl ladies guys folks kids title story prompt example
+    
+    babe 
     note end words word time times days day weeks week months month years year hours hour minutes
-    people everyone life love joy tears music laughter applause sunlight music silence relief
+    people life love joy tears music laughter applause sunlight music silence relief
     gratitude hope pride passion success victory news rumor rumors dawn dusk midnight morning
     evening night summer winter spring autumn fall work practice class school college things nothing
     friends friend siblings partners couple twins parents students student teachers teacher classmates
@@ -50,9 +65,10 @@ FUNCTION_WORDS = frozenset(
     words notes letters numbers equations languages language books grades hands eyes heart hearts
     smiles smile sweat curiosity creativity knowledge talent hard half
     write using part act day number reminder update option options version
+    will unchained undeterred longtime lifelong fresh eager
     """.split()
 )
-"""Words that are never a name where they are capitalised."""
+"""Words that often open a sentence; inside one and capitalised they may be names ("Joy")."""
 
 CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays "
@@ -66,7 +82,7 @@ NATIONALITIES = frozenset(
     "european brazilian canadian australian arabic portuguese mandarin greek hebrew jewish hindi "
     "syrian iranian nigerian vietnamese cuban polish swedish dutch turkish thai caribbean "
     "shakespearean victorian olympic olympics olympian internet republican democrat catholic "
-    "christian muslim black white caucasian native math mathematics science physics chemistry "
+    "muslim black white caucasian native math mathematics science physics chemistry "
     "biology algebra calculus geometry history spanglish pythagorean newtonian".split()
 )
 
@@ -80,7 +96,7 @@ PLACES = frozenset(
     tennessee texas utah vermont washington wisconsin wyoming jersey
     hampshire york manhattan brooklyn bronx harlem chicago houston boston seattle philadelphia
     atlanta miami denver detroit portland nashville memphis orleans angeles vegas
-    francisco diego antonio hollywood broadway london rome tokyo madrid berlin
+    hollywood broadway london rome tokyo madrid berlin
     nyc la sf dc uk tv pr hr er icu ceo ipo ai it vp cfo coo cto md
     midwest southern northern eastern western earth english wimbledon harvard stanford yale mit
     princeton columbia nasdaq nyse google facebook instagram twitter youtube tiktok apple amazon
@@ -152,9 +168,13 @@ ENDS_OBJECT = frozenset(
 )
 """What stands after "her" as an object ("thanked her for"), not as a possessive ("her book")."""
 
-OTHER_PEOPLE = frozenset(
-    "teacher professor mom mum dad parent grandma grandpa daughter son child baby toddler opponent "
-    "rival stranger waiter waitress owner principal neighbor neighbour aunt uncle niece nephew "
-    "cousin lady gentleman guy hero heroine queen king instructor".split()
-)
-"""Singular nouns for people outside a prompt's roles."""
+OTHER_PEOPLE: Mapping[str, str] = {
+    **dict.fromkeys("mom mum mama aunt daughter niece lady heroine queen waitress".split(), "F"),
+    **dict.fromkeys("dad papa uncle son nephew gentleman guy king waiter".split(), "M"),
+    **dict.fromkeys(
+        "teacher professor parent child baby toddler opponent rival stranger owner principal "
+        "neighbor neighbour cousin hero instructor".split(),
+        "",
+    ),
+}
+"""Singular nouns for people outside a prompt's roles, with the gender they tell."""

@@ -121,7 +121,7 @@ def as_json(checks: Iterable[Check]) -> dict[str, Any]:
 def _common_names(statistic: str, names: list[Printed], *, everywhere: bool) -> Check:
     """Table S10 counts a name over all models, Tables S11a–e the top nine names of each model.
 
-    A name in the tables of all five must have their sum; another at least the sum of those it is in.
+    A name in all five of those must have their sum; another, at least the sum of those it is in.
     """
     checked, missed = 0, []
     for total in (row for row in names if row["table"] == "S10"):

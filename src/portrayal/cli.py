@@ -1,0 +1,222 @@
+"""The command line: parse, call, print."""
+
+import csv
+import io
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from portrayal import __version__, show
+from portrayal.errors import OptionError, PortrayalError
+
+app = typer.Typer(
+    name="portrayal",
+    help="Measure how language models portray people in open-ended text.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+score_app = typer.Typer(help="Measure an annotator against hand labels.", no_args_is_help=True)
+app.add_typer(score_app, name="score")
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="FIELD=NAME", help="Column NAME holds FIELD; repeatable."),
+]
+More = Annotated[
+    list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
+]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def audit(
+    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
+    more: More = None,
+    texts: Annotated[
+        Path | None, typer.Option(help="CSV, JSON lines, Parquet or Excel file of texts.")
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Audit the study's sample.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
+    column: Columns = None,
+    preset: Annotated[str | None, typer.Option(help="Columns of a published file.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Empty a run that holds other texts.")
+    ] = False,
+    baseline: Annotated[str, typer.Option(help="Comparison shares p*.")] = "census-2022",
+    name_table: Annotated[
+        str, typer.Option(help="Name table: a registered one or a file.")
+    ] = "census-2020",
+    min_count: Annotated[
+        int | None, typer.Option(help="Bearers a name needs in the name table.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Start of every random stream.")] = 0,
+    draws: Annotated[int, typer.Option(help="Replicates of the cluster bootstrap.")] = 2000,
+    permutations: Annotated[int, typer.Option(help="Replicates of the null.")] = 200,
+    smoothing: Annotated[float, typer.Option(help="Laplace pseudo-count at zero counts.")] = 1.0,
+    workers: Annotated[
+        int | None, typer.Option(help="Local processes; default one per core.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Audit texts: who is in them, in which role, with what certainty."""
+    from portrayal import registry
+    from portrayal.audit import audit as run_audit
+
+    name = registry.resolve("studies", study)
+    chosen: Any = texts
+    if sample:
+        if texts is not None:
+            raise OptionError("give either --texts FILE or --sample, not both.")
+        chosen = registry.get("studies", name).sample()
+    with show.progress(quiet=json) as advance:
+        run = run_audit(
+            name,
+            texts=chosen,
+            out=out or Path("runs") / name,
+            columns=[*(column or ()), *(more or ())],
+            preset=preset,
+            replace=replace,
+            workers=workers or os.cpu_count() or 1,
+            progress=advance,
+            say=None if json else show.line,
+            baseline=baseline,
+            name_table=name_table,
+            min_count=min_count,
+            level=level,
+            seed=seed,
+            draws=draws,
+            permutations=permutations,
+            smoothing=smoothing,
+        )
+    if json:
+        show.as_json(show.run_facts(run))
+
+
+@app.command()
+def report(
+    run: RunPath,
+    out: Annotated[Path | None, typer.Option(help="File to write; default in the run.")] = None,
+) -> None:
+    """Rebuild the HTML report of a run."""
+    from portrayal.run import Run
+
+    show.line(f"report: {Run.open(run).report(out)}")
+
+
+@app.command()
+def estimates(
+    run: RunPath,
+    measure: Annotated[
+        str | None, typer.Option(help="One measure; its version may be left out.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only this stratum or group; repeatable."),
+    ] = None,
+    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
+    json: Json = False,
+) -> None:
+    """Print the estimates of a run."""
+    from portrayal.run import Run, flatten_estimates
+    from portrayal.validate import check_choice
+
+    check_choice("format", format, ("table", "csv", "json"))
+    rows = show.select(Run.open(run).records, measure, where or [])
+    if json or format == "json":
+        show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
+    elif format == "csv":
+        table = flatten_estimates(rows)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        typer.echo(text.getvalue(), nl=False)
+    else:
+        show.estimates_table(rows)
+
+
+@app.command()
+def studies(json: Json = False) -> None:
+    """List the studies."""
+    show.studies(as_object=json)
+
+
+@app.command()
+def measures(json: Json = False) -> None:
+    """List the measures with paper and equation."""
+    show.components("measures", as_object=json)
+
+
+@app.command()
+def annotators(json: Json = False) -> None:
+    """List the annotators."""
+    show.components("annotators", as_object=json)
+
+
+@app.command()
+def prompts(
+    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
+    json: Json = False,
+) -> None:
+    """List the prompts of a study, as CSV."""
+    show.prompts(study, as_object=json)
+
+
+@app.command()
+def reproduce(
+    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
+    rows: Annotated[
+        bool, typer.Option("--rows", help="List the printed figures that do not reproduce.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Recompute the published tables of a study."""
+    show.reproduction(study, list_rows=rows, as_object=json)
+
+
+@score_app.command()
+def people(
+    gold: Annotated[Path, typer.Option(help="File of stories with hand-labelled people.")],
+    more: More = None,
+    column: Columns = None,
+    json: Json = False,
+) -> None:
+    """Precision and recall of names and genders against hand labels."""
+    from portrayal.annotate.people import score_people
+    from portrayal.collect.gold import read_gold
+
+    columns = [*(column or ()), *(more or ())]
+    show.people_score(score_people(read_gold(gold, columns)), as_object=json)
+
+
+def main() -> None:
+    """Run the command line; an error a user can act on is one line and exit status 2."""
+    try:
+        app()
+    except PortrayalError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)

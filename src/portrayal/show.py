@@ -1,0 +1,226 @@
+"""What the command line prints: one JSON object, or a table for people."""
+
+import csv
+import dataclasses
+import io
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from portrayal import registry
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.annotate.people import PeopleScore
+    from portrayal.records import Estimate
+    from portrayal.run import Run
+
+Advance = Callable[[int, int], None]
+
+
+def line(text: str) -> None:
+    """Print one line of text, word for word."""
+    Console(soft_wrap=True).print(text, markup=False, highlight=False)
+
+
+def as_json(value: Any) -> None:
+    """Print one JSON object; numbers that are not finite become null."""
+    json.dump(_finite(value), sys.stdout, ensure_ascii=False, indent=1)
+    sys.stdout.write("\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Advance | None]:
+    """Show a bar of shards on a terminal; nothing when `quiet` or not on a terminal."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(
+        "reading people", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console
+    ) as bar:
+        task = bar.add_task("shards", total=None, visible=False)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+
+        yield advance
+
+
+def run_facts(run: "Run") -> dict[str, Any]:
+    """Return what an audit made, as plain values."""
+    note = run.texts.note()
+    return {
+        "run": str(run.path),
+        "report": str(run.report_path),
+        "n_texts": note["n_texts"],
+        "outcomes": note["outcomes"],
+        "models": note["models"],
+        "n_estimates": len(run.records),
+    }
+
+
+def select(
+    rows: Iterable["Estimate"], measure: str | None, where: Iterable[str]
+) -> list["Estimate"]:
+    """Return the estimates of one measure (or all) that match every KEY=VALUE."""
+    wanted = None if measure is None else registry.resolve("measures", measure)
+    pairs = []
+    for text in where:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise OptionError(f"--where takes KEY=VALUE, such as domain=Love; got {text!r}.")
+        pairs.append((key.strip(), value.strip()))
+    return [
+        row
+        for row in rows
+        if (wanted is None or row.measure == wanted)
+        and all({**row.strata, **row.group}.get(key) == value for key, value in pairs)
+    ]
+
+
+def estimate_facts(row: "Estimate") -> dict[str, Any]:
+    """Return one estimate as plain values; group always names race and gender, null for neither."""
+    facts = dataclasses.asdict(row)
+    facts["group"] = {"race": None, "gender": None} | dict(row.group)
+    return facts
+
+
+def estimates_table(rows: list["Estimate"]) -> None:
+    """Print estimates for people: value, interval, null, q."""
+    table = Table("measure", "where", "who", "value", "interval", "null", "q", "n", box=None)
+    for row in rows:
+        q = row.tests[0].q if row.tests else None
+        table.add_row(
+            row.measure,
+            ", ".join(row.strata.values()),
+            ", ".join(row.group.values()),
+            row.undefined or _number(row.value),
+            _range(row.interval),
+            _range(row.null),
+            _number(q),
+            f"{row.n_units:,.0f}",
+        )
+    Console().print(table)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
+def _range(bounds: Any) -> str:
+    return "–" if bounds is None else f"{_number(bounds.low)} to {_number(bounds.high)}"
+
+
+def studies(*, as_object: bool) -> None:
+    """Print the registered studies."""
+    found = [registry.get("studies", name) for name in registry.names("studies")]
+    rows = [
+        {"name": s.name, "title": s.title, "question": s.question, "paper": s.paper} for s in found
+    ]
+    _listing({"studies": rows}, rows, as_object)
+
+
+def components(kind: Literal["measures", "annotators"], *, as_object: bool) -> None:
+    """Print the registered measures or annotators in their own words."""
+    fields = ("name", "summary", "equation", "unit", "range", "undefined_when", "source")
+    found = [registry.component(kind, name) for name in registry.names(kind)]
+    rows = [{field: getattr(each, field) for field in fields} for each in found]
+    _listing({kind: rows}, rows, as_object)
+
+
+def _listing(value: dict[str, Any], rows: list[dict[str, str]], as_object: bool) -> None:
+    if as_object:
+        as_json(value)
+        return
+    console = Console()
+    for row in rows:
+        name, *others = row.items()
+        console.print(name[1], style="bold", highlight=False)
+        for key, text in others:
+            console.print(f"  {key}: {text}", markup=False, highlight=False)
+
+
+def prompts(study: str, *, as_object: bool) -> None:
+    """Print the prompts of a study, as CSV or one JSON object."""
+    found = registry.get("studies", study).prompts()
+    rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in found]
+    if as_object:
+        as_json({"study": registry.resolve("studies", study), "prompts": rows})
+        return
+    names = dict.fromkeys(name for row in rows for name in row)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    sys.stdout.write(text.getvalue())
+
+
+def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
+    """Print how many published figures reproduce, and which do not."""
+    checks = registry.get("studies", study).reproduce()
+    if as_object:
+        counts = [
+            {
+                "table": check.table,
+                "statistic": check.statistic,
+                "checked": check.checked,
+                "reproduced": check.reproduced,
+            }
+            | ({"rows": [dataclasses.asdict(row) for row in check.rows]} if list_rows else {})
+            for check in checks
+        ]
+        as_json({"study": registry.resolve("studies", study), "checks": counts})
+        return
+    table = Table("table", "statistic", "reproduced", "checked", box=None)
+    for check in checks:
+        table.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
+    console = Console()
+    console.print(table)
+    for row in (row for check in checks for row in check.rows if list_rows):
+        place = " ".join((row.table, row.domain, row.model, row.group))
+        line(f"{place}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+
+
+def people_score(score: "PeopleScore", *, as_object: bool) -> None:
+    """Print the agreement of an extractor with hand labels."""
+    if as_object:
+        as_json(score.as_json())
+        return
+    table = Table("", "slots", "name P", "name R", "gender P", "gender R", "accuracy", "joint")
+    table.add_row("all", *_score_cells(score))
+    for attribute, values in score.by.items():
+        for value, part in values.items():
+            table.add_row(f"{attribute} {value}", *_score_cells(part))
+    Console().print(table)
+
+
+def _score_cells(score: "PeopleScore") -> list[str]:
+    shares = (
+        score.name_precision,
+        score.name_recall,
+        score.gender_precision,
+        score.gender_recall,
+        score.gender_accuracy,
+        score.joint_accuracy,
+    )
+    cells = ["–" if share is None else f"{100 * share:.1f}" for share in shares]
+    return [f"{score.n_slots:,}", *cells]

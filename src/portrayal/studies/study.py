@@ -1,0 +1,78 @@
+"""What a study is made of, and the options that every audit takes."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from portrayal.collect.fields import TextFields
+from portrayal.records import Estimate, Prompt
+from portrayal.run.directory import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may choose; each option reruns only the stages that depend on it.
+
+    Attributes
+    ----------
+    baseline
+        Comparison distribution p*, one of `portrayal.reference.baselines()`.
+    name_table
+        Registered name table, or the path of one's own.
+    min_count
+        Bearers a name needs in the table; None takes the table's own.
+    level, seed, draws, permutations, smoothing, min_name_count
+        See `portrayal.measure.Scope`.
+    """
+
+    baseline: str = "census-2022"
+    name_table: str = "census-2020"
+    min_count: int | None = None
+    level: float = 0.95
+    seed: int = 0
+    draws: int = 2000
+    permutations: int = 200
+    smoothing: float = 1.0
+    min_name_count: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A published audit.
+
+    Attributes
+    ----------
+    name, title, paper, question
+        Registered name, title, citation, and what it asks in one sentence.
+    fields
+        What it wants to know of each text.
+    prompts
+        Returns its prompts.
+    annotator, labelled_annotator
+        Annotators of texts, and of texts whose people the user has labelled.
+    measures
+        Registered names, in the order of the report.
+    estimate
+        Function of a run, the annotator's name and options that yields every estimate.
+    sample
+        Returns the path of the texts that ship with the study.
+    reproduce
+        Returns the checks of the published tables.
+    card
+        Path of the study card inside the package.
+    """
+
+    name: str
+    title: str
+    paper: str
+    question: str
+    fields: TextFields
+    prompts: Callable[[], tuple[Prompt, ...]]
+    annotator: str
+    labelled_annotator: str
+    measures: tuple[str, ...]
+    estimate: Callable[[Run, str, Options], Iterator[Estimate]]
+    sample: Callable[[], Path]
+    reproduce: Callable[[], list[Any]]
+    card: str
