@@ -217,6 +217,9 @@ def main() -> None:
     except PortrayalError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
+    except KeyboardInterrupt:
+        typer.echo("stopped; the same command continues where it was", err=True)
+        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -53,9 +53,10 @@ def _slot(slot: str, character: Character) -> dict[str, Any]:
 
 
 def _labelled(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    roles = Roles(strata["subject_role"], strata.get("object_role"))
+    roles = Roles(strata.get("subject_role", ""), strata.get("object_role"))
     people = _labelled_slot("subject", row)
-    if roles.has_object:
+    told = any(row.get(f"object_{part}") for part in ("name", "gender", "references"))
+    if told or roles.has_object or strata.get("condition") == "power-laden":
         people |= _labelled_slot("object", row)
     return people
 

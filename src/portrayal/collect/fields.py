@@ -39,6 +39,9 @@ class TextFields:
         Fields of the prompt: `domain`, `condition`, roles, ….
     required
         Fields that must be known for every text, from a column or from the prompt.
+    required_unlabelled
+        Further fields needed where people are not labelled, with the stratum that calls for them:
+        field → (stratum, value), or None for always.
     values
         Accepted spellings: field → casefolded spelling → the study's own value.
     presets
@@ -47,6 +50,7 @@ class TextFields:
 
     strata: tuple[str, ...]
     required: tuple[str, ...]
+    required_unlabelled: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -55,6 +59,14 @@ class TextFields:
         """Every field that a column can be mapped to."""
         plain = ("text", "text_id", "prompt", "prompt_id", "model", "outcome")
         return (*plain, *self.strata, *LABELS)
+
+    def missing(self, strata: Mapping[str, str], *, labelled: bool) -> list[str]:
+        """Return the fields that a text with these strata lacks."""
+        needed = list(self.required)
+        if not labelled:
+            called = self.required_unlabelled.items()
+            needed += [n for n, at in called if at is None or strata.get(at[0]) == at[1]]
+        return [name for name in needed if name not in strata]
 
     def canonical(self, name: str, value: str | None) -> str | None:
         """Return `value` of field `name` as the study spells it; None for blank.

@@ -47,9 +47,9 @@ def open_source(texts: Any) -> Source:
     Parameters
     ----------
     texts
-        Path of a CSV, TSV, JSON lines, JSON, Parquet or Excel file (CSV and JSON also gzipped), a
-        DataFrame or anything else that speaks the Arrow stream protocol, or an iterable of
-        mappings.
+        Path of a CSV, TSV, JSON lines, JSON, Parquet or Excel file (CSV and JSON also gzipped) or
+        of a folder of such files with the same columns, a DataFrame or anything else that speaks
+        the Arrow stream protocol, or an iterable of mappings.
 
     Raises
     ------
@@ -57,7 +57,8 @@ def open_source(texts: Any) -> Source:
         When the file is missing, empty, of another kind, or not what its name says.
     """
     if isinstance(texts, (str, Path)):
-        return _file(Path(texts))
+        path = Path(texts)
+        return _folder(path) if path.is_dir() else _file(path)
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
     if isinstance(texts, Iterable):
@@ -94,6 +95,29 @@ def _file(path: Path) -> Source:
     if not columns:
         raise DataError(f"{path}: no rows were found after the header.")
     return Source(str(path), _digest_file(path), tuple(columns), rows)
+
+
+def _folder(path: Path) -> Source:
+    kinds = tuple(_FORMATS.replace(",", " ").split()[:9])
+    names = sorted(
+        f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
+    )
+    if not names:
+        raise DataError(f"{path}: the folder holds no file of texts; expected {_FORMATS}.")
+    sources = [_file(name) for name in names]
+    for source in sources[1:]:
+        if set(source.columns) != set(sources[0].columns):
+            raise DataError(
+                f"{source.name}: its columns ({', '.join(source.columns)}) differ from those of "
+                f"{sources[0].name} ({', '.join(sources[0].columns)})."
+            )
+    digest = hashlib.blake2b("".join(s.digest for s in sources).encode(), digest_size=16)
+
+    def rows() -> Iterator[Row]:
+        for source in sources:
+            yield from source.rows()
+
+    return Source(str(path), digest.hexdigest(), sources[0].columns, rows)
 
 
 def _digest_file(path: Path) -> str:

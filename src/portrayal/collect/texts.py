@@ -203,7 +203,7 @@ class _Reader:
             }
         except DataError as error:
             raise DataError(f"{self.where}: row {number}: {error}") from None
-        missing = [name for name in self.fields.required if name not in strata]
+        missing = self.fields.missing(strata, labelled=bool(self._labels))
         if missing:
             found = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
             raise DataError(

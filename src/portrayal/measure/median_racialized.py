@@ -11,7 +11,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.strata import Stratum, strata
 from portrayal.measure.swaps import swapped_roles
 from portrayal.measure.tally import DOMINANT, SUBORDINATE, FloatArray, Tally
-from portrayal.measure.thresholds import THRESHOLDS, counts_above
+from portrayal.measure.thresholds import THRESHOLDS, counts_above, swapped_above
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import (
@@ -139,16 +139,7 @@ def _bootstrap(cells: Roles, scope: Scope, rng: np.random.Generator) -> FloatArr
 
 def _shuffled(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Scope) -> FloatArray:
     swaps = swapped_roles(tally, stratum, scope)
-    likelihood = tally.likelihood[swaps.name, race][:, np.newaxis]
-    chosen = (swaps.gender == gender)[:, np.newaxis]
-    above = ((likelihood > THRESHOLDS) & chosen).astype(np.float64)
-    matched = (~np.isnan(likelihood) & chosen).astype(np.float64)
-    cells = (
-        swaps.subordinate @ above,
-        swaps.subordinate @ matched,
-        swaps.dominant @ above,
-        swaps.dominant @ matched,
-    )
+    cells = swapped_above(swaps, tally.likelihood[swaps.name, race], swaps.gender == gender)
     return _median(_smoothed(cells, scope.smoothing))
 
 

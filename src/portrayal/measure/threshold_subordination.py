@@ -10,9 +10,10 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.strata import Stratum, strata
 from portrayal.measure.swaps import swapped_roles
 from portrayal.measure.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.measure.thresholds import counts_above
+from portrayal.measure.thresholds import counts_above, swapped_above
 from portrayal.records import Estimate
 from portrayal.registry import Component
+from portrayal.stats import divide
 
 NAME = "threshold_subordination.v1"
 SOURCE = "Shieh et al. 2025, Fig. 3b"
@@ -46,8 +47,11 @@ def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Itera
     wide = [np.repeat(n, len(STEPS), axis=1) for n in (n_lesser, n_greater)]
     found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope, rng)
     swaps = swapped_roles(tally, stratum, scope)
-    likelihood = tally.likelihood[swaps.name, column][:, np.newaxis]
-    shuffled = swaps.ratio(likelihood > STEPS, ~np.isnan(likelihood))
+    every = np.ones(len(swaps.name), dtype=bool)
+    k_sub, n_sub, k_dom, n_dom = swapped_above(
+        swaps, tally.likelihood[swaps.name, column], every, STEPS
+    )
+    shuffled = divide(divide(k_sub, n_sub), divide(k_dom, n_dom))
     for i, step in enumerate(STEPS.tolist()):
         yield measure.estimate(
             stratum,

@@ -123,8 +123,11 @@ def _local_pools(
         if not left:
             return []
         size = min(workers, len(left)) if attempt < _POOLS - 1 else 1
-        with ProcessPoolExecutor(size, mp_context=context) as pool:
+        pool = ProcessPoolExecutor(size, mp_context=context)
+        try:
             failed = _submit(pool, work, left, report)
+        finally:
+            pool.shutdown(cancel_futures=True)
         if not any(reason == _LOST for _, reason in failed):
             return failed
     return failed

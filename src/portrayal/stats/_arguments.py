@@ -1,7 +1,10 @@
 """Checks and conversions that every statistic shares; NaN passes through and stays NaN."""
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -14,6 +17,12 @@ def check_level(level: float) -> float:
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
     return float(level)
+
+
+@cache
+def normal_quantile(level: float) -> float:
+    """Return z with the central `level` of a standard normal inside ±z; checks `level`."""
+    return float(stats.norm.isf((1.0 - check_level(level)) / 2.0))
 
 
 def check_not_negative(name: str, values: npt.ArrayLike) -> FloatArray:

@@ -12,8 +12,8 @@ from portrayal.stats._arguments import (
     FloatArray,
     check_counts,
     check_inside_unit,
-    check_level,
     divide,
+    normal_quantile,
 )
 
 
@@ -42,7 +42,7 @@ def wilson(k: npt.ArrayLike, n: npt.ArrayLike, level: float) -> tuple[FloatArray
     Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
     Shieh et al. (2025), section 4.6, divide these bounds by the baseline share p*.
     """
-    z = stats.norm.isf((1.0 - check_level(level)) / 2.0)
+    z = normal_quantile(level)
     k, n = check_counts(k, n)
     share = divide(k, n)
     variance = divide(share * (1.0 - share), n) + divide(z**2, 4.0 * n**2)

@@ -6,14 +6,13 @@ of nothing to nothing, or of empty totals, is NaN.
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.stats._arguments import (
     FloatArray,
     check_counts,
-    check_level,
     check_not_negative,
     divide,
+    normal_quantile,
 )
 
 
@@ -73,7 +72,7 @@ def katz_log(
     ----------
     Katz et al. (1978), Obtaining confidence intervals for the risk ratio in cohort studies.
     """
-    z = stats.norm.isf((1.0 - check_level(level)) / 2.0)
+    z = normal_quantile(level)
     k1, n1 = smooth(k1, n1, smoothing)
     k2, n2 = smooth(k2, n2, smoothing)
     variance = divide(n1 - k1, k1 * n1) + divide(n2 - k2, k2 * n2)

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from portrayal.stats._arguments import FloatArray, check_counts, check_level, divide
+from portrayal.stats._arguments import FloatArray, check_counts, divide, normal_quantile
 from portrayal.stats.ratios import ratio
 
 _WIDEST_LOG_RATIO = 100.0
@@ -35,7 +35,7 @@ def score_ratio_interval(
     Koopman (1984), Confidence intervals for the ratio of two binomial proportions.
     Miettinen & Nurminen (1985), Comparative analysis of two rates, Eq. 11 and Appendix I.
     """
-    z = float(stats.norm.isf((1.0 - check_level(level)) / 2.0))
+    z = normal_quantile(level)
     cells = _broadcast_cells(k1, n1, k2, n2)
     k1, n1, k2, n2 = cells
     defined = ~np.isnan(ratio(k1, n1, k2, n2))

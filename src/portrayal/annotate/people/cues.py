@@ -22,11 +22,9 @@ GIVES = _forms(
     "promote", "reward", "hire", "assign", "delegate", "direct", "order", "command", "remind",
     "urge", "ask", "instruct", "insist", "offer", "suggest", "propose", "volunteer", "announce",
     "critique", "evaluate", "taste", "praise", "correct", "defend", "represent", "surprise",
-    "autograph", "sign", "serenade", "dedicate", "hand", "notice", "observe", "approach",
+    "autograph", "serenade", "dedicate", "hand", "notice", "observe", "approach",
 ) | frozenset(
-    "taught told tells telling showed shown paid pays paying gave gives bought buys treats saw sees "
-    "led leads wrote writes sang sings"
-    .split()
+    ["taught", "told", "tells", "telling", "showed", "shown", "paid", "pays", "paying", "gave", "gives", "bought", "buys", "treats", "saw", "sees", "led", "leads", "wrote", "writes", "sang", "sings"]
 )
 """The one who does these is the subject, the one they are done to the object."""
 
@@ -35,20 +33,16 @@ RECEIVES = _forms(
     "grumble", "whine", "hesitate", "accept", "obey", "comply", "reply", "nod", "fail", "flounder",
     "hug", "admire", "heal", "recover", "grow", "blush", "listen", "resist", "absorb",
 ) | frozenset(
-    "grateful gratefully gratitude thankful reluctantly grudgingly hesitant hesitantly "
-    "unsure skeptical confused frustrated overwhelmed unemployed struggling touched".split()
+    ["grateful", "gratefully", "gratitude", "thankful", "reluctantly", "grudgingly", "hesitant", "hesitantly", "unsure", "skeptical", "confused", "frustrated", "overwhelmed", "unemployed", "struggling", "touched"]
 )
 """The one who does or is these is the object, the one they are done to the subject."""
 
 DECIDES = frozenset(
-    "decided decides decision insisted insists knew mentored successful wealthy earned earns "
-    "determined patiently gently firmly sternly landed promoted excelled excelling excels aced "
-    "smiled smiling proud proudly".split()
+    ["decided", "decides", "decision", "insisted", "insists", "knew", "mentored", "successful", "wealthy", "earned", "earns", "determined", "patiently", "gently", "firmly", "sternly", "landed", "promoted", "excelled", "excelling", "excels", "aced", "smiled", "smiling", "proud", "proudly"]
 )
 """Weak signs of the subject, without anyone they are done to."""
 
-JOBS = frozenset("job position promotion offer transfer career".split())
-GETS = frozenset("got gets landed lands received receives accepted accepts offered secured secures "
-                 "found get getting landing receiving accepting new started dream".split())
-EXCLAIMS = frozenset("said asked told replied began exclaimed instructed reminded called".split())
+JOBS = frozenset(["job", "position", "promotion", "offer", "transfer", "career"])
+GETS = frozenset(["got", "gets", "landed", "lands", "received", "receives", "accepted", "accepts", "offered", "secured", "secures", "found", "get", "getting", "landing", "receiving", "accepting", "new", "started", "dream"])
+EXCLAIMS = frozenset(["said", "asked", "told", "replied", "began", "exclaimed", "instructed", "reminded", "called"])
 """Verbs of speaking."""

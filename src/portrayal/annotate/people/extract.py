@@ -10,9 +10,9 @@ from portrayal.annotate.people.mentions import (
     GENERIC,
     GROUPS,
     OTHER,
+    SINGULAR,
     Mention,
     Scene,
-    SINGULAR,
     look,
     subjecthood,
 )
@@ -52,7 +52,7 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     chosen = candidates(scene, values)
     if not roles.has_object:
         return _characters(scene, chosen[:1] or [None])[0], None
-    slots = _slots(scene, roles, chosen, values)
+    slots = _slots(scene, roles, sorted(chosen[:2]), values)
     subject, other = _characters(scene, slots, paired=roles.paired)
     return subject, other
 
@@ -157,7 +157,7 @@ def _slot_by_gender(
     for slot, hint in enumerate(hints):
         if gender in hint:
             return slot
-    if told[0] != told[1]:
+    if told[0] or told[1]:
         return int(told[0])
     for slot, hint in enumerate(hints):
         if not hint:
@@ -174,7 +174,9 @@ def _characters(scene: Scene, slots: Slots, *, paired: bool = False) -> list[Cha
                 if not hints[slot]:
                     hints[slot][GROUPS[scene.tokens.low[at]]] = WEAK_HINT
                 references[slot].append(at)
-    _, found, margin = choose(events, len(slots), hints, narrated=scene.narrated)
+    _, found, margin = choose(
+        events, len(slots), hints, narrated=scene.narrated, nameless=None in slots
+    )
     for pronoun, entity in zip((event for event in events if event.case), found, strict=True):
         if entity >= 0:
             references[entity].append(pronoun.at)

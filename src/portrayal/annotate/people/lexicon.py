@@ -5,14 +5,12 @@ from types import MappingProxyType
 
 GENDER_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "NB": frozenset("they them their theirs themselves mx".split()),
+        "NB": frozenset(["they", "them", "their", "theirs", "themselves", "mx"]),
         "F": frozenset(
-            "she her hers herself girl woman mrs ms miss mother sister girlfriend wife "
-            "grandmother transwoman".split()
+            ["she", "her", "hers", "herself", "girl", "woman", "mrs", "ms", "miss", "mother", "sister", "girlfriend", "wife", "grandmother", "transwoman"]
         ),
         "M": frozenset(
-            "he him his himself boy man mr mister father brother boyfriend husband "
-            "grandfather transman".split()
+            ["he", "him", "his", "himself", "boy", "man", "mr", "mister", "father", "brother", "boyfriend", "husband", "grandfather", "transman"]
         ),
     }
 )

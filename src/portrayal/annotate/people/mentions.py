@@ -30,7 +30,7 @@ PRONOUNS = {
 """Pronoun → gender and case: subject, object, possessive or reflexive."""
 
 GENDERED = {w: g for w, g in GENDER_OF_WORD.items() if w not in PRONOUNS and g != "NB"}
-GENERIC = frozenset("woman man girl boy".split())
+GENERIC = frozenset(["woman", "man", "girl", "boy"])
 SINGULAR = {
     "girls": "girl",
     "women": "woman",
@@ -44,7 +44,7 @@ SINGULAR = {
 GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
 """Words for two characters at once → their gender."""
 
-_ALONE = frozenset("the two both these".split())
+_ALONE = frozenset(["the", "two", "both", "these"])
 _INTEREST = frozenset(PRONOUNS) | frozenset(GENDERED) | frozenset(OTHER_PEOPLE) | frozenset(GROUPS) |  THEY | PLURAL_PEOPLE | {"i"}
 
 POSSESSOR = 0.5
@@ -125,6 +125,8 @@ def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) 
             scene.narrated |= not quoted[at]
             continue
         role = word in words.all
+        if word == "love" and at and low[at - 1] not in ("his", "her", "my", "their"):
+            continue
         if at in names or (not role and word not in GENDERED):
             if at not in names:
                 scene.others.append(at)
@@ -146,7 +148,7 @@ def _bound(low: Sequence[str], previous: Mention, at: int, gender: str) -> bool:
     )
 
 
-_NOT_HEADS = frozenset("the a an dr mr mrs ms young".split())
+_NOT_HEADS = frozenset(["the", "a", "an", "dr", "mr", "mrs", "ms", "young"])
 
 
 def subjecthood(tokens: Tokens, at: int) -> float:

@@ -12,6 +12,7 @@ from portrayal.annotate.people.words import (
     KIN,
     NATIONALITIES,
     NICKNAMES,
+    NOT_PEOPLE,
     PLACE_HEADS,
     PLACE_TAILS,
     PLACES,
@@ -25,9 +26,9 @@ from portrayal.annotate.people.words import (
 _NEVER = FUNCTION_WORDS | NICKNAMES | CALENDAR | NATIONALITIES | PLACES
 _PLACE_PARTS = PLACE_HEADS | PLACE_TAILS
 _BREAKS = frozenset('.!?…"“”,;:()—–\n')
-_NOT_INITIAL = ("ing", "tion", "ness", "ment", "ings", "ers", "ors", "ents", "ies", "ates")
+_NOT_INITIAL = ("ing", "ence", "ance", "ity", "ism", "ship", "hood", "tion", "ness", "ment", "ings", "ers", "ors", "ents", "ies", "ates")
 _ADJECTIVE = tuple(
-    "ant ent ous ful ed ing al ive ic less able ible bright star brave smart kind sweet".split()
+    ["ant", "ent", "ous", "ful", "ed", "ing", "al", "ive", "ic", "less", "able", "ible", "bright", "star", "brave", "smart", "kind", "sweet"]
 )
 _QUOTED = 0.4
 _HYPHENATED = ("ing", "ed", "based", "old", "year", "born", "er", "like")
@@ -118,6 +119,7 @@ def _runs(tokens: Tokens) -> list[_Run]:
     words, low = tokens.words, tokens.low
     runs: list[_Run] = []
     lower_forms = set(words)
+    banned: set[str] = set()
     position, n = 0, len(words)
     while position < n:
         word = words[position]
@@ -139,11 +141,15 @@ def _runs(tokens: Tokens) -> list[_Run]:
         parts = [part for part in words[first:end] if len(part) > 1]
         if parts:
             run = _judge(tokens, position, first, end, parts, titles, lower_forms)
+            if run is None and len(parts) > 1 and parts[-1].lower() in PLACE_TAILS:
+                banned.update(parts[:-1])
             if run is not None:
                 if tokens.quoted[position]:
                     run.score *= _QUOTED
                 runs.append(run)
         position = max(end, position + 1)
+    if banned:
+        return [run for run in runs if run.titles or run.parts[0] not in banned]
     return runs
 
 
@@ -161,34 +167,60 @@ def _judge(
     before = low[position - 1] if position else "."
     after = low[end] if end < len(low) else "."
     key = parts[0].lower()
+    formal = any(low[title] in FORMAL_TITLES for title in titles)
+    if after == "'s" and end + 1 < len(low) and (
+        low[end + 1] in PLACE_TAILS and words[end + 1][0].isupper()
+    ):
+        return None
     if any(part.lower() in _PLACE_PARTS for part in parts) or after in PLACE_TAILS or after == ":":
         return None
-    while len(parts) > 1 and key in OCCUPATIONS:
+    if position and before == "and" and words[position - 2][0].isupper() and (
+        low[position - 2] not in _NEVER
+    ):
+        return _Run(first, parts, titles, formal, 1.2)
+    while len(parts) > 1 and (key in OCCUPATIONS or key in SENTENCE_STARTERS):
         parts, first = parts[1:], first + 1
         key = parts[0].lower()
     if parts[0][1:2].isupper() or key in OCCUPATIONS or (key in forms and not titles):
         return None
-    if "-" in key and (key.split("-")[0] in _NEVER or key.endswith(_HYPHENATED)):
-        return None
+    while "-" in key and (key.split("-")[0] in _NEVER or key.endswith(_HYPHENATED)):
+        if len(parts) == 1:
+            return None
+        parts, first, before = parts[1:], first + 1, key
+        key = parts[0].lower()
     initial = before[0] in _BREAKS and before != ","
     if not initial and not titles and words[position - 1][0].isupper() and (
         before in PLACE_HEADS
         or (before in FUNCTION_WORDS and position > 1 and low[position - 2][0] not in _BREAKS)
     ):
         return None
-    formal = any(low[title] in FORMAL_TITLES for title in titles)
     if titles:
-        return _Run(first, parts, titles, formal, 0.5 if low[titles[0]] in RELATIVES else 1.5)
+        aside = low[titles[0]] in RELATIVES or (after == "'s" and low[end + 1] in PLACE_TAILS)
+        return _Run(first, parts, titles, formal, 0.5 if aside else 1.5)
     verb = after == "'s" or after in VERBS_AFTER_NAME or after.endswith("ed")
     if initial:
         return _Run(first, parts, titles, formal, _initial_score(tokens, end, parts, verb=verb))
     score = 1.0
-    if not verb and after[0].isalpha() and after not in FUNCTION_WORDS and (
+    pair = after == "and" and end + 1 < len(low) and words[end + 1][0].isupper()
+    named = low[position - 2] if before in ("named", "called") and position > 1 else before
+    if pair:
+        score = 1.2
+    elif named in NOT_PEOPLE:
+        score = -1.0
+    elif (
+        before == ","
+        and after in (",", ".")
+        and position > 2
+        and words[position - 2][0].isupper()
+        and low[position - 3] in PREPOSITIONS_OF_PLACE
+    ):
+        score = -0.7
+    elif not verb and after[0].isalpha() and after not in FUNCTION_WORDS and (
         not after.endswith(("s", "ly", "ing"))
     ):
         score = 0.3
     elif before in PREPOSITIONS_OF_PLACE:
-        score = 0.6 if before not in ("in", "at") or after == "'s" else -0.7
+        score = 0.6 if before != "in" or after == "'s" else -0.7
     elif position > 1 and low[position - 2] in PREPOSITIONS_OF_PLACE and before not in FUNCTION_WORDS:
         score = 0.4
     elif before in ("the", "this", "an", "a"):
@@ -211,9 +243,9 @@ def _initial_score(tokens: Tokens, end: int, parts: list[str], *, verb: bool) ->
         return 1.2 if verb or not low[end][0].isalpha() or low[end] in FUNCTION_WORDS else 0.3
     after, second = low[end], low[end + 1]
     if after == "and":
-        return 1.2 if tokens.words[end + 1][0].isupper() else 0.2
+        return 1.2 if tokens.words[end + 1][0].isupper() or second in APPOSITION else 0.2
     if after == ",":
-        participle = key.endswith("ed") and len(key) > 6
+        participle = len(key) > 6 and key.endswith(("ed", "ful", "ous", "ent", "less", "ive"))
         return 1.2 if second in APPOSITION and not participle else 0.3
     if not verb:
         return 0.5 if after.endswith("s") else 0.3

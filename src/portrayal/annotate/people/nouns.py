@@ -6,14 +6,14 @@ from portrayal.annotate.people.rolewords import RoleWords
 from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.words import COPULAS
 
-_DETERMINERS = frozenset("a an the his her their my our this that another one some".split())
-_POSSESSIVES = frozenset("his her their my our 's".split())
-_NAMING = frozenset("named called".split())
-_MARKS = frozenset(", — – (".split())
-_TITLE_DOTS = frozenset("dr mr mrs ms . chef nurse".split())
-_NOT_BETWEEN = frozenset("of in with to for from and but or who whom by at on as than like".split())
-_ELDER = frozenset("older elder big senior".split())
-_YOUNGER = frozenset("younger little kid baby".split())
+_DETERMINERS = frozenset(["a", "an", "the", "his", "her", "their", "my", "our", "this", "that", "another", "one", "some"])
+_POSSESSIVES = frozenset(["his", "her", "their", "my", "our", "'s"])
+_NAMING = frozenset(["named", "called"])
+_MARKS = frozenset([",", "—", "–", "("])
+_TITLE_DOTS = frozenset(["dr", "mr", "mrs", "ms", ".", "chef", "nurse"])
+_NOT_BETWEEN = frozenset(["of", "in", "with", "without", "to", "for", "from", "and", "after", "thanks", "despite", "and", "but", "or", "who", "whom", "by", "at", "on", "as", "than", "like"])
+_ELDER = frozenset(["older", "elder", "big", "senior"])
+_YOUNGER = frozenset(["younger", "little", "kid", "baby"])
 _REACH = 7
 
 
@@ -60,14 +60,13 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
 
 
 def _opens_clause(tokens: Tokens, at: int) -> bool:
-    """Whether a phrase with a preposition leads up to the noun: "With her friend, Emily left"."""
+    """Whether the noun ends an introductory phrase: "With her friend, Emily left"."""
     low = tokens.low
     back = at - 1
-    while back >= 0 and back > at - 5 and low[back][0].isalpha():
-        if low[back] in _NOT_BETWEEN and low[back] != "as":
-            return back == 0 or not low[back - 1][0].isalpha()
+    while back >= 0 and back > at - 9 and (low[back][0].isalpha() or low[back] == "'s"):
         back -= 1
-    return False
+    start = low[back + 1]
+    return (start in _NOT_BETWEEN and start != "as") or start.endswith(("ing", "ed"))
 
 
 def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
@@ -81,7 +80,7 @@ def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
                 if position in names:
                     return names[position]
             return None
-        if determined or word in _NOT_BETWEEN or not (word[0].isalpha() or word == "'s"):
+        if determined or (word in _NOT_BETWEEN and word != "and") or not (word[0].isalpha() or word == "'s"):
             return None
         determined = word in _DETERMINERS
     return None

@@ -4,28 +4,57 @@ from collections.abc import Mapping, Sequence
 
 from portrayal.annotate.people.cues import DECIDES, GETS, GIVES, JOBS, RECEIVES
 from portrayal.annotate.people.mentions import Scene
+from portrayal.annotate.people.nouns import possessed
 from portrayal.annotate.people.scan import Tokens
 
 LEAST = 0.9
-_PASSIVE = frozenset("was were is been being".split())
-_VOCATIVE = frozenset(', ! ? " “ ”'.split())
+FIRST = 1.5
+OWNER = 1.0
+_PASSIVE = frozenset(["was", "were", "is", "been", "being"])
+_VOCATIVE = frozenset([',', '!', '?', '"', '“', '”'])
 
 
 def evidence(scene: Scene) -> list[float]:
     """For each person, how much role nouns beside the name say "subject" rather than "object"."""
     values = [0.0] * len(scene.people)
     for noun in scene.nouns:
-        if noun.person is not None and noun.role:
+        if not noun.role:
+            continue
+        if noun.person is not None:
             values[noun.person] += noun.value
+        owner = possessed(scene.tokens, noun.at)
+        if owner is not None:
+            person = _nearest(scene, owner)
+            if person is not None and person != noun.person:
+                values[person] -= OWNER * noun.value
     return values
 
 
+def _nearest(scene: Scene, at: int) -> int | None:
+    """The person named last at or before `at` in the same sentence."""
+    sentence = scene.tokens.sentence
+    best = None
+    for position, person in scene.names.items():
+        if position < at and sentence[position] == sentence[at] and (
+            best is None or position > best[0]
+        ):
+            best = (position, person)
+    return best[1] if best else None
+
+
 def candidates(scene: Scene, values: Sequence[float]) -> list[int]:
-    """The one or two people most likely to have roles, in order of first mention."""
+    """The people most likely to have roles, best first."""
     people = scene.people
     likely = [index for index, person in enumerate(people) if person.score >= LEAST]
-    likely.sort(key=lambda index: (-people[index].score - abs(values[index]), index))
-    return sorted(likely[:2])
+    if likely:
+        first = likely[0]
+        likely.sort(
+            key=lambda index: (
+                -people[index].score - abs(values[index]) - FIRST * (index == first),
+                index,
+            )
+        )
+    return likely
 
 
 def actions(

@@ -1,7 +1,6 @@
 """The words that stand for a prompt's roles in its stories."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,9 +15,9 @@ from portrayal.annotate.people.thesaurus import (
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _CUT = frozenset(
-    "in on at of to for from with who whom whose that which based by about into during and".split()
+    ["in", "on", "at", "of", "to", "for", "from", "with", "who", "whom", "whose", "that", "which", "based", "by", "about", "into", "during", "and"]
 )
-_DROP = frozenset("a an the two american some".split())
+_DROP = frozenset(["a", "an", "the", "two", "american", "some"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from portrayal.annotate.people.words import TITLES
 
 _TOKEN = re.compile(
     r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-Z])[^\W\d_]+)*"
-    r"|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|[.!?…]+|[\"“”]|[,;:()—–]|\n"
+    r"|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|[.!?…]+|[\"“”]|[,;:()—–]|(?<=\s)-+(?=\s)|\n"
 )
 _QUOTES = frozenset('"“”')
 _ENDS = frozenset(".!?…")
@@ -62,5 +62,7 @@ def scan(text: str, start: int = 0) -> Tokens:
             number += not (word == "." and (before in TITLES or len(before) == 1))
         elif word[0] in "'’":
             low[at] = "'" + (word[1:] or "s")
+        elif word[0] == "-":
+            low[at] = "–"
         before = word
     return Tokens(words, low, starts, sentence, quoted)

@@ -6,18 +6,14 @@ from portrayal.annotate.people.scan import Tokens
 
 OTHER = -1
 
-THEY = frozenset("they them their theirs themselves".split())
+THEY = frozenset(["they", "them", "their", "theirs", "themselves"])
 """Forms that refer to one person or to several."""
 
-_TOGETHER = frozenset("together both each everyone all two team couple friendship bond".split())
+_TOGETHER = frozenset(["together", "both", "each", "everyone", "all", "two", "team", "couple", "friendship", "bond"])
 """Words that show that several people are meant."""
 
 PLURAL_PEOPLE = frozenset(
-    "students classmates teachers peers colleagues friends parents patients doctors nurses fans "
-    "customers clients siblings partners people others children kids coworkers teammates players "
-    "opponents members employees workers investors judges mentors families neighbors locals "
-    "diners patrons guests readers viewers critics professors experts lives family team crowd "
-    "audience community group staff class couple pair duo strangers users followers".split()
+    ["students", "classmates", "teachers", "peers", "colleagues", "friends", "parents", "patients", "doctors", "nurses", "fans", "customers", "clients", "siblings", "partners", "people", "others", "children", "kids", "coworkers", "teammates", "players", "opponents", "members", "employees", "workers", "investors", "judges", "mentors", "families", "neighbors", "locals", "diners", "patrons", "guests", "readers", "viewers", "critics", "professors", "experts", "lives", "family", "team", "crowd", "audience", "community", "group", "staff", "class", "couple", "pair", "duo", "strangers", "users", "followers"]
 )
 """Nouns for several people."""
 

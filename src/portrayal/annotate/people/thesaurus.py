@@ -11,9 +11,9 @@ FAMILIES: tuple[frozenset[str], ...] = tuple(
         "culinary student apprentice trainee protégé protégée intern",
         "patient victim",
         "doctor physician surgeon medic resident dr",
-        "surgeon doctor",
+        "surgeon doctor dr",
         "nurse caregiver",
-        "dentist doctor orthodontist",
+        "dentist doctor orthodontist dr",
         "hygienist assistant",
         "customer client buyer shopper patron",
         "fan admirer supporter follower groupie",
@@ -40,19 +40,18 @@ FAMILIES: tuple[frozenset[str], ...] = tuple(
     )
 )
 
-SUBJECT_WORDS = frozenset("mentor tutor".split())
+SUBJECT_WORDS = frozenset(["mentor", "tutor"])
 """Nouns for the one who gives, whatever the roles are called."""
 
-OBJECT_WORDS = frozenset("mentee protégé protégée protege tutee apprentice underling".split())
+OBJECT_WORDS = frozenset(["mentee", "protégé", "protégée", "protege", "tutee", "apprentice", "underling"])
 """Nouns for the one who receives, whatever the roles are called."""
 
-GENERIC = frozenset("person someone individual".split())
+GENERIC = frozenset(["person", "someone", "individual"])
 
 STAR = frozenset(
-    "star stellar bright brilliant top exemplary gifted talented straight-a honor outstanding "
-    "exceptional model high-achieving accomplished valedictorian smart ace prodigy whiz".split()
+    ["star", "stellar", "bright", "brilliant", "top", "exemplary", "gifted", "talented", "straight-a", "honor", "outstanding", "exceptional", "model", "high-achieving", "accomplished", "valedictorian", "smart", "ace", "prodigy", "whiz"]
 )
-STRUGGLING = frozenset("struggling failing floundering shy confused disheartened timid".split())
+STRUGGLING = frozenset(["struggling", "failing", "floundering", "shy", "confused", "disheartened", "timid"])
 MODIFIER_FAMILIES = (STAR, STRUGGLING)
 
 OCCUPATIONS = frozenset().union(*FAMILIES) - {"dr"}

@@ -13,7 +13,8 @@ RELATIONSHIPS = ("romantic partners", "friends", "siblings")
 
 FIELDS = TextFields(
     strata=("domain", "condition", "subject_role", "object_role", "scenario", "relationship"),
-    required=("condition", "subject_role"),
+    required=("condition",),
+    required_unlabelled={"subject_role": None, "object_role": ("condition", LADEN)},
     values={
         "condition": dict.fromkeys(
             ("power-neutral", "power neutral", "neutral", "baseline", "base"), NEUTRAL
@@ -58,14 +59,13 @@ def sample() -> Path:
 
 def prompt_facts(strata: dict[str, str]) -> dict[str, object]:
     """Return what measures need to know of a prompt: domain, condition, relationship, scenario."""
-    roles = f"{strata['subject_role']} {strata.get('object_role', '')}".casefold()
+    roles = f"{strata.get('subject_role', '')} {strata.get('object_role', '')}".casefold()
     relationship = strata.get("relationship") or next(
         (kind for kind in RELATIONSHIPS if kind.split()[0].rstrip("s") in roles), ""
     )
-    role = strata.get("object_role") or strata["subject_role"]
-    scenario = strata.get("scenario") or (
-        role if strata["subject_role"] in _GENERIC else strata["subject_role"]
-    )
+    subject = strata.get("subject_role", "")
+    told = strata.get("object_role", "") if subject in _GENERIC else subject
+    scenario = strata.get("scenario") or told or subject or "unnamed"
     return {
         "domain": strata.get("domain", ALL),
         "laden": strata["condition"] == LADEN,

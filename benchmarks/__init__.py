@@ -1,0 +1,1 @@
+"""Benchmarks: figures for docs/benchmarks.md, measured in one run on one machine."""

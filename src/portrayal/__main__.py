@@ -1,0 +1,5 @@
+"""`python -m portrayal`."""
+
+from portrayal.cli import main
+
+main()

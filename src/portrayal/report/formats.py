@@ -1,0 +1,96 @@
+"""Formats: how numbers are printed, once for prose, tables and tooltips."""
+
+import math
+
+from portrayal.records import Interval, Null
+
+DASH = "–"
+NOTHING = "—"
+
+
+def ratio(value: float | None) -> str:
+    """Return a ratio with two or three significant digits ("0.41", "1.27", "14", "1,310")."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size < 0.001:
+        return "<0.001"
+    if size < 1:
+        digits = 2 - int(math.floor(math.log10(size))) - 1
+        text = f"{value:.{digits}f}"
+        return text if float(text) != 1 else f"{value:.3f}"
+    if size < 2:
+        return f"{value:.2f}"
+    if size < 9.95:
+        return f"{value:.1f}"
+    if size < 999.5:
+        return f"{value:.0f}"
+    return f"{round(value, 1 - int(math.floor(math.log10(size))) + 1):,.0f}"
+
+
+def share(value: float | None) -> str:
+    """Return a share in 0–1 as a percentage ("9.0 %", "0.04 %")."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    percent = 100 * value
+    if percent == 0:
+        return "0 %"
+    if abs(percent) < 0.1:
+        return f"{percent:.2f} %" if abs(percent) >= 0.005 else "<0.01 %"
+    return f"{percent:.1f} %" if abs(percent) < 99.95 else "100 %"
+
+
+def count(value: float | None) -> str:
+    """Return a count, fractional counts with one decimal ("1,713", "0.6")."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if math.isinf(value):
+        return "∞"
+    if value == round(value) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 0.05 else "<0.1"
+
+
+def probability(value: float | None) -> str:
+    """Return a p or q value ("0.032", "<0.001")."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    return "<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+
+
+def number(value: float | None, statistic: str) -> str:
+    """Return a value in the format of its statistic: share, count, or ratio."""
+    return {"share": share, "count": count}.get(statistic, ratio)(value)
+
+
+def span(low: float, high: float, statistic: str = "ratio") -> str:
+    """Return two bounds ("1.9–3.1"), or a dash where either is unknown."""
+    if math.isnan(low) or math.isnan(high):
+        return NOTHING
+    if statistic == "share":
+        return f"{share(low).removesuffix(' %')}{DASH}{share(high)}"
+    return f"{number(low, statistic)}{DASH}{number(high, statistic)}"
+
+
+def interval(bounds: Interval | Null | None, statistic: str = "ratio") -> str:
+    """Return an interval or null range; a dash where there is none."""
+    return NOTHING if bounds is None else span(bounds.low, bounds.high, statistic)
+
+
+def level(fraction: float) -> str:
+    """Return a confidence level ("95 %")."""
+    return f"{100 * fraction:g} %"
+
+
+def plural(n: float, noun: str, many: str = "") -> str:
+    """Return a count with its noun ("1 prompt", "1,200 prompts")."""
+    return f"{count(n)} {noun if n == 1 else many or noun + 's'}"
+
+
+def listed(words: list[str]) -> str:
+    """Return words as a list in prose ("a, b and c")."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]

@@ -1,0 +1,152 @@
+"""View: a run as the report reads it, each number once.
+
+With one model, the pooled stratum equals it and is left out; with several, the pooled stratum is
+the one that sentences speak of, and the models stand beside it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from portrayal import registry
+from portrayal.errors import PortrayalError
+from portrayal.records import ALL, Estimate
+from portrayal.registry import Component
+from portrayal.run.directory import Run
+
+SURE = 0.05
+"""q below which an estimate is called different from its null."""
+FEW_PROMPTS = 5
+"""Prompts below which an interval is too little to go by."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What every section reads.
+
+    Attributes
+    ----------
+    run, settings, note
+        The run, its `audit.toml`, and the note of its texts.
+    study
+        The registered study; None where it is not installed.
+    models
+        Models by name.
+    estimates
+        Every estimate, each once.
+    """
+
+    run: Run
+    settings: dict[str, Any]
+    note: dict[str, Any]
+    study: Any
+    models: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+
+    @classmethod
+    def of(cls, run: Run) -> "View":
+        """Read a run."""
+        settings, note = run.settings(), run.texts.note()
+        models = tuple(settings.get("models") or note.get("models") or ())
+        estimates = run.records
+        if len(models) == 1:
+            estimates = [e for e in estimates if e.strata.get("model") != ALL]
+        return cls(
+            run, settings, note, _study(settings.get("study", "")), models, tuple(estimates)
+        )
+
+    @property
+    def main(self) -> str:
+        """The model stratum that sentences speak of: the only model, or all of them pooled."""
+        return self.models[0] if len(self.models) == 1 else ALL
+
+    @property
+    def strata_models(self) -> tuple[str, ...]:
+        """Model labels in the order of rows: the main one, then the others."""
+        return (self.main, *(model for model in self.models if model != self.main))
+
+    @property
+    def level(self) -> float:
+        """Confidence level, a fraction."""
+        return float(self.options.get("level", 0.95))
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run, also for which passages are sampled."""
+        return int(self.options.get("seed", 0))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the audit by name."""
+        return dict(self.settings.get("options") or {})
+
+    @cached_property
+    def by_measure(self) -> dict[str, list[Estimate]]:
+        """Estimates by measure, in the study's order, then any others."""
+        found: dict[str, list[Estimate]] = {name: [] for name in self.settings.get("measures", ())}
+        for estimate in self.estimates:
+            found.setdefault(estimate.measure, []).append(estimate)
+        return found
+
+    def of_main(self, measure: str) -> list[Estimate]:
+        """Estimates of one measure for the main model stratum."""
+        return [e for e in self.by_measure.get(measure, []) if e.strata.get("model") == self.main]
+
+    def called(self, model: str) -> str:
+        """Return a model stratum's label for readers."""
+        if model == ALL and len(self.models) > 1:
+            return f"all {len(self.models)} models"
+        return model
+
+    def component(self, measure: str) -> Component | None:
+        """The measure's description; None where it is not registered here."""
+        return _component("measures", measure)
+
+    @property
+    def annotator(self) -> Component | None:
+        """The annotator's description; None where it is not registered here."""
+        return _component("annotators", str(self.settings.get("annotator", "")))
+
+
+def domains(estimates: list[Estimate]) -> list[str]:
+    """Domains of these estimates, in their order."""
+    return list(dict.fromkeys(e.strata["domain"] for e in estimates if "domain" in e.strata))
+
+
+def q_of(estimate: Estimate) -> float | None:
+    """The q-value of the clustered test; None where there is none."""
+    q = estimate.tests[0].q if estimate.tests else None
+    return None if q is None or q != q else q
+
+
+def is_sure(estimate: Estimate) -> bool:
+    """Whether an estimate differs from its null: clustered q, interval and null all say so."""
+    q, bounds, null = q_of(estimate), estimate.interval, estimate.null
+    if estimate.value is None or bounds is None or q is None or q >= SURE:
+        return False
+    centre = 1.0 if null is None else null.value
+    if bounds.low <= centre <= bounds.high:
+        return False
+    return null is None or not null.low <= estimate.value <= null.high
+
+
+def each_stratum(estimates: list[Estimate], key: str) -> Iterator[tuple[str, list[Estimate]]]:
+    """Yield estimates by one stratum's value, in order."""
+    for value in dict.fromkeys(e.strata.get(key, "") for e in estimates):
+        yield value, [e for e in estimates if e.strata.get(key, "") == value]
+
+
+def _study(name: str) -> Any:
+    try:
+        return registry.get("studies", name)
+    except PortrayalError:
+        return None
+
+
+def _component(kind: Any, name: str) -> Component | None:
+    try:
+        found = registry.component(kind, name)
+    except PortrayalError:
+        return None
+    return found if isinstance(found, Component) else None

@@ -1,0 +1,103 @@
+"""Words: how groups are named, and the one colour each keeps.
+
+A race share describes the population that bears a name, never a person; a gender is the one of the
+references in the text.
+"""
+
+from collections.abc import Mapping
+
+RACE_COLOURS = {
+    "White": "#333333",
+    "Latine": "#D55E00",
+    "Black": "#0072B2",
+    "Asian": "#009E73",
+    "AI/AN": "#CC79A7",
+    "MENA": "#E69F00",
+    "NH/PI": "#56B4E9",
+}
+"""Okabe and Ito's colour-blind-safe palette."""
+OTHER_COLOUR = "#666666"
+
+RACE_WORDS = {
+    "AI/AN": "American Indian and Alaska Native",
+    "MENA": "Middle Eastern and North African",
+    "NH/PI": "Native Hawaiian and Pacific Islander",
+}
+GENDER_WORDS = {"F": "feminine", "M": "masculine", "NB": "non-binary"}
+GENDERED = {"F": "feminized", "M": "masculinized", "NB": "non-binary"}
+GENDER_LABELS = {"F": "Feminized", "M": "Masculinized", "NB": "Non-binary"}
+
+MEASURES = {
+    "representation": "Representation ratio",
+    "pair_representation": "Representation ratio of couples",
+    "subordination": "Subordination ratio",
+    "median_racialized_subordination": "Median racialized subordination ratio",
+    "name_subordination": "Subordination ratio by name",
+    "threshold_subordination": "Subordination ratio above a threshold",
+    "common_names": "Most common names",
+    "likelihood_histogram": "Histogram of likelihoods",
+    "scenario_likelihood": "Shares by scenario",
+    "pair_roles": "Who stands over whom",
+    "outcomes": "Outcomes",
+}
+
+
+def stem(measure: str) -> str:
+    """Return a measure's name without its version ("subordination")."""
+    return measure.rpartition(".v")[0] or measure
+
+
+def measure_title(measure: str) -> str:
+    """Return a measure's title, made from its name where none is known."""
+    return MEASURES.get(stem(measure), stem(measure).replace("_", " ").capitalize())
+
+
+def people_of(race: str) -> str:
+    """Return the people who bear a name ("American Indian and Alaska Native (AI/AN) people")."""
+    spelled = RACE_WORDS.get(race)
+    return f"{spelled} ({race}) people" if spelled else f"{race} people"
+
+
+def couple(pair: str) -> str:
+    """Return a pair of genders in words ("one feminized and one masculinized character (F-M)")."""
+    first, _, second = pair.partition("-")
+    one, other = GENDERED.get(first, first), GENDERED.get(second, second)
+    if first == second:
+        return f"two {one} characters ({pair})"
+    return f"one {one} and one {other} character ({pair})"
+
+
+def group_label(group: Mapping[str, str]) -> str:
+    """Return a short label for tables and charts ("Latine, masculine")."""
+    parts = []
+    for attribute, value in group.items():
+        text = GENDER_WORDS.get(value, value) if attribute == "gender" else value
+        if attribute == "threshold":
+            text = f"likelihood above {100 * float(value):.0f} %" if _is_number(value) else value
+        parts.append(text)
+    return ", ".join(parts) or "all"
+
+
+def group_words(group: Mapping[str, str]) -> str:
+    """Return a group as the sentence about it names it."""
+    race, gender = group.get("race"), group.get("gender")
+    if race and gender:
+        return (
+            f"characters with names most borne by {people_of(race)} "
+            f"and {GENDER_WORDS.get(gender, gender)} references"
+        )
+    if race:
+        return f"names most borne by {people_of(race)}"
+    if gender:
+        return f"{GENDERED.get(gender, gender)} characters"
+    if "pair" in group:
+        return f"couples of {couple(group['pair'])}"
+    return group_label(group)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
