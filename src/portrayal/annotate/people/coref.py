@@ -5,11 +5,34 @@ from collections.abc import Mapping, Sequence
 from portrayal.annotate.people.mentions import OTHER, Mention
 
 P: dict[str, float] = {
-    "rec0": 3.9, "rec1": 3.1, "rec2": 1.1, "rec3": 0.55, "subj_s": 2.3, "subj_o": 0.4, "subj_p": 0.7,
-    "new_s": 0.6, "new_o": 0.6, "new_p": 0.4, "own_s": 0.0, "own_p": 0.4, "own_r": 1.8, "not_own": 0.1, "unseen": 0.8,
-    "soon": 0.5, "absent": 4.0, "absent_first": 0.8, "stranger": 0.0, "share": 0.5,
-    "possessor": 0.9, "cost": 0.45, "quoted": 0.4, "pr_s": 0.8, "pr_o": 0.0, "pr_p": 0.2,
-    "same_named": 0.5, "same_nameless": 2.0,
+    "rec0": 4.3,
+    "rec1": 3.6,
+    "rec2": 1.9,
+    "rec3": 0.3,
+    "subj_s": 1.7,
+    "subj_o": 0.5,
+    "subj_p": 0.4,
+    "new_s": 0.3,
+    "new_o": -0.6,
+    "new_p": 0.5,
+    "own_s": 1.0,
+    "own_p": 0.2,
+    "own_r": 2.0,
+    "not_own": 0.05,
+    "unseen": 0.2,
+    "soon": 0.2,
+    "absent": 4.0,
+    "absent_first": 3.0,
+    "stranger": 0.0,
+    "share": 0.4,
+    "possessor": 1.2,
+    "cost": 0.2,
+    "quoted": 0.1,
+    "pr_s": 1.8,
+    "pr_o": -0.5,
+    "pr_p": 0.6,
+    "same_named": 0.3,
+    "same_nameless": 2.0,
 }
 
 
@@ -42,12 +65,12 @@ def resolve(
     n = len(genders)
     last = [-9] * (n + 1)
     role = [0.0] * (n + 1)
-    clause = newest = sentence = -9
+    clause = newest = sentence = clause_at = -9
     stranger = ""
     told = False
     total = 0.0
     found: list[int] = []
-    for _, number, entity, subject, gender, case, quoted in events:
+    for at, number, entity, subject, gender, case, quoted in events:
         if number != sentence:
             sentence, clause = number, -9
         if not case:
@@ -56,7 +79,7 @@ def resolve(
             last[entity], newest = sentence, entity
             role[entity] = POSSESSOR_ROLE if subject == 0.5 else subject
             if subject == 1.0:
-                clause = entity
+                clause, clause_at = entity, at
             if entity < 0:
                 stranger = gender
             continue
@@ -76,7 +99,8 @@ def resolve(
                     weight += fresh
                 if clause == index:
                     if case == "o":
-                        weight *= NOT_OWN
+                        if at - clause_at <= -subject:
+                            weight *= NOT_OWN
                     else:
                         weight += OWN[case]
                 if quoted:
@@ -98,7 +122,7 @@ def resolve(
             last[best], newest = sentence, best
             role[best] = PRONOUN_ROLE[case]
             if case == "s":
-                clause = best
+                clause, clause_at = best, at
         elif case == "s":
             clause = -9
     return total, found

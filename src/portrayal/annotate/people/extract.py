@@ -22,6 +22,7 @@ from portrayal.annotate.people.pair import actions, candidates, evidence
 from portrayal.annotate.people.rolewords import role_words
 from portrayal.annotate.people.scan import scan
 from portrayal.annotate.people.singular import singular_they
+from portrayal.annotate.people.thesaurus import OBJECT_WORDS
 from portrayal.annotate.people.words import OTHER_PEOPLE
 
 Slots = list[int | None]
@@ -121,6 +122,7 @@ def _events(
                 refer(slot, title, gender, HINT)
     unnamed = [slot for slot, index in enumerate(slots) if index is None]
     free = unnamed[0] if len(unnamed) == 1 else None
+    roles_alike = scene.words.object_nouns <= OBJECT_WORDS
     told = [
         any(noun.person is None and noun.value * sign > 0 for noun in scene.nouns)
         for sign in (1, -1)
@@ -134,7 +136,9 @@ def _events(
         if not nominals:
             continue
         slot = OTHER
-        if noun.value and (noun.role or len(unnamed) == 2):
+        if len(unnamed) == 2 and noun.gender and noun.role and roles_alike:
+            slot = _slot_by_gender(hints, (False, False), noun.gender)
+        elif noun.value and (noun.role or len(unnamed) == 2):
             slot = 0 if noun.value > 0 else 1
         elif len(unnamed) == 2 and tokens.low[noun.at] in GENERIC:
             slot = _slot_by_gender(hints, told, noun.gender)

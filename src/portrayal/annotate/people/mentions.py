@@ -48,7 +48,7 @@ _ALONE = frozenset(["the", "two", "both", "these"])
 _INTEREST = frozenset(PRONOUNS) | frozenset(GENDERED) | frozenset(OTHER_PEOPLE) | frozenset(GROUPS) |  THEY | PLURAL_PEOPLE | {"i"}
 
 POSSESSOR = 0.5
-BOUND = -1.0
+_FAR = 8
 
 
 class Mention(NamedTuple):
@@ -80,6 +80,7 @@ class Scene:
 
     text: str
     tokens: Tokens
+    words: RoleWords
     people: Sequence[Person]
     names: dict[int, int]
     nouns: list[Noun] = field(default_factory=list)
@@ -95,7 +96,7 @@ def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) 
     """Collect names, nouns and pronouns."""
     low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
     names = {at: index for index, person in enumerate(people) for at in person.at}
-    scene = Scene(text, tokens, people, names)
+    scene = Scene(text, tokens, words, people, names)
     vocabulary = words.all | _INTEREST
     last = len(low) - 1
     for at in [at for at, word in enumerate(low) if word in vocabulary]:
@@ -105,8 +106,8 @@ def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) 
             if word == "her" and (at == last or low[at + 1] in ENDS_OBJECT):
                 case = "o"
             opens = 1.0 if at == 0 or low[at - 1] in CLAUSE_OPENERS else 0.0
-            if case == "o" and scene.pronouns and _bound(low, scene.pronouns[-1], at, gender):
-                opens = BOUND
+            if case == "o":
+                opens = -float(_reach(low, at))
             scene.pronouns.append(
                 Mention(at, sentence[at], OTHER, opens, gender, case, quoted[at])
             )
@@ -138,14 +139,13 @@ def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) 
     return scene
 
 
-def _bound(low: Sequence[str], previous: Mention, at: int, gender: str) -> bool:
-    """Whether `previous` is the subject of the verb that has the pronoun at `at` as its object."""
-    return (
-        previous.case == "s"
-        and previous.gender == gender
-        and at - previous.at < 7
-        and not any(word in CLAUSE_OPENERS or word == "it" for word in low[previous.at + 1 : at])
-    )
+def _reach(low: Sequence[str], at: int) -> int:
+    """How many tokens back the subject of the verb that governs the object at `at` may stand."""
+    for back in range(at - 1, max(-1, at - _FAR), -1):
+        word = low[back]
+        if word in CLAUSE_OPENERS or word == "it" or (word.endswith("ing") and back < at - 1):
+            return at - back
+    return _FAR
 
 
 _NOT_HEADS = frozenset(["the", "a", "an", "dr", "mr", "mrs", "ms", "young"])

@@ -75,7 +75,7 @@ def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     determined = False
     for back in range(at - 1, max(0, at - _REACH), -1):
         word = low[back]
-        if word in _MARKS or word in COPULAS:
+        if word in _MARKS or (word in COPULAS and (word != "'s" or determined)):
             for position in (back - 1, back - 2):
                 if position in names:
                     return names[position]

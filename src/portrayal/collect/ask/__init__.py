@@ -1,0 +1,1 @@
+"""Asking models: a collection that loses nothing and pays for nothing twice."""

@@ -1,0 +1,208 @@
+"""Parts: pieces of Vega-Lite that several figures share."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from portrayal.report.figures.figure import Spec, tooltip
+
+INK, SOFT, FAINT = "#222222", "#5f5f5f", "#e8e8e8"
+PUBLISHED = "#8f8f8f"
+BAND = "#dce6ee"
+DIVERGING = ["#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b"]
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+CONFIG: Spec = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "grid": False,
+        "labelColor": "#333333",
+        "labelFontSize": 11.5,
+        "labelPadding": 5,
+        "titleColor": SOFT,
+        "titleFontSize": 11.5,
+        "titleFontWeight": "normal",
+    },
+    "legend": {
+        "labelFontSize": 11.5,
+        "labelColor": "#333333",
+        "titleFontSize": 11.5,
+        "titleFontWeight": "normal",
+        "titleColor": SOFT,
+        "titleLimit": 520,
+    },
+    "title": {
+        "anchor": "start",
+        "fontSize": 13,
+        "fontWeight": 600,
+        "color": INK,
+        "offset": 8,
+        "limit": 420,
+    },
+    "concat": {"spacing": 18},
+}
+
+_LABEL = "datum.value < 1 ? '1/' + format(1 / datum.value, 'd') : format(datum.value, ',d')"
+
+
+def reach(values: Iterable[float | None], least: float = 4.0, most: float = 64.0) -> float:
+    """Return how far a log axis around 1 must reach to hold `values`, as a factor."""
+    found = [abs(math.log(v)) for v in values if v and 0 < v < math.inf]
+    return min(most, max(least, math.exp(max(found, default=0.0)) * 1.15))
+
+
+def log_scale(factor: float) -> Spec:
+    """Return a log scale from 1/factor to factor; what lies outside is drawn at the edge."""
+    return {"type": "log", "domain": [1 / factor, factor], "clamp": True, "nice": False}
+
+
+def log_axis(factor: float, **more: Any) -> Spec:
+    """Return an axis of powers for `log_scale`, labelled "1/4", "1", "4"."""
+    step = 2.0 if factor <= 5 else 4.0 if factor <= 70 else 10.0
+    powers = int(math.log(factor * 1.0001) / math.log(step))
+    values = [step**k for k in range(-powers, powers + 1)]
+    return {
+        "values": values,
+        "labelExpr": _LABEL,
+        "grid": True,
+        "gridColor": "#eeeeee",
+        **more,
+    }
+
+
+def within(value: float | None, factor: float) -> float | None:
+    """Return a bound moved to the edge of the axis where it lies outside; None where unknown."""
+    if value is None or math.isnan(value):
+        return None
+    return min(max(value, 1 / factor), factor)
+
+
+def rule_at_one(channel: str) -> Spec:
+    """Return the dashed line at the point of no difference."""
+    return {
+        "data": {"values": [{"one": 1}]},
+        "mark": {"type": "rule", "color": "#777777", "strokeDash": [3, 3], "strokeWidth": 1},
+        "encoding": {channel: {"field": "one", "type": "quantitative"}},
+    }
+
+
+def heat(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    lines: Sequence[str],
+    *,
+    title: str,
+    limit: float,
+    legend: str,
+    cell: tuple[float, float] = (54, 23),
+) -> Spec:
+    """Return one heatmap of ratios, diverging at 1 on a log scale.
+
+    Parameters
+    ----------
+    rows
+        Data with `col`, `row`, `l` (log2 of the ratio, within the limit), `t` (text), and `c`:
+        "sure", "unsure", "undefined" or "published"; and the tooltip's fields.
+    columns, lines
+        Labels in order; "" leaves a gap.
+    title, legend
+        Heading of the chart; title of the colour scale, none where empty.
+    limit
+        log2 of the ratio at which the colours end.
+    cell
+        Width and height of a cell, in pixels.
+    """
+    return {
+        "title": title,
+        "data": {"values": list(rows)},
+        "width": {"step": cell[0]},
+        "height": {"step": cell[1]},
+        "encoding": {
+            "x": _band("col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": 90}),
+            "y": _band("row", lines, _LINES),
+            "tooltip": tooltip(*_present(rows)),
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
+                "encoding": {"color": _heat_colour(limit, legend)},
+            },
+            {
+                "transform": [{"filter": "datum.c === 'undefined'"}],
+                "mark": {
+                    "type": "rect",
+                    "fill": "white",
+                    "stroke": "#b5b5b5",
+                    "strokeDash": [2, 2],
+                },
+            },
+            {"mark": {"type": "text", "fontSize": 11}, "encoding": _heat_text(limit)},
+        ],
+    }
+
+
+_IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
+_LINES: Spec = {
+    "labelLimit": 190,
+    "labelColor": {"condition": {"test": _IS_PUBLISHED, "value": "#767676"}, "value": INK},
+}
+
+
+def _present(rows: Sequence[dict[str, Any]]) -> list[str]:
+    keys = {key for row in rows for key in row}
+    order = ("model", "domain", "group", "value", "ci", "null", "q", "n", "k", "why")
+    return [name for name in order if name in keys] or ["group"]
+
+
+def _band(field: str, domain: Sequence[str], axis: Spec) -> Spec:
+    return {
+        "field": field,
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(domain)},
+        "axis": {"domain": False, "ticks": False, **axis},
+    }
+
+
+def _heat_colour(limit: float, legend: str) -> Spec:
+    ticks = [-limit, -limit / 2, 0, limit / 2, limit]
+    label = "pow(2, abs(datum.value))"
+    shown = {
+        "title": legend,
+        "orient": "top",
+        "direction": "horizontal",
+        "gradientLength": 260,
+        "gradientThickness": 9,
+        "values": ticks,
+        "labelExpr": f"(datum.value < 0 ? '1/' : '') + {label}",
+        "offset": 14,
+    }
+    return {
+        "condition": {
+            "test": "datum.c === 'sure'",
+            "field": "l",
+            "type": "quantitative",
+            "scale": {"domain": ticks, "range": DIVERGING, "clamp": True},
+            "legend": shown if legend else None,
+        },
+        "value": "#ededed",
+    }
+
+
+def _heat_text(limit: float) -> Spec:
+    dark = f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}"
+    return {
+        "text": {"field": "t", "type": "nominal"},
+        "color": {
+            "condition": [
+                {"test": dark, "value": "white"},
+                {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
+                {"test": "datum.c === 'published'", "value": "#6f6f6f"},
+            ],
+            "value": "#5c5c5c",
+        },
+    }
