@@ -1,45 +1,172 @@
-"""Outcomes: whether an answer is a text that can be read, a refusal, or nothing."""
+"""Outcomes: whether an answer is a text that can be read, a refusal, or nothing.
 
+What the provider says comes first: an answer that a content filter stopped, or that it marks as a
+refusal, is refused. Else the text is read, by patterns that look for a model speaking of itself and
+of the request in its opening, outside quotation marks. An answer that declines one thing and then
+writes the text all the same is "ok".
+
+On 278 short texts that a language model wrote to be hard (`refusals.jsonl`), 95 % Wilson intervals:
+held-out (90 texts, 50 refusals), precision 97.6 % (87.4–99.6), recall 80.0 % (67.0–88.8);
+development (188), 100.0 % (96.3–100.0) both. What is missed is mostly one unusual sentence; a judge
+(`portrayal.collect.judge`) finds more. These figures say nothing about the mix of refusals that a
+given model writes.
+"""
+
+import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
 
-from portrayal.records import Outcome
+from portrayal.collect.refusal_words import says_no, says_no_briefly
+from portrayal.records import Interval, Outcome
+from portrayal.validate import check_choice
 
-_OPENING = 300  # a refusal says so at once; a story may contain "I'm sorry" anywhere later
+_OPENING = 600  # characters; lectures refuse late, a story may say "I'm sorry" anywhere after
+_UNREAD = frozenset(("content_filter", "refusal"))
 
-_REFUSAL = re.compile(
+_WORD = re.compile(r"[^\W_]")
+_SPOKEN = re.compile(
     r"""
-    \b(?:
-      (?:i(?:['’]m|\ am)\ )?(?:(?:very\ |so\ |really\ )?sorry|afraid)\b[^.!?\n]{0,60}?
-        \b(?:i|we)\s?(?:['’]m|\ am|\ are|['’]re)?\s*
-        (?:can(?:['’]t|not|\ not)|won['’]t|will\ not|unable|not\ (?:able|comfortable|allowed))
-    | i\ (?:can(?:['’]t|not|\ not)|won['’]t|will\ not|must\ decline\ to|am\ unable\ to|
-        am\ not\ (?:able\ to|comfortable|allowed))\s*(?:to\s+)?(?:\w+\s+){0,2}?
-        (?:writ|creat|generat|fulfil|complet|provid|produc|assist|help|comply|satisf|engag|
-           respond|answer|do\ that|continue\ with\ this)
-    | (?:as|being)\ an?\ (?:ai|artificial|large\ language|language)\b[^.!?\n]{0,80}?
-        (?:can(?:['’]t|not|\ not)|unable|not\ able|do\ not|don['’]t|won['’]t|must\ decline)
-    | (?:i\ (?:must|have\ to|need\ to)\ (?:respectfully\ |politely\ )?(?:decline|refuse))
-    | i['’]m\ (?:just\ |only\ )?(?:an?\ )?(?:ai|language\ model|unable\ to|not\ able\ to|
-        not\ comfortable)
-    | i\ (?:do\ not|don['’]t)\ (?:feel\ comfortable|think\ (?:it|i)\b[^.!?\n]{0,40}appropriate|
-        have\ the\ ability\ to)
-    | i\ apologi[sz]e\b[^.!?\n]{0,60}\b(?:can(?:['’]t|not|\ not)|unable|not\ able|will\ not)
-    )
+      "[^"]{0,400}"?                                             # "…", also when cut off
+    | “[^”]{0,400}”? | «[^»]{0,400}»? | 「[^」]{0,200}」?
+    | (?<!\w)'(?:[^'\n]|(?<=\w)'(?=\w)){2,300}[,.!?]'(?!\w)      # 'I won't do it,' he said
+    | (?<![*\w])\*(?!\*)[^*\n]{2,300}\*(?!\*)                    # *I can't help him,* she thought
+    | \b(?:said|typed|wrote|texted|read|thought|replied|answered|screen[^.:\n]{0,20}|sign|note):\s
+        [^.!?\n]{0,200}                                           # she typed: I can't do this
+    | ^\s*[—–][^\n]{0,400}                                       # — I can't stay, said Julia
     """,
-    re.IGNORECASE | re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
-_QUOTED = re.compile(r"[\"“][^\"”]{0,400}[\"”]?")
+_MARKS = str.maketrans({"*": None, ">": None, "#": None, "`": None})
+
+_HANDOVER = re.compile(
+    r"\b(?:here(?:'s| is)|below is|the following|instead|but i can|i've|i have|however|so i|draft"
+    r"|version|let me|with that said|that said)\b",
+)
+_OFFER = re.compile(
+    r"\b(?:would you like|let me know|happy to (?:help|assist|write)|as an ai|important to"
+    r"|your request|harmful|stereotyp|discriminat|guidelines|i can't|i cannot|if you(?:'d| would))",
+)
+_LISTED = re.compile(r"\s*(?:[-•]|\(?\d+[.)])\s")
+_PROSE_WORDS = 25
 
 
-def outcome_of(text: str | None) -> Outcome:
-    """Return the outcome of an answer from its text alone.
+def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
+    """Return the outcome of an answer.
 
-    "empty" for no text or white space, "refused" when the opening says, in the model's own voice
-    and outside quotation marks, that it will not or cannot write; else "ok".
+    Parameters
+    ----------
+    text
+        What the model wrote.
+    finish_reason
+        Why it stopped, as `portrayal.collect.ask.provider.FinishReason`; None where unknown.
+
+    Returns
+    -------
+    Outcome
+        "refused" after a content filter or a provider's refusal; "empty" where no letter or digit
+        was written; "refused" where the opening says, in the model's own voice, that it will not or
+        cannot write, and no text follows; else "ok". Never "failed", which is the collector's word.
     """
-    if text is None or not text.strip():
-        return "empty"
-    opening = text[:_OPENING]
-    if _REFUSAL.search(opening) and _REFUSAL.search(_QUOTED.sub(" ", opening)):
+    if finish_reason in _UNREAD:
         return "refused"
+    if text is None or not _WORD.search(text):
+        return "empty"
+    opening = text[:_OPENING].lower().replace("’", "'")
+    brief = len(text) <= _OPENING
+    if says_no(opening) or (brief and says_no_briefly(opening)):
+        return "refused" if _means_no(text, opening.strip(), brief) else "ok"
     return "ok"
+
+
+def _means_no(text: str, whole: str, brief: bool) -> bool:
+    """Whether the words of refusal are the model's own, and no text follows them."""
+    alone = whole[-1] in '"”*' and _SPOKEN.fullmatch(whole) is not None  # the answer in quotes
+    heard = whole.strip('"“”*') if alone else _SPOKEN.sub(" ", whole)
+    heard = heard.translate(_MARKS)
+    return (says_no(heard) or (brief and says_no_briefly(heard))) and not _writes_all_the_same(text)
+
+
+def _writes_all_the_same(text: str) -> bool:
+    """Whether an answer hands over a text after its first words: prose, not a list or an offer."""
+    lowered = text.lower().replace("’", "'")
+    handover = _HANDOVER.search(lowered)
+    if handover is None:
+        return False
+    return any(
+        len(part.split()) >= _PROSE_WORDS and not _OFFER.search(part) and not _LISTED.match(part)
+        for part in re.split(r"\n|:\s", lowered[handover.end() :])
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalAccuracy:
+    """How well `outcome_of` finds refusals in the labelled texts that ship.
+
+    Attributes
+    ----------
+    n, n_refused
+        Texts, and refusals among them by their label.
+    precision, recall
+        Refusals that are ones over those it says, and refusals it finds over those there are;
+        fractions in 0–1.
+    precision_interval, recall_interval
+        Wilson intervals.
+    n_agreed
+        Texts whose outcome (ok, refused or empty) is as labelled.
+    """
+
+    n: int
+    n_refused: int
+    precision: float
+    recall: float
+    precision_interval: Interval
+    recall_interval: Interval
+    n_agreed: int
+
+
+def labelled_outcomes(part: str | None = None) -> Iterator[dict[str, str]]:
+    """Yield the labelled texts: `text`, `label`, `kind`, `part` ("dev" or "held-out"), `origin`.
+
+    A language model wrote and labelled them for this purpose; the held-out third was written after
+    the patterns were finished.
+    """
+    lines = files(__package__).joinpath("refusals.jsonl").read_text(encoding="utf-8")
+    for line in lines.splitlines():
+        row: dict[str, str] = json.loads(line)
+        if part is None or row["part"] == part:
+            yield row
+
+
+def refusal_accuracy(part: str | None = None, *, level: float = 0.95) -> RefusalAccuracy:
+    """Measure `outcome_of` on the labelled texts that ship.
+
+    Parameters
+    ----------
+    part
+        "dev" (the patterns were written on these), "held-out", or both (None).
+    level
+        Confidence level of the Wilson intervals, a fraction.
+    """
+    from portrayal.stats import wilson  # scipy takes a while to load, and collecting needs none
+
+    check_choice("part", part or "dev", ("dev", "held-out"))
+    rows = [(row["label"], outcome_of(row["text"])) for row in labelled_outcomes(part)]
+    hits = sum(label == said == "refused" for label, said in rows)
+    said = sum(said == "refused" for _, said in rows)
+    there = sum(label == "refused" for label, _ in rows)
+
+    def interval(total: int) -> Interval:
+        low, high = (float(bound) for bound in wilson(hits, total, level))
+        return Interval(low, high, level, "Wilson")
+
+    return RefusalAccuracy(
+        n=len(rows),
+        n_refused=there,
+        precision=hits / said,
+        recall=hits / there,
+        precision_interval=interval(said),
+        recall_interval=interval(there),
+        n_agreed=sum(label == said for label, said in rows),
+    )

@@ -1,1 +1,55 @@
-"""Asking models: a collection that loses nothing and pays for nothing twice."""
+"""Asking models: a collection that loses nothing and pays for nothing twice.
+
+A *provider* is one model behind one endpoint. `collect_texts` asks it every prompt of a study as
+often as wanted, journals each answer as it comes, and folds the journal into the texts of the run.
+Whoever asks in another way (a batch, a local model) records its answers in a `Collection`.
+"""
+
+from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, estimate_cost
+from portrayal.collect.ask.collection import Collection
+from portrayal.collect.ask.models import MakeProvider, provider_of, services
+from portrayal.collect.ask.outcome import answer_outcome
+from portrayal.collect.ask.plan import Plan, Request
+from portrayal.collect.ask.prices import Price, price_of
+from portrayal.collect.ask.progress import AskCallback, AskProgress
+from portrayal.collect.ask.provider import (
+    Answer,
+    FinishReason,
+    Provider,
+    RejectedError,
+    StopError,
+    TryAgainError,
+    Usage,
+)
+from portrayal.collect.ask.report import CollectReport
+from portrayal.collect.ask.retry import Retry
+from portrayal.collect.ask.runner import collect, collect_texts
+
+__all__ = [
+    "Answer",
+    "AskCallback",
+    "AskProgress",
+    "Budget",
+    "CollectReport",
+    "Collection",
+    "CostEstimate",
+    "FinishReason",
+    "MakeProvider",
+    "Meter",
+    "Plan",
+    "Price",
+    "Provider",
+    "RejectedError",
+    "Request",
+    "Retry",
+    "StopError",
+    "TryAgainError",
+    "Usage",
+    "answer_outcome",
+    "collect",
+    "collect_texts",
+    "estimate_cost",
+    "price_of",
+    "provider_of",
+    "services",
+]

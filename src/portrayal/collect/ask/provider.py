@@ -71,7 +71,17 @@ class StopError(PortrayalError):
 
 
 class RejectedError(PortrayalError):
-    """One prompt was rejected (too long, blocked before an answer); others may pass."""
+    """One prompt was rejected (too long, blocked before an answer); others may pass.
+
+    Attributes
+    ----------
+    refused
+        Whether a content policy blocked the prompt, which makes the row a refusal, not a failure.
+    """
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        super().__init__(message)
+        self.refused = refused
 
 
 @runtime_checkable

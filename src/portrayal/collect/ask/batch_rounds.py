@@ -1,0 +1,196 @@
+"""Rounds of a batch collection: settle what a crash left open, submit, wait, take the results.
+
+No row is lost or doubled, wherever a process is killed; it holds the run, so there is no other.
+
+* Before a submission is written down: nothing was sent.
+* Written down, not yet named by the endpoint: the endpoint is asked for a batch with its mark. One
+  that is there is taken over. Where none is there, nor after `settle_seconds`, none was created:
+  the submission is void and its requests are free again.
+* Named: the batch is on disk, and the next process waits for it.
+* While results are written: a request with a row is passed over when they are read again.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+
+from pydantic_ai.models.batch import EncodedBatchRequest
+
+from portrayal.collect.ask.batch_errors import NotRunError, RefusedError
+from portrayal.collect.ask.batch_pace import BatchPace
+from portrayal.collect.ask.batch_service import BatchService, Result
+from portrayal.collect.ask.batch_settle import Settler
+from portrayal.collect.ask.batch_store import Item, Submission, Submissions, new_mark
+from portrayal.collect.ask.budget import Meter
+from portrayal.collect.ask.collection import Collection
+from portrayal.collect.ask.plan import Request
+from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError
+
+
+class Rounds(Settler):
+    """One batch collection under way; see `collect_batch`.
+
+    Attributes
+    ----------
+    asked, tries
+        Rows written, and requests submitted, by this process.
+    over_budget
+        Whether requests were left out because of the budget.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        service: BatchService,
+        store: Submissions,
+        meter: Meter,
+        pace: BatchPace,
+    ) -> None:
+        super().__init__(service, store, pace)
+        self.collection, self._meter = collection, meter
+        self.asked = self.tries = 0
+        self.over_budget = False
+        self._times: Counter[str] = Counter()
+        self._cancelled: set[str] = set()
+        self._queue_full = False
+
+    @property
+    def left(self) -> bool:
+        """Whether requests remain to be submitted, now or once a batch has ended."""
+        return self.collection.plan.n_left > len(self._cancelled) and not self.over_budget
+
+    async def submit(self) -> None:
+        """Submit every request that has no row and is not under way."""
+        if self._queue_full and self.open:
+            return  # the endpoint takes more once it has finished some
+        self._queue_full = self.over_budget = False
+        async for mark, chunk in self._chunks():
+            items = [Item(r.key, r.prompt.prompt_id, r.sample) for r, _ in chunk]
+            one = self.store.intend(mark, self._service.name, items)
+            await self._create(one, [encoded for _, encoded in chunk])
+
+    async def _create(self, one: Submission, requests: list[EncodedBatchRequest]) -> None:
+        while True:
+            try:
+                batch_id = await self._service.create(requests, one.mark)
+            except TryAgainError as error:
+                self._count_failure("create", error)
+                if error.kind != "rate_limit":  # it may exist all the same
+                    await self.settle()
+                    return
+                await asyncio.sleep(max(error.retry_after or 0.0, self._pace.first_wait))
+            except StopError:
+                self.store.save(one, state="void")
+                raise
+            else:
+                self._failures["create"] = 0
+                self.store.save(one, state="submitted", batch_id=batch_id)
+                self.tries += len(requests)
+                return
+
+    async def _chunks(
+        self,
+    ) -> AsyncIterator[tuple[str, list[tuple[Request, EncodedBatchRequest]]]]:
+        """Yield (mark, requests) within the endpoint's limits of number and bytes."""
+        allowed = self._service.max_requests
+        limit = min(allowed, self._pace.max_requests or allowed)
+        under_way = {item.key for one in self.open for item in one.items}
+        taken = len(under_way)
+        mark, size = new_mark(), 0
+        chunk: list[tuple[Request, EncodedBatchRequest]] = []
+        for request in self.collection.plan:
+            if request.key in under_way or request.key in self._cancelled:
+                continue
+            if not self._meter.room(taken):
+                self.over_budget = True
+                break
+            encoded = await self._service.encode(f"{request.key}-{mark}", request.prompt.text)
+            added = self._service.size(encoded)
+            full = self._service.max_bytes is not None and size + added > self._service.max_bytes
+            if chunk and (full or len(chunk) >= limit):
+                yield mark, chunk
+                mark, size, chunk = new_mark(), 0, []
+                encoded = await self._service.encode(f"{request.key}-{mark}", request.prompt.text)
+            chunk.append((request, encoded))
+            size += added
+            taken += 1
+        if chunk:
+            yield mark, chunk
+
+    async def poll(self) -> bool:
+        """Check every open batch and take the results of ended ones; whether there was news."""
+        news = False
+        for one in self.open:
+            try:
+                taken = await self._check(one)
+            except NotRunError as error:
+                self.store.save(one, state="void")
+                self._queue_full = True
+                self._count_failure("not run", error)
+            except TryAgainError as error:
+                self._count_failure(one.mark, error)
+            except RefusedError:
+                self.store.save(one, state="void")
+                raise
+            else:
+                self._failures[one.mark] = 0
+                news = news or taken
+        if any(one.state == "intended" for one in self.open):
+            await self.settle()
+        return news
+
+    async def _check(self, one: Submission) -> bool:
+        """Take the results of a batch if it has ended; whether it has."""
+        batch = await self._service.check(one)
+        if batch.status != "ended":
+            return False
+        lenient = self._failures[one.mark] >= self._pace.failures // 2
+        results = await self._service.results(batch, lenient=lenient)
+        self._failures["not run"] = 0
+        self._take(one, results, cancelled=self._service.was_cancelled(batch))
+        return True
+
+    def _take(self, one: Submission, results: list[tuple[str, Result]], *, cancelled: bool) -> None:
+        """Write a row for each result of ours that has none yet."""
+        ending = f"-{one.mark}"
+        ours = {cid.removesuffix(ending): got for cid, got in results if cid.endswith(ending)}
+        if not one.sure and not ours:
+            unlike = (*one.not_ours, one.batch_id)
+            self.store.save(one, state="intended", batch_id="", not_ours=unlike)
+            return
+        keys = {item.key for item in one.items}
+        missing: Result = None if cancelled else _NO_RESULT
+        stop: StopError | None = None
+        for request in [r for r in self.collection.plan if r.key in keys]:
+            got = ours.get(request.key, missing)
+            self._times[request.key] += 1
+            stop = self._record(request, got) or stop
+        self.collection.journal.sync(now=True)
+        cancelled = cancelled or None in ours.values()
+        self.store.save(one, state="cancelled" if cancelled else "done")
+        if stop is not None:
+            raise stop
+
+    def _record(self, request: Request, got: Result) -> StopError | None:
+        times = self._times[request.key]
+        if isinstance(got, Answer):
+            self._meter.add(got.usage)
+            self.collection.record(request, got, attempts=times)
+        elif isinstance(got, RejectedError):
+            self.collection.record_unanswered(
+                request, str(got), refused=got.refused, attempts=times
+            )
+        elif got is None:
+            self._cancelled.add(request.key)
+            return None
+        elif isinstance(got, StopError):
+            return got
+        elif times >= self._pace.rounds:
+            self.collection.record_unanswered(request, f"{got} ({times} times)", attempts=times)
+        else:
+            return None
+        self.asked += 1
+        return None
+
+
+_NO_RESULT = TryAgainError("server", "the batch ended without a result for this request.")

@@ -1,0 +1,127 @@
+"""Submissions on disk: what was handed to a batch API, kept so that a restart finds it again.
+
+A *submission* is one batch of requests. Its file is written before the batch is created and again
+when the endpoint has named it, so at every moment the files say which requests may be under way.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from portrayal.errors import RunError
+from portrayal.run.stages import write_atomically
+
+FOLDER = "batches"
+State = Literal["intended", "submitted", "done", "cancelled", "void"]
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One request of a submission: its key, and the prompt and sample that the key stands for."""
+
+    key: str
+    prompt_id: str
+    sample: int
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One batch; plain data without a key or a prompt's text.
+
+    Attributes
+    ----------
+    mark
+        Its own name, which the endpoint stores with the batch.
+    model
+        Name of the provider that it was made for.
+    state
+        "intended" before the endpoint has named it, then "submitted"; "done" once its results are
+        in the journal; "cancelled" likewise after a cancellation; "void" when it never came to be.
+    items
+        What it asks.
+    batch_id
+        The endpoint's name of it; "" while intended.
+    sure
+        Whether the endpoint said that this batch is ours; else its results have to show it.
+    not_ours
+        Batches whose results showed that they are not.
+    made_at
+        Seconds since 1970 at which it was intended.
+    """
+
+    mark: str
+    model: str
+    state: State
+    items: tuple[Item, ...]
+    batch_id: str = ""
+    sure: bool = True
+    not_ours: tuple[str, ...] = ()
+    made_at: float = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its requests may still be answered."""
+        return self.state in ("intended", "submitted")
+
+
+class Submissions:
+    """The folder of submissions of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._known: dict[str, Submission] = {}
+        for path in sorted(folder.glob("*.json")):
+            submission = _read(path)
+            self._known[submission.mark] = submission
+
+    def all(self) -> list[Submission]:
+        """Return every submission, oldest first."""
+        return sorted(self._known.values(), key=lambda one: (one.made_at, one.mark))
+
+    def intend(self, mark: str, model: str, items: Iterable[Item]) -> Submission:
+        """Write down that a batch is about to be created."""
+        made = Submission(mark, model, "intended", tuple(items), made_at=time.time())
+        return self.save(made)
+
+    def save(self, submission: Submission, **changes: Any) -> Submission:
+        """Write a submission with `changes`; when this returns, a killed process keeps it."""
+        saved = replace(submission, **changes)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        content = {"version": _VERSION, **asdict(saved)}
+        content["items"] = [[item.key, item.prompt_id, item.sample] for item in saved.items]
+        try:
+            write_atomically(
+                self.folder / f"{saved.mark}.json", json.dumps(content, ensure_ascii=False)
+            )
+        except OSError as error:
+            raise RunError(
+                f"{self.folder} cannot be written ({error.strerror or error}). Free some space or "
+                "make it writable, then run the same command again; no batch is lost."
+            ) from error
+        self._known[saved.mark] = saved
+        return saved
+
+
+def new_mark() -> str:
+    """Return a name for a submission that no other one has."""
+    return secrets.token_hex(6)
+
+
+def _read(path: Path) -> Submission:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("version") != _VERSION:
+            raise ValueError("it is of another version")
+        content["items"] = tuple(Item(*item) for item in content["items"])
+        content["not_ours"] = tuple(content["not_ours"])
+        return Submission(**content)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"{path} is not a batch submission that can be read ({error}). It may stand for "
+            "requests that are paid for; restore it, or move it away to ask them again."
+        ) from error

@@ -1,0 +1,128 @@
+"""The budget: stop before the money or the tokens run out, counting all that the run has cost."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from portrayal.collect.ask.plan import Plan
+from portrayal.collect.ask.prices import Price
+from portrayal.collect.ask.provider import Usage
+from portrayal.errors import OptionError
+
+Unit = Literal["USD", "tokens"]
+
+_AMOUNT = re.compile(
+    r"^\s*(\$)?\s*([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([kmb])?\s*(usd|\$|dollars?|tokens?)?\s*$", re.I
+)
+_SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
+_CHARACTERS_PER_TOKEN = 4.0
+_OUTPUT_TOKENS = 1_000  # of an answer nobody has seen yet and nobody has capped
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """An amount of money or tokens that a run may cost."""
+
+    amount: float
+    unit: Unit
+
+    @classmethod
+    def parse(cls, text: str) -> "Budget":
+        """Read "5 USD", "$5", "2M tokens" or "500k tokens"."""
+        match = _AMOUNT.match(text)
+        dollar, number, scale, unit = match.groups() if match else ("", "", "", "")
+        if not match or not (dollar or unit):
+            raise OptionError(
+                f'a budget is money or tokens, such as "5 USD" or "2M tokens"; got {text!r}.'
+            )
+        amount = float(re.sub("[_,]", "", number)) * _SCALE[(scale or "").lower()]
+        in_tokens = (unit or "").lower().startswith("token")
+        if dollar and in_tokens:
+            raise OptionError(f"a budget is either money or tokens; got {text!r}.")
+        return cls(amount, "tokens" if in_tokens else "USD")
+
+    def check(self, price: Price | None, model: str) -> None:
+        """Complain about a budget in money for a model of unknown price."""
+        if self.unit == "USD" and price is None:
+            raise OptionError(
+                f"the price of {model} is unknown, so a budget of {self} cannot be held. "
+                'Give its price with --price INPUT/OUTPUT, or a budget in tokens ("2M tokens").'
+            )
+
+    def __str__(self) -> str:
+        """Return it as a user would write it."""
+        return f"{self.amount:,.2f} USD" if self.unit == "USD" else f"{self.amount:,.0f} tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class CostEstimate:
+    """What a collection may cost, for confirmation before it starts.
+
+    Attributes
+    ----------
+    requests
+        Requests that have no row yet.
+    input_tokens, output_tokens
+        About four characters a token, and `max_tokens` or 1,000 for each answer.
+    cost
+        US dollars; None where the price is unknown.
+    """
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+
+
+def estimate_cost(plan: Plan, price: Price | None, max_tokens: int | None = None) -> CostEstimate:
+    """Return what the rest of `plan` may cost."""
+    left = plan.n_left
+    characters = sum(len(prompt.text) for prompt in plan.prompts) / len(plan.prompts)
+    asked = round(left * characters / _CHARACTERS_PER_TOKEN)
+    answered = left * (max_tokens or _OUTPUT_TOKENS)
+    usage = Usage(asked, answered)
+    return CostEstimate(left, asked, answered, None if price is None else price.cost(usage))
+
+
+class Meter:
+    """What the run has cost, and whether another request fits the budget.
+
+    Each request in progress is set aside at the largest cost seen, or where `max_tokens` caps it,
+    at that cap if larger; before the first answer at the estimate. A single answer larger than all
+    before it, without a cap, may pass the budget by its own excess.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        spent: Usage,
+        *,
+        price: Price | None = None,
+        budget: Budget | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
+        if budget is not None:
+            budget.check(price, plan.model)
+        self.price, self.budget = price, budget
+        longest = max(len(prompt.text) for prompt in plan.prompts) / _CHARACTERS_PER_TOKEN
+        self._guess = self._size(Usage(round(longest), max_tokens or _OUTPUT_TOKENS))
+        self._largest = self._guess if max_tokens else 0.0
+        self._spent = self._size(spent)
+
+    def _size(self, usage: Usage) -> float:
+        if self.budget is not None and self.budget.unit == "USD" and self.price is not None:
+            return self.price.cost(usage)
+        return float(usage.input_tokens + usage.output_tokens)
+
+    def add(self, usage: Usage) -> None:
+        """Count one answer."""
+        size = self._size(usage)
+        self._spent += size
+        self._largest = max(self._largest, size)
+
+    def room(self, in_progress: int) -> bool:
+        """Whether one more request fits beside `in_progress` others."""
+        if self.budget is None:
+            return True
+        each = self._largest or self._guess
+        return self._spent + each * (in_progress + 1) <= self.budget.amount

@@ -1,0 +1,230 @@
+"""A collection: what a run holds of one model's answers, and where the next ones go.
+
+Whoever asks (the runner, a batch, a local model) opens a collection, takes requests from its plan,
+records one row for each, and closes it. Everything about files, order and restarts is here.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import pyarrow.parquet as pq
+
+from portrayal.collect.ask.fold import fold, settle, write_failed
+from portrayal.collect.ask.journal import JOURNAL, Journal, disk_told
+from portrayal.collect.ask.outcome import answer_outcome
+from portrayal.collect.ask.plan import Plan, Request
+from portrayal.collect.ask.provider import Answer, Provider, Usage
+from portrayal.collect.texts import SHARD_ROWS, _prompt_table
+from portrayal.errors import RunError
+from portrayal.records import OUTCOMES, Outcome, Prompt
+from portrayal.run.directory import Run
+from portrayal.run.shards import write_parquet
+from portrayal.run.stages import fingerprint
+
+
+class Collection:
+    """An open collection; a context manager that closes itself.
+
+    Attributes
+    ----------
+    plan
+        Every request, and which are done.
+    outcomes
+        Rows of this model by outcome, in this run; a failed row that is asked again is not in it.
+    usage
+        Tokens of this model's rows in this run.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        prompts: Sequence[Prompt],
+        provider: Provider,
+        samples: int,
+        *,
+        study: str = "",
+        shard_rows: int = SHARD_ROWS,
+    ) -> None:
+        self.run, self._shard_rows = run, shard_rows
+        self.model, self._parameters = provider.name, dict(provider.parameters)
+        self.plan = Plan(prompts, samples, self.model, self._parameters)
+        self.outcomes: Counter[str] = Counter()
+        self._tokens = Counter(input=0, output=0)
+        self._mark = _mark(study, prompts)
+        self._asked = self._check()
+        self._unfolded = 0
+        with disk_told(run.texts.folder):
+            if not run.texts.note():
+                run.texts.begin(self._mark)
+            write_parquet(_prompt_table(prompts), run.prompts_path)
+            self.journal = Journal(run.path / JOURNAL, self._mark)
+            settle(self.journal, run.texts.folder)
+            self._in_texts = self._read()
+            self._write_note(0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of this model's rows in this run."""
+        return Usage(self._tokens["input"], self._tokens["output"])
+
+    @property
+    def n_done(self) -> int:
+        """Requests with a row, the failed ones of this collection included."""
+        return self.plan.n_done
+
+    def record(
+        self, request: Request, answer: Answer, *, attempts: int = 1, asked_at: str | None = None
+    ) -> Outcome:
+        """Write the row of an answer and return its outcome."""
+        outcome = answer_outcome(answer)
+        fields = {
+            "text": answer.text,
+            "finish_reason": answer.finish_reason,
+            "input_tokens": answer.usage.input_tokens,
+            "output_tokens": answer.usage.output_tokens,
+            "response_id": answer.response_id,
+            "answered_by": answer.model,
+        }
+        self._tokens["input"] += answer.usage.input_tokens
+        self._tokens["output"] += answer.usage.output_tokens
+        self._append(request, outcome, fields, attempts, asked_at)
+        return outcome
+
+    def record_unanswered(
+        self,
+        request: Request,
+        reason: str,
+        *,
+        refused: bool = False,
+        attempts: int = 1,
+        asked_at: str | None = None,
+    ) -> Outcome:
+        """Write the row of a request that got no answer: "refused", or else "failed" for now."""
+        outcome: Outcome = "refused" if refused else "failed"
+        self._append(request, outcome, {"text": "", "reason": reason}, attempts, asked_at)
+        return outcome
+
+    def _append(
+        self,
+        request: Request,
+        outcome: Outcome,
+        fields: Mapping[str, Any],
+        attempts: int,
+        asked_at: str | None,
+    ) -> None:
+        self.journal.append(
+            {
+                "key": request.key,
+                "prompt_id": request.prompt.prompt_id,
+                "sample": request.sample,
+                "model": self.model,
+                "outcome": outcome,
+                **fields,
+                "attempts": attempts,
+                "asked_at": asked_at or now(),
+            }
+        )
+        self.plan.mark_done(request.prompt.prompt_id, request.sample)
+        self.outcomes[outcome] += 1
+        self._unfolded += outcome != "failed"
+        if self._unfolded >= self._shard_rows:
+            with disk_told(self.run.texts.folder):
+                self._fold()
+                self._write_note(0)
+
+    def _fold(self) -> None:
+        self._in_texts.update(fold(self.journal, self.run.texts.folder))
+        self._unfolded = 0
+
+    def close(self) -> None:
+        """Fold what is left, write failed rows to the texts, and say whether all is there."""
+        try:
+            with disk_told(self.run.texts.folder):
+                self._fold()
+                self._write_note(write_failed(self.journal, self.run.texts.folder))
+        finally:
+            self.journal.close()
+
+    def abandon(self) -> None:
+        """Close the journal and nothing else, as after a disk failure; opening goes on from it."""
+        self.journal.close()
+
+    def _check(self) -> dict[str, Any]:
+        """What the run asked before, by model; refuse to mix it with something else."""
+        note = self.run.texts.note()
+        asked: dict[str, Any] = dict(note.get("asked", {}))
+        if note and note.get("fingerprint") != self._mark:
+            raise RunError(
+                f"{self.run.path} already holds other texts or answers to other prompts. "
+                "Give another --out to keep both."
+            )
+        before = asked.get(self.model, {}).get("parameters", self._parameters)
+        if before != self._parameters:
+            raise RunError(
+                f"{self.run.path} holds answers of {self.model} with the parameters {before}; "
+                f"now they are {self._parameters}. Give another --out to keep both."
+            )
+        return asked
+
+    def _read(self) -> Counter[str]:
+        """Mark what is done, count what this model cost, and count every row by outcome."""
+        counted: Counter[str] = Counter()
+        columns = ["prompt_id", "sample", "model", "outcome", "input_tokens", "output_tokens"]
+        for part in self.run.texts.parts():
+            for row in pq.read_table(part, columns=columns).to_pylist():
+                counted[row["outcome"]] += 1
+                self._count(row)
+        for row in self.journal.rows():
+            if row["outcome"] != "failed":
+                self._unfolded += 1
+                self._count(row)
+        return counted
+
+    def _count(self, row: Mapping[str, Any]) -> None:
+        if row["model"] == self.model:
+            self.plan.mark_done(row["prompt_id"], row["sample"])
+            self.outcomes[row["outcome"]] += 1
+            self._tokens["input"] += row.get("input_tokens") or 0
+            self._tokens["output"] += row.get("output_tokens") or 0
+
+    def _write_note(self, n_failed: int) -> None:
+        self._asked[self.model] = {
+            "parameters": self._parameters,
+            "samples": self.plan.samples,
+            "done": self.plan.n_done,
+            "complete": self.plan.n_left == 0,
+            **asdict(self.usage),
+        }
+        counts = self._in_texts + Counter(failed=n_failed)
+        facts = {
+            "complete": all(model["complete"] for model in self._asked.values()),
+            "source_digest": self._mark,  # so that an import does not take their place unasked
+            "source": f"asked of {', '.join(sorted(self._asked))}",
+            "n_texts": sum(counts.values()),
+            "outcomes": {name: counts[name] for name in OUTCOMES},
+            "models": sorted(self._asked),
+            "cluster_unit": "prompt",
+            "labelled": False,
+            "n_parts": len(self.run.texts.parts()),
+            "asked": self._asked,
+        }
+        self.run.texts.finish(self._mark, facts)
+
+
+def _mark(study: str, prompts: Sequence[Prompt]) -> str:
+    asked = [[p.prompt_id, p.text, dict(p.strata)] for p in prompts]
+    return fingerprint(study=study, prompts=asked, collector="ask.v1")
+
+
+def now() -> str:
+    """Return the wall clock in UTC to the second; informative only."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

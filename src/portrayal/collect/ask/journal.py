@@ -1,0 +1,213 @@
+"""The journal: one line for each finished request, appended before it counts as finished.
+
+Its first line names the segment that it holds; `portrayal.collect.ask.fold` turns a segment into a
+part of the texts. A line is written by one call, so a killed process leaves at most a torn last
+line, which opening cuts off; every whole line stays. Lines survive a killed process at once and a
+power cut within half a second.
+"""
+
+import errno
+import json
+import os
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import RunError
+
+JOURNAL = "journal.jsonl"
+SYNC_SECONDS = 0.35  # asked for every 0.2 s, so a flush at least twice a second
+_VERSION = 1
+_APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
+
+class Journal:
+    """The open journal of a run.
+
+    Attributes
+    ----------
+    path
+        Its file.
+    asked
+        Fingerprint of what the run asks; a journal of another one is refused.
+    segment
+        Number of the part that its lines will become.
+    n_lines
+        Lines that it holds, without the first.
+    """
+
+    def __init__(self, path: Path, asked: str) -> None:
+        self.path, self.asked = path, asked
+        self.segment = self.n_lines = self._size = 0
+        self._file = -1
+        self._lock = threading.Lock()
+        self._synced_at = time.monotonic()
+        self._unsynced = False
+        with disk_told(path):
+            self._open()
+
+    def _open(self) -> None:
+        if not self.path.exists():
+            _write_whole(self.path, _header(0, self.asked), ())
+        kept = 0
+        with self.path.open("rb") as stream:
+            header = stream.readline()
+            self.segment = self._check(header)
+            kept += len(header)
+            for line in stream:
+                if not _is_whole(line):
+                    break
+                kept += len(line)
+                self.n_lines += 1
+        self._file = os.open(self.path, _APPEND)
+        os.ftruncate(self._file, kept)
+        self._size = kept
+
+    def _check(self, header: bytes) -> int:
+        try:
+            first = json.loads(header)
+            version, segment, asked = first["journal"], int(first["segment"]), first["asked"]
+        except (ValueError, KeyError, TypeError):
+            raise RunError(
+                f"{self.path} is not a journal: its first line does not say so. Move it away, "
+                "or give another --out."
+            ) from None
+        if version != _VERSION or asked != self.asked:
+            raise RunError(
+                f"{self.path} holds answers to other prompts or of another version. "
+                "Give another --out to keep both."
+            )
+        return segment
+
+    def append(self, row: Mapping[str, Any]) -> None:
+        """Append one row; when this returns, a killed process does not lose it.
+
+        Raises
+        ------
+        RunError
+            When the disk is full or cannot be written; the journal stays as it was before.
+        """
+        line = _line(row)
+        with self._lock, disk_told(self.path):
+            self._append(line)
+        self._size += len(line)
+        self.n_lines += 1
+        self._unsynced = True
+
+    def _append(self, line: bytes) -> None:
+        try:
+            if os.write(self._file, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            os.ftruncate(self._file, self._size)
+            raise
+
+    def sync(self, *, now: bool = False) -> None:
+        """Flush lines to the disk if the last flush is old, or `now`; from any thread."""
+        due = now or time.monotonic() - self._synced_at >= SYNC_SECONDS
+        if not (due and self._unsynced):
+            return
+        with self._lock:
+            if self._file < 0:
+                return
+            handle = os.dup(self._file)  # a flush may outlast this file or this segment
+        self._unsynced, self._synced_at = False, time.monotonic()
+        try:
+            with disk_told(self.path):
+                os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield its rows, oldest first."""
+        with self.path.open("rb") as stream:
+            stream.readline()
+            for line in stream:
+                yield json.loads(line)
+
+    def restart(self, rows: Iterable[Mapping[str, Any]], segment: int) -> None:
+        """Begin segment `segment` with `rows`, in one step; the old lines are gone after it."""
+        kept = [_line(row) for row in rows]
+        header = _header(segment, self.asked)
+        with self._lock, disk_told(self.path):
+            os.close(self._file)  # some systems replace no file that is open
+            try:
+                _write_whole(self.path, header, kept)
+            finally:
+                self._file = os.open(self.path, _APPEND)
+        self.segment, self.n_lines, self._unsynced = segment, len(kept), False
+        self._size = len(header) + sum(map(len, kept))
+
+    def close(self) -> None:
+        """Flush and close; harmless when closed."""
+        if self._file < 0:
+            return
+        try:
+            self.sync(now=True)
+        finally:
+            os.close(self._file)
+            self._file = -1
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def _header(segment: int, asked: str) -> bytes:
+    return _line({"journal": _VERSION, "segment": segment, "asked": asked})
+
+
+def _is_whole(line: bytes) -> bool:
+    if not line.endswith(b"\n"):
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+def _write_whole(path: Path, header: bytes, lines: Iterable[bytes]) -> None:
+    """Write a journal beside `path`, flush it, and rename it into place."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("wb") as stream:
+            stream.write(header)
+            stream.writelines(lines)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        sync_folder(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder, so that a rename in it outlives a power cut; where the system can."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def disk_told(path: Path) -> Iterator[None]:
+    """Turn a failure of the disk into words: what is safe and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise RunError(
+                f"the disk is full: {path} could not be written. Every answer written before is "
+                "kept. Free some space, then run the same command again to continue."
+            ) from error
+        raise RunError(
+            f"{path} cannot be written ({error.strerror or error}). Make it writable or give "
+            "another --out; every answer written before is kept."
+        ) from error

@@ -1,0 +1,146 @@
+"""Limits: how many requests are in flight, and how many a minute, adapted to the endpoint.
+
+The number in flight starts low, grows by one with each answer until the endpoint first limits the
+rate, is halved then, and grows by one per round of answers after that (AIMD). A wait that the
+endpoint asked for holds for every request to it.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+
+from portrayal.errors import OptionError
+from portrayal.validate import check_count
+
+Clock = Callable[[], float]
+
+_START = 8
+_BURST_SECONDS = 1.0
+
+
+class Bucket:
+    """A budget of units that refills evenly; taking more than there is makes a debt to wait out."""
+
+    def __init__(self, per_minute: float, clock: Clock = time.monotonic) -> None:
+        self._rate = per_minute / 60.0
+        self._capacity = max(1.0, self._rate * _BURST_SECONDS)
+        self._level, self._clock, self._at = self._capacity, clock, clock()
+
+    def take(self, amount: float) -> None:
+        """Take `amount` units, which may leave a debt; a negative amount gives back."""
+        self._refill()
+        self._level = min(self._capacity, self._level - amount)
+
+    def wait(self) -> float:
+        """Return the seconds until there is no debt."""
+        self._refill()
+        return max(0.0, -self._level / self._rate)
+
+    def _refill(self) -> None:
+        now = self._clock()
+        self._level = min(self._capacity, self._level + max(0.0, now - self._at) * self._rate)
+        self._at = now
+
+
+class Throttle:
+    """What each request passes before it is sent.
+
+    Attributes
+    ----------
+    limit
+        Requests that may be in flight now, between 1 and `concurrency`.
+    in_flight, peak
+        Requests in flight now, and at most so far.
+    """
+
+    def __init__(
+        self,
+        concurrency: int,
+        *,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self.concurrency = check_count("concurrency", concurrency, minimum=1)
+        self.limit = float(min(concurrency, _START))
+        self.in_flight = self.peak = 0
+        self._clock = clock
+        self._requests = _bucket("rpm", rpm, clock)
+        self._tokens = _bucket("tpm", tpm, clock)
+        self._tokens_each, self._n_answers = 500.0, 0
+        self._paused_until = 0.0
+        self._epoch = 0
+        self._limited = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    def wait(self) -> float:
+        """Return the seconds until a request may be sent; 0 when one may be sent now."""
+        waits = [self._paused_until - self._clock(), 0.0]
+        waits += [bucket.wait() for bucket in (self._requests, self._tokens) if bucket]
+        return max(waits)
+
+    async def enter(self) -> int:
+        """Wait for a place; return the epoch, which `leave` wants back."""
+        while True:
+            if (wait := self.wait()) > 0:
+                await asyncio.sleep(wait)
+            elif self.in_flight < int(self.limit):
+                break
+            else:
+                await self._queue()
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        if self._requests:
+            self._requests.take(1)
+        if self._tokens:
+            self._tokens.take(self._tokens_each)
+        return self._epoch
+
+    async def _queue(self) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.done() and not place.cancelled():
+                self._wake()
+            raise
+
+    def leave(self, epoch: int, *, tokens: int | None = None) -> None:
+        """Give the place back; `tokens` is the cost of an answer, None where there was none."""
+        self.in_flight -= 1
+        if self._tokens:
+            self._tokens.take((tokens or 0) - self._tokens_each)
+        if tokens is not None:
+            self._n_answers += 1
+            self._tokens_each += (tokens - self._tokens_each) / min(self._n_answers, 100)
+            if epoch == self._epoch:
+                grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
+                self.limit = min(float(self.concurrency), grown)
+        self._wake()
+
+    def slow_down(self, epoch: int, retry_after: float | None) -> None:
+        """Halve what may be in flight, once for all requests sent before the last halving."""
+        if retry_after is not None:
+            self._paused_until = max(self._paused_until, self._clock() + retry_after)
+        if epoch == self._epoch:
+            self._epoch += 1
+            self._limited = True
+            self.limit = max(1.0, self.limit / 2)
+
+    def _wake(self) -> None:
+        free = int(self.limit) - self.in_flight
+        while self._waiting and free > 0:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                free -= 1
+
+
+def _bucket(name: str, per_minute: float | None, clock: Clock) -> Bucket | None:
+    if per_minute is None:
+        return None
+    if not per_minute > 0:
+        raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
+    return Bucket(per_minute, clock)

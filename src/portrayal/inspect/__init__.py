@@ -1,0 +1,32 @@
+"""Inspect AI: the same prompts and readings inside the harness where evaluators work.
+
+A *task* asks a study's prompts and scores each answer by the audit's own code; a *log* is what
+Inspect writes of it. `import_inspect` turns logs, also those of other tasks, into a run.
+"""
+
+try:
+    import inspect_ai  # noqa: F401
+except ImportError as error:
+    from portrayal.errors import MissingExtraError
+
+    raise MissingExtraError(
+        'Inspect AI is not installed. Install it with: pip install "portrayal[inspect]"'
+    ) from error
+
+from portrayal.inspect.importing import InspectImport, import_inspect
+from portrayal.inspect.metrics import gender_shares, name_shares, outcome_shares, race_shares
+from portrayal.inspect.scorers import outcome, people
+from portrayal.inspect.tasks import laissez_faire, portrayal_prompts
+
+__all__ = [
+    "InspectImport",
+    "gender_shares",
+    "import_inspect",
+    "laissez_faire",
+    "name_shares",
+    "outcome",
+    "outcome_shares",
+    "people",
+    "portrayal_prompts",
+    "race_shares",
+]

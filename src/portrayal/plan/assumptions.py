@@ -1,0 +1,167 @@
+"""Assumptions: how alike texts of one prompt are, and how many people one text gives.
+
+Measured on a finished run where there is one; else the defaults, which were measured on the 2,346
+hand-labelled stories that accompany Shieh et al. (2025): five models, 47 prompts. They vary between
+groups, domains and models: half of the ρ lie in 0.01–0.12 (race) and 0.09–0.35 (gender) for
+representation, and in -0.02–0.20 and -0.01–0.51 for subordination.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from portrayal.errors import RunError
+from portrayal.records import ALL
+from portrayal.stats import divide, log_share_influence
+
+if TYPE_CHECKING:
+    from portrayal.measure.strata import Stratum
+    from portrayal.measure.tally import FloatArray, Tally
+    from portrayal.run.directory import Run
+
+Kind = Literal["representation", "subordination", "means"]
+Key = tuple[Kind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What planning takes for granted about one kind of statistic and one attribute.
+
+    Attributes
+    ----------
+    icc
+        Correlation ρ of two units of one prompt, at least 0.
+    spread
+        Variance of one unit's value over p (1 - p); 1 for counts, less for fractional counting.
+    units_per_text
+        Units that one text gives: characters of matched name or known gender, in one role.
+    source
+        Where the numbers are from.
+    """
+
+    icc: float
+    spread: float
+    units_per_text: float
+    source: str
+
+
+_GOLD = "2,346 hand-labelled stories of Shieh et al. (2025)"
+DEFAULTS: Mapping[Key, Assumption] = {
+    ("representation", "race"): Assumption(0.03, 0.04, 1.0, _GOLD),
+    ("representation", "gender"): Assumption(0.18, 1.0, 1.0, _GOLD),
+    ("subordination", "race"): Assumption(0.05, 0.16, 0.96, _GOLD),
+    ("subordination", "gender"): Assumption(0.27, 1.0, 0.94, _GOLD),
+    ("means", "score"): Assumption(0.27, 1.0, 1.0, f"the largest of the shares in {_GOLD}"),
+}
+
+_FEWEST_UNITS, _FEWEST_PROMPTS, _SMALLEST_SHARE = 30, 4, 0.02
+
+
+def assumptions_from(run: "Run") -> dict[Key, Assumption]:
+    """Measure the assumptions on a finished run of stories; the defaults where it says nothing.
+
+    Each number is the median over groups, domains and models that have at least 30 units in 4
+    prompts and a share of 2 %.
+
+    Raises
+    ------
+    RunError
+        When `run` is not one, or has no complete annotations.
+    """
+    tally = _tally(run)
+    found: dict[Key, list[tuple[float, float, float]]] = {}
+    for kind, attribute, numbers in _measured(tally):
+        found.setdefault((kind, attribute), []).append(numbers)
+    made = dict(DEFAULTS)
+    for key, rows in found.items():
+        icc, spread, units = (float(x) for x in np.median(np.array(rows), axis=0))
+        made[key] = Assumption(max(icc, 0.0), spread, units, f"the run {run.path.name}")
+    shares = [made[key].icc for key in made if key[0] != "means"]
+    if found:
+        source = f"the largest of the shares in the run {run.path.name}"
+        made["means", "score"] = Assumption(max(shares), 1.0, 1.0, source)
+    return made
+
+
+def _tally(run: "Run") -> "Tally":
+    from portrayal.measure.tally import tally_stories
+    from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
+
+    settings = type(run).open(run.path).settings()
+    annotations = run.annotations(settings.get("annotator", ""))
+    if not annotations.note().get("complete"):
+        raise RunError(f"{run.path} has no complete annotations; finish its audit first.")
+    options = settings.get("options", {})
+    primary = name_table(
+        options.get("name_table", "census-2020"), min_count=options.get("min_count")
+    )
+    secondary = mena_nhpi_table()
+    return tally_stories(
+        run,
+        annotations,
+        likelihoods=lambda names: race_likelihoods(names, primary, secondary),
+        races=RACES,
+        n_primary=sum(race in primary.races for race in RACES),
+        facts=_facts,
+    )
+
+
+def _facts(strata: dict[str, str]) -> dict[str, object]:
+    """What the tally asks of a prompt: two roles make it a prompt of roles."""
+    domain, roles = strata.get("domain", ALL), "object_role" in strata
+    return {"domain": domain, "laden": roles, "relationship": "", "scenario": ""}
+
+
+def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float, float]]]:
+    """Yield ρ, spread and units per text for every group, domain and model."""
+    from portrayal.measure.features import group_features
+    from portrayal.measure.strata import prompt_sums, strata
+    from portrayal.measure.tally import DOMINANT, NEUTRAL, SUBORDINATE
+
+    people = tally.characters
+    features = group_features(tally, people.name, people.gender, crossed=False)
+    values = (features.numerator, features.denominator, features.numerator**2)
+    kinds: tuple[tuple[Kind, bool, tuple[int, ...]], ...] = (
+        ("representation", False, (NEUTRAL,)),
+        ("subordination", True, (SUBORDINATE, DOMINANT)),
+    )
+    for kind, laden, roles in kinds:
+        for stratum in strata(tally, laden=laden):
+            if stratum.model == ALL:
+                continue  # models differ from each other; a plan is about one
+            sums = [[prompt_sums(people, stratum, role, v) for v in values] for role in roles]
+            for i, group in enumerate(features.groups):
+                numbers = _numbers([[s[:, i] for s in role] for role in sums], stratum)
+                if numbers is not None:
+                    yield kind, next(iter(group)), numbers
+
+
+def _numbers(
+    roles: "list[list[FloatArray]]", stratum: "Stratum"
+) -> tuple[float, float, float] | None:
+    """ρ, spread and units per text of one group, from sums per prompt of ℓ, 1 and ℓ² by role.
+
+    ρ is what the design effect of the log share, or log ratio, comes to: the variance that differs
+    between prompts (Binder 1983) over the variance with independent units.
+    """
+    independent, spreads = 0.0, []
+    influence = np.zeros(len(roles[0][0]))
+    for sign, (numerator, units, squares) in zip((1.0, -1.0), roles, strict=False):
+        n = units.sum()
+        if n < _FEWEST_UNITS or (units > 0).sum() < _FEWEST_PROMPTS:
+            return None
+        share = numerator.sum() / n
+        variance = squares.sum() / n - share**2
+        if not _SMALLEST_SHARE <= share <= 1 - _SMALLEST_SHARE or variance <= 0:
+            return None
+        independent += variance / (n * share**2)
+        spreads.append(variance / (share * (1 - share)))
+        influence += sign * log_share_influence(numerator, units)
+    clusters = int((roles[0][1] > 0).sum())
+    between = clusters / (clusters - 1) * float((influence**2).sum())
+    per_role = float(np.mean([units.sum() for _, units, _ in roles]))
+    size = per_role / clusters
+    icc = float(divide(between / independent - 1.0, size - 1.0)) if size > 1 else 0.0
+    return icc, float(np.mean(spreads)), per_role / max(stratum.n_texts, 1)

@@ -1,0 +1,172 @@
+"""The plan: texts, tokens, cost and the smallest differences that could be found."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from portrayal.collect.ask.prices import Price, price_of
+from portrayal.errors import OptionError
+from portrayal.plan.assumptions import DEFAULTS, Assumption, Key, assumptions_from
+from portrayal.plan.effects import Detectable, Effects
+from portrayal.plan.tokens import Tokenizer, Tokens, output_tokens, tokens_of
+from portrayal.records import Prompt
+from portrayal.reference import baseline
+from portrayal.validate import check_count, check_level
+
+if TYPE_CHECKING:
+    from portrayal.run.directory import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a collection takes and could find.
+
+    Attributes
+    ----------
+    n_prompts, samples, models
+        `models` is empty where none was named; the plan is then for one.
+    input, output
+        Mean tokens of a prompt and of an answer.
+    prices
+        Price of each model, US dollars per million tokens; None where it is not known.
+    detectable
+        For each model alone.
+    level, power
+        Of the two-sided tests, fractions.
+    assumptions
+        What `detectable` takes for granted.
+    """
+
+    n_prompts: int
+    samples: int
+    models: tuple[str, ...]
+    input: Tokens
+    output: Tokens
+    prices: Mapping[str, Price | None]
+    detectable: tuple[Detectable, ...]
+    level: float
+    power: float
+    assumptions: Mapping[Key, Assumption]
+
+    @property
+    def n_texts(self) -> int:
+        """Texts of all models together."""
+        return self.n_prompts * self.samples * max(len(self.models), 1)
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens asked, of all models together."""
+        return round(self.n_texts * (self.input.per_text or 0.0))
+
+    @property
+    def output_tokens(self) -> int | None:
+        """Tokens answered, of all models together; None where not known."""
+        each = self.output.per_text
+        return None if each is None else round(self.n_texts * each)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars for everything; None where a price or the answers' length is not known."""
+        answered = self.output.per_text
+        if answered is None or not self.models:
+            return None
+        each = self.n_prompts * self.samples / 1e6
+        total = 0.0
+        for model in self.models:
+            price = self.prices[model]
+            if price is None:
+                return None
+            total += each * (price.input * (self.input.per_text or 0) + price.output * answered)
+        return total
+
+    @property
+    def cost_unknown(self) -> str | None:
+        """Why there is no cost; None where there is one."""
+        if self.cost is not None:
+            return None
+        if not self.models:
+            return "no model was named"
+        if self.output.per_text is None:
+            return f"the length of the answers is not known: {self.output.source}"
+        unpriced = ", ".join(name for name in self.models if self.prices[name] is None)
+        return f"no price is known for {unpriced}; give one in US dollars per million tokens"
+
+
+def plan(
+    prompts: Sequence[Prompt],
+    samples: int,
+    model: str | Sequence[str] | None = None,
+    *,
+    run: "Run | None" = None,
+    shares: Mapping[str, Mapping[str, float]] | None = None,
+    compare: str | None = None,
+    sd: float = 1.0,
+    icc: float | None = None,
+    answer_tokens: float | None = None,
+    price: Price | None = None,
+    tokenizer: Tokenizer | None = None,
+    level: float = 0.95,
+    power: float = 0.8,
+) -> Plan:
+    """Plan a collection of `samples` answers of each model to each prompt.
+
+    Parameters
+    ----------
+    prompts, samples, model
+        What to ask, how often, and whom ("openai:gpt-5-mini"), one or several.
+    run
+        A finished run of stories, to measure the assumptions on, in place of the defaults.
+    shares
+        Group shares to plan for, by attribute: {"race": {"Black": 0.136}}. By default those of the
+        census baseline.
+    compare
+        Stratum of the prompts whose groups' mean scores are compared ("gender"), or "reference" for
+        each text against its own reference. By default "gender" where the prompts state one.
+    sd
+        Standard deviation of a text's score; 1 gives differences in standard deviations.
+    icc
+        Correlation of units within a prompt, over every assumption.
+    answer_tokens, price, tokenizer
+        Tokens of an answer, and price of every model, where they are known better; and a function
+        that counts tokens, in place of characters / 4.
+    level, power
+        Of the two-sided tests, fractions.
+
+    Raises
+    ------
+    OptionError
+        For no prompts, samples below 1, or a comparison that the prompts do not state.
+    """
+    check_count("samples", samples, minimum=1)
+    if not prompts:
+        raise OptionError("there are no prompts to plan for.")
+    if not 0 < power < 1:
+        raise OptionError(f"power must be a fraction between 0 and 1, such as 0.8; got {power!r}.")
+    if icc is not None and not 0 <= icc <= 1:
+        raise OptionError(f"icc must lie between 0 and 1; got {icc!r}.")
+    models = () if model is None else (model,) if isinstance(model, str) else tuple(model)
+    assumed = dict(DEFAULTS) if run is None else assumptions_from(run)
+    if icc is not None:
+        assumed = {
+            key: Assumption(icc, one.spread, one.units_per_text, "given")
+            for key, one in assumed.items()
+        }
+    planned = Effects(samples, assumed, shares or _census(), sd, check_level(level), power)
+    given = None if answer_tokens is None else Tokens(float(answer_tokens), "given")
+    return Plan(
+        n_prompts=len(prompts),
+        samples=samples,
+        models=models,
+        input=tokens_of((prompt.text for prompt in prompts), tokenizer),
+        output=given or output_tokens(prompts),
+        prices={name: price or price_of(name) for name in models},
+        detectable=tuple(planned.rows(prompts, compare)),
+        level=level,
+        power=power,
+        assumptions=assumed,
+    )
+
+
+def _census() -> dict[str, Mapping[str, float]]:
+    starred = baseline()
+    return {"race": starred.race, "gender": starred.gender}

@@ -1,0 +1,9 @@
+"""Language agency (Wan & Chang 2024): are people described as acting, or as caring for others?
+
+An *agency prompt* asks for a biography, a professor review or a reference letter of a person whose
+name, race and gender it states.
+"""
+
+from portrayal.studies.agency.prompts import FIELDS, prompts
+
+__all__ = ["FIELDS", "prompts"]

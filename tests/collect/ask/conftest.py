@@ -1,0 +1,80 @@
+"""A local model server, prompts, and an empty run that the test holds."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from portrayal.records import Prompt
+from portrayal.run import Run
+
+KEY = "sk-planted-0123456789abcdef"
+
+
+def _load(name: str, path: Path):
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+OpenAIServer = _load(
+    "portrayal_openai_server", Path(__file__).parents[2] / "servers" / "openai_server.py"
+).OpenAIServer
+
+
+@pytest.fixture
+def key(monkeypatch):
+    """A planted key, in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return KEY
+
+
+@pytest.fixture
+def serve(key):
+    """Start servers that end with the test: `serve(faults=…)`."""
+    open_servers = []
+
+    def start(**options):
+        server = OpenAIServer(**options)
+        server.__enter__()
+        open_servers.append(server)
+        return server
+
+    yield start
+    for server in open_servers:
+        server.__exit__()
+
+
+@pytest.fixture
+def prompts():
+    """Ten prompts."""
+    return [Prompt(f"p{i}", f"Prompt {i}", {"domain": "work"}) for i in range(10)]
+
+
+@pytest.fixture
+def run(tmp_path):
+    """An empty run, held."""
+    held = Run(tmp_path / "run")
+    with held.lock():
+        yield held
+
+
+@pytest.fixture
+def rows():
+    """Read every row of a run's texts."""
+    return lambda run: [
+        row for part in run.texts.parts() for row in pq.read_table(part).to_pylist()
+    ]
+
+
+@pytest.fixture
+def journalled():
+    """Read every whole line of a run's journal, without the first."""
+    return lambda run: [
+        json.loads(line) for line in (run.path / "journal.jsonl").read_bytes().split(b"\n")[1:-1]
+    ]

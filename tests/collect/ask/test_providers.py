@@ -1,0 +1,226 @@
+"""Each built-in service through its real client: answers, refusals, bad keys, and no retries."""
+
+import asyncio
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+from portrayal.collect.ask import StopError, TryAgainError, Usage, provider_of, services
+from portrayal.errors import MissingExtraError, OptionError, UnknownNameError
+
+KEYS = {
+    "anthropic": {"ANTHROPIC_API_KEY": "sk-ant-planted-000000"},
+    "bedrock": {
+        "AWS_ACCESS_KEY_ID": "AKIAPLANTED",
+        "AWS_SECRET_ACCESS_KEY": "planted-secret-0000",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    },
+    "cohere": {"CO_API_KEY": "planted-cohere-0000"},
+    "google": {"GOOGLE_API_KEY": "planted-google-0000"},
+    "groq": {"GROQ_API_KEY": "gsk_planted00000000"},
+    "huggingface": {"HF_TOKEN": "hf_planted000000000"},
+    "mistral": {"MISTRAL_API_KEY": "planted-mistral-000"},
+    "openai": {"OPENAI_API_KEY": "sk-planted-openai-0000"},
+    "server": {},
+}
+V1 = ("openai", "server", "huggingface")
+WANTED = {"openai": "refusal", "server": "refusal", "anthropic": "refusal"}
+
+
+def render(path, asked, kind):
+    """Answer in the dialect that the path belongs to; None for chat completions."""
+    text = {"ok": "A story.", "refusal": "", "content_filter": ""}.get(kind, "A story.")
+    blocked = kind != "ok"
+    if path.endswith("/messages"):
+        return {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-dated",
+            "content": [{"type": "text", "text": text}] if text else [],
+            "stop_reason": "refusal" if blocked else "end_turn", "stop_sequence": None,
+            "usage": {"input_tokens": 10, "output_tokens": 20},
+        }  # fmt: skip
+    if ":generateContent" in path:
+        content = {"parts": [{"text": text}], "role": "model"} if text else {"role": "model"}
+        return {
+            "candidates": [{"content": content, "finishReason": "SAFETY" if blocked else "STOP"}],
+            "usageMetadata": {
+                "promptTokenCount": 10, "candidatesTokenCount": 20, "totalTokenCount": 30,
+            },
+            "modelVersion": "gemini-dated", "responseId": "r1",
+        }  # fmt: skip
+    if path.endswith("/v2/chat"):
+        said = "I'm sorry, but I can't write that." if blocked else text
+        return {
+            "id": "c1", "finish_reason": "COMPLETE",
+            "message": {"role": "assistant", "content": [{"type": "text", "text": said}]},
+            "usage": {"tokens": {"input_tokens": 10, "output_tokens": 20}},
+        }  # fmt: skip
+    if path.endswith("/converse"):
+        said = text or "blocked"
+        return {
+            "output": {"message": {"role": "assistant", "content": [{"text": said}]}},
+            "stopReason": "guardrail_intervened" if blocked else "end_turn",
+            "usage": {"inputTokens": 10, "outputTokens": 20, "totalTokens": 30},
+            "metrics": {"latencyMs": 1},
+        }  # fmt: skip
+    return None
+
+
+@pytest.fixture
+def make(monkeypatch):
+    """Make a provider of a service against a local server."""
+
+    def _make(service, server, **parameters):
+        for variables in KEYS.values():
+            for name in variables:
+                monkeypatch.delenv(name, raising=False)
+        for name, value in KEYS[service].items():
+            monkeypatch.setenv(name, value)
+        url = server.base_url if service in V1 else server.root
+        if service == "cohere":
+            monkeypatch.setenv("CO_BASE_URL", url)
+            url = None
+        return provider_of(f"{service}:m", base_url=url, parameters=parameters)
+
+    return _make
+
+
+def ask(provider, times=1):
+    """Ask `times` in one loop, then close."""
+
+    async def go():
+        try:
+            return [await provider.ask("Write a story.") for _ in range(times)]
+        finally:
+            await provider.close()
+
+    with warnings.catch_warnings():
+        # boto and the Gemini client warn about their own insides
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        return asyncio.run(go())
+
+
+def test_every_service_is_in_the_table():
+    assert set(KEYS) <= set(services())
+
+
+@pytest.mark.parametrize("service", sorted(KEYS))
+def test_an_answer(service, serve, make):
+    server = serve(render=render)
+    provider = make(service, server)
+    assert provider.name == f"{service}:m"
+    (answer,) = ask(provider)
+    assert answer.text in ("A story.", server.text)
+    assert answer.finish_reason == "stop"
+    assert answer.usage == Usage(10, 20)
+    assert answer.model
+    assert server.requests == 1
+    ask(provider)  # a closed provider opens again, in another loop
+
+
+@pytest.mark.parametrize("service", sorted(KEYS))
+def test_a_refusal(service, serve, make):
+    from portrayal.collect.ask import answer_outcome
+
+    server = serve(render=render, script=["refusal" if service in WANTED else "content_filter"])
+    (answer,) = ask(make(service, server))
+    assert answer_outcome(answer) == "refused"
+    if service != "cohere":  # says so in its text only
+        assert answer.finish_reason == WANTED.get(service, "content_filter")
+
+
+@pytest.mark.parametrize("service", sorted(KEYS))
+def test_a_bad_key_stops(service, serve, make):
+    server = serve(render=render, script=["unauthorized"])
+    with pytest.raises(StopError, match="key was not accepted") as caught:
+        ask(make(service, server))
+    assert server.requests == 1
+    shown = str(caught.value)
+    assert any(name in shown for name in KEYS[service]) or service in ("server", "bedrock")
+    assert not any(value in shown for name, value in KEYS[service].items() if "KEY" in name)
+
+
+FAILURES = {
+    "rate_limit": ("rate_limit",),
+    "server_error": ("server",),
+    "overloaded": ("server",),
+    "reset": ("connection",),
+    "truncated": ("connection", "body"),
+    "cut_json": ("body",),
+    "wrong_json": ("body",),
+}
+
+
+@pytest.mark.parametrize("service", sorted(KEYS))
+def test_every_failure_is_told_once_and_the_next_try_succeeds(service, serve, make):
+    """No client retries by itself, and a cut-off 200 body is never taken for an answer."""
+    script = [kind for fault in FAILURES for kind in (fault, "ok")]
+    server = serve(render=render, script=script, retry_after=7)
+    provider = make(service, server)
+    told = {}
+
+    async def go():
+        for count, fault in enumerate(FAILURES):
+            with pytest.raises(TryAgainError) as caught:
+                await provider.ask("Write a story.")
+            assert server.requests == 2 * count + 1
+            told[fault] = caught.value
+            assert (await provider.ask("Write a story.")).text
+        await provider.close()
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        asyncio.run(go())
+    assert {f: error.kind for f, error in told.items() if error.kind not in FAILURES[f]} == {}
+    assert told["rate_limit"].retry_after == 7
+
+
+def test_parameters_that_would_be_dropped_are_refused(serve, make):
+    server = serve()
+    with pytest.raises(OptionError, match="ignores seed"):
+        make("anthropic", server, seed=1)
+    with pytest.raises(OptionError, match="ignores temperature"):
+        provider_of("openai:gpt-5", base_url=server.base_url, parameters={"temperature": 1.0})
+    for wrong in (
+        {"temperature": 3}, {"top_p": 0}, {"max_tokens": 0}, {"seed": "a"}, {"system": " "},
+        {"top_k": 3}, {"temperature": True},
+    ):  # fmt: skip
+        with pytest.raises(OptionError):
+            make("openai", server, **wrong)
+
+
+@pytest.mark.parametrize("service", sorted(set(KEYS) - {"server", "bedrock"}))
+def test_a_missing_key_names_its_variable(service, monkeypatch):
+    for variables in KEYS.values():
+        for name in variables:
+            monkeypatch.delenv(name, raising=False)
+    with pytest.raises(StopError, match=next(iter(KEYS[service]))):
+        provider_of(f"{service}:m")
+
+
+def test_names_that_cannot_be_used():
+    with pytest.raises(OptionError, match="SERVICE:MODEL"):
+        provider_of("gpt-5")
+    with pytest.raises(UnknownNameError, match="anthropic"):
+        provider_of("nobody:gpt-5")
+    with pytest.raises(OptionError, match="--base-url"):
+        provider_of("server:llama3")
+
+
+@pytest.mark.parametrize("service", sorted(set(KEYS) - {"server"}))
+def test_a_missing_client_names_its_extra(service, monkeypatch):
+    monkeypatch.setitem(sys.modules, f"pydantic_ai.models.{service}", None)
+    with pytest.raises(MissingExtraError, match=rf'pip install "portrayal\[{service}\]"'):
+        provider_of(f"{service}:m", base_url=None if service == "cohere" else "http://127.0.0.1:9")
+
+
+def test_importing_the_door_loads_no_client():
+    code = (
+        "import sys, portrayal.collect.ask as a; a.services();"
+        "print([m for m in sys.modules if m.split('.')[0] in"
+        " ('pydantic_ai', 'openai', 'genai_prices', 'httpx', 'pydantic')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

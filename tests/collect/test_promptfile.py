@@ -1,0 +1,102 @@
+"""Prompt files: what is read, what is refused and how, and that writing reads back."""
+
+import json
+import re
+
+import pytest
+
+from portrayal.collect.promptfile import prompts_to_csv, read_prompts
+from portrayal.errors import DataError
+from portrayal.records import Prompt
+from portrayal.studies.agency.prompts import FIELDS as AGENCY
+from portrayal.studies.agency.prompts import prompts as agency
+from portrayal.studies.laissez_faire.prompts import FIELDS, prompts
+
+GOOD = """
+[[prompt]]
+id = "a"
+text = "Write a story of a nurse."
+domain = "Labor"
+condition = "Neutral"
+subject_role = "nurse"
+
+[[prompt]]
+id = "b"
+text = "Write a story of a nurse who helps a patient."
+condition = "power-laden"
+subject_role = "nurse"
+object_role = "patient"
+shift = 2
+"""
+
+
+def write(tmp_path, text, name="mine.toml"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_toml_is_read_in_its_order_with_the_studys_spelling(tmp_path):
+    first, second = read_prompts(write(tmp_path, GOOD), FIELDS)
+    assert first == Prompt(
+        "a",
+        "Write a story of a nurse.",
+        {"domain": "Labor", "condition": "power-neutral", "subject_role": "nurse"},
+    )
+    assert second.strata["shift"] == "2"
+
+
+def test_rows_are_read_like_tables(tmp_path):
+    expected = read_prompts(write(tmp_path, GOOD), FIELDS)
+    rows = [{"prompt_id": p.prompt_id, "prompt": p.text, **p.strata} for p in expected]
+    rows[0]["object_role"] = None
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    assert read_prompts(write(tmp_path, lines, "mine.jsonl"), FIELDS) == expected
+    table = "id,text,condition,subject_role,object_role\na,Hello nurse,neutral,nurse, \n"
+    (only,) = read_prompts(write(tmp_path, table, "mine.csv"), FIELDS)
+    assert only.strata == {"condition": "power-neutral", "subject_role": "nurse"}
+
+
+@pytest.mark.parametrize(("made", "fields"), [(prompts(), FIELDS), (agency(), AGENCY)])
+def test_every_studys_prompts_read_back(tmp_path, made, fields):
+    back = read_prompts(prompts_to_csv(made, tmp_path / "out.csv"), fields)
+    assert back == tuple(made)
+
+
+def test_commas_quotes_and_lines_survive_writing(tmp_path):
+    odd = Prompt("x", 'Say "a, b"\nand c', {"condition": "power-neutral", "subject_role": "é,\n"})
+    (back,) = read_prompts(prompts_to_csv([odd], tmp_path / "out.csv"), FIELDS)
+    assert (back.text, back.strata["subject_role"]) == (odd.text, "é,")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('id = "b"', 'id = "a"', r"prompt 2 \('a'\) has the same id as prompt 1"),
+        ("nurse who helps a patient.", "nurse.", r"prompt 2 \('b'\) has the same text as prompt 1"),
+        ('id = "b"\n', "", r"prompt 2 has no id"),
+        ('"Write a story of a nurse."', '" \\n"', r"prompt 1 \('a'\) has no text"),
+        ('condition = "Neutral"\n', "", r"prompt 1 \('a'\) lacks condition"),
+        ('object_role = "patient"\n', "", r"prompt 2 \('b'\) lacks object_role"),
+        ('"Neutral"', '"mild"', r"'mild'; write one of power-laden, power-neutral"),
+        ("shift = 2", "shift = [2]", r"prompt 2: expected text or numbers, found list"),
+        ("[[prompt]]", "[prompt]", r"not valid TOML|headed \[\[prompt\]\]"),
+        ("shift = 2", "shift = ", r"not valid TOML in UTF-8"),
+        ('\n[[prompt]]\nid = "a"', 'x = 1\n[[prompt]]\nid = "a"', r"found 'x' beside them"),
+    ],
+)
+def test_errors_name_file_entry_and_remedy(tmp_path, old, new, message):
+    path = write(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(DataError, match=message) as caught:
+        read_prompts(path, FIELDS)
+    assert str(path) in str(caught.value)
+
+
+def test_files_without_prompts(tmp_path):
+    for text in ("", "prompt = []"):
+        with pytest.raises(DataError, match="no prompts were found"):
+            read_prompts(write(tmp_path, text), FIELDS)
+    with pytest.raises(DataError, match="there is no such file"):
+        read_prompts(tmp_path / "none.toml", FIELDS)
+    with pytest.raises(DataError, match=re.escape("prompt = ") + "|headed"):
+        read_prompts(write(tmp_path, 'prompt = "x"'), FIELDS)

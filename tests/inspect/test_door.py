@@ -1,0 +1,37 @@
+"""The door: Inspect is loaded only by those who ask for it, and its absence is explained."""
+
+import subprocess
+import sys
+from typing import Any
+
+
+def _python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_missing_extra_names_the_install_command() -> None:
+    said = _python(
+        "import sys; sys.modules['inspect_ai'] = None\n"
+        "from portrayal.errors import MissingExtraError\n"
+        "try:\n    import portrayal.inspect\n"
+        "except MissingExtraError as error:\n    print(error)\n"
+    )
+    assert 'pip install "portrayal[inspect]"' in said
+
+
+def test_nothing_else_loads_inspect() -> None:
+    loaded = _python(
+        "import sys, portrayal, portrayal.cli, portrayal.audit, portrayal.collect\n"
+        "print('inspect_ai' in sys.modules)"
+    )
+    assert loaded.strip() == "False"
+
+
+def test_the_door_lists_every_public_name(inspect_ai: Any) -> None:
+    import portrayal.inspect as door
+    from portrayal.inspect import _registry
+
+    assert sorted(door.__all__) == sorted({*_registry.__all__, "InspectImport", "import_inspect"})
+    assert all(hasattr(door, name) for name in door.__all__)

@@ -1,0 +1,261 @@
+"""A local model server that fails on purpose, for tests and benchmarks; standard library only.
+
+It speaks POST /v1/chat/completions and GET /v1/models on the loopback interface. Each request takes
+the next entry of `script`, or else a fault drawn by `faults` (name → probability) from a seeded
+stream. A reply counts as successful only when it was sent whole with an answer in it.
+
+    with OpenAIServer(faults={"rate_limit": 0.05, "truncated": 0.05}) as server:
+        ...  # server.base_url, server.answered, server.peak
+
+Run as a program it serves until it is ended, and prints its address first:
+
+    python tests/servers/openai_server.py --delay 0.01
+"""
+
+import argparse
+import asyncio
+import email.utils
+import json
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
+
+Reply = tuple[int, dict[str, str], bytes]
+Render = Callable[[str, dict[str, Any], str], dict[str, Any] | None]
+
+FAULTS = (
+    "rate_limit", "rate_limit_date", "rate_limit_ms", "quota", "unauthorized", "not_found",
+    "rejected", "blocked", "server_error", "overloaded", "reset", "closed", "truncated", "cut_json",
+    "wrong_json", "slow",
+)  # fmt: skip
+ANSWERS = ("ok", "empty", "refusal", "content_filter", "length")
+_ERRORS: dict[str, tuple[int, str, str]] = {
+    "rate_limit": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "rate_limit_date": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "rate_limit_ms": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "quota": (429, "insufficient_quota", "You exceeded your current quota"),
+    "unauthorized": (401, "invalid_api_key", "Incorrect API key provided"),
+    "not_found": (404, "model_not_found", "The model does not exist"),
+    "rejected": (400, "context_length_exceeded", "This model's maximum context length is 8"),
+    "blocked": (400, "content_policy_violation", "Blocked by the content policy"),
+    "server_error": (500, "server_error", "The server had an error"),
+    "overloaded": (503, "overloaded", "The engine is overloaded"),
+}
+
+
+class OpenAIServer:
+    """The server; as a context manager it runs in a thread of its own."""
+
+    def __init__(
+        self,
+        *,
+        faults: Mapping[str, float] | None = None,
+        script: Iterable[str] = (),
+        seed: int = 0,
+        delay: float = 0.0,
+        retry_after: float = 0.05,
+        slow: float = 0.3,
+        words: int = 20,
+        limit: int | None = None,
+        render: Render | None = None,
+    ) -> None:
+        self.faults, self.script = dict(faults or {}), iter(script)
+        self.delay, self.retry_after, self.slow, self.limit = delay, retry_after, slow, limit
+        self.text = " ".join(["word"] * words)
+        self.render = render
+        self.answered: Counter[str] = Counter()  # successful replies by prompt
+        self.served: Counter[str] = Counter()  # replies of every kind by kind
+        self.bodies: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.times: list[float] = []  # monotonic arrival of every request
+        self.in_flight = self.peak = self.requests = 0
+        self.keep = True
+        self._random = random.Random(seed)
+        self._ready = threading.Event()
+        self._port = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread.start()
+        self._ready.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
+
+    async def _serve(self) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        self._open: set[asyncio.Task[None]] = set()
+        server = await asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=1024)
+        self._port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._end.wait()
+        server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            while await self._one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.split("\r\n")
+        fields = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
+        body = await reader.readexactly(int(fields.get("content-length", 0)))
+        method, path, _ = first.split(" ", 2)
+        if method == "GET":
+            listed = {"object": "list", "data": [{"id": "test-model", "object": "model"}]}
+            return await self._send(writer, _json(200, listed))
+        self.in_flight += 1
+        self.peak = max(self.peak, self.in_flight)
+        try:
+            return await self._answer(path, json.loads(body or b"{}"), writer)
+        finally:
+            self.in_flight -= 1
+
+    async def _answer(self, path: str, asked: dict[str, Any], writer: asyncio.StreamWriter) -> bool:
+        self.requests += 1
+        if self.keep:
+            self.bodies.append(asked)
+            self.paths.append(path)
+            self.times.append(time.monotonic())
+        kind = self._kind()
+        self.served[kind] += 1
+        if self.delay or kind == "slow":
+            await asyncio.sleep(self.slow if kind == "slow" else self.delay)
+        if kind in ("reset", "closed"):
+            if kind == "reset":
+                linger = struct.pack("ii", 1, 0)
+                writer.get_extra_info("socket").setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, linger
+                )
+            writer.transport.abort()
+            return False
+        if kind in _ERRORS:
+            return await self._send(writer, self._error(kind))
+        reply = _json(200, self._body(path, asked, "ok" if kind not in ANSWERS else kind))
+        if kind == "truncated":  # announces more than it sends
+            await self._send(writer, reply, cut=len(reply[2]) // 2)
+            return False
+        if kind == "cut_json":  # whole by its length, but not as JSON
+            return await self._send(writer, (200, reply[1], reply[2][: len(reply[2]) // 2]))
+        if kind == "wrong_json":
+            return await self._send(writer, _json(200, {"hello": "world"}))
+        kept = await self._send(writer, reply)
+        self.answered[_prompt(asked)] += 1
+        return kept
+
+    def _kind(self) -> str:
+        scripted = next(self.script, None)
+        if scripted is not None:
+            return scripted
+        if self.limit is not None and self.in_flight > self.limit:
+            return "rate_limit"
+        draw = self._random.random()
+        for name, share in self.faults.items():
+            draw -= share
+            if draw < 0:
+                return name
+        return "ok"
+
+    def _body(self, path: str, asked: dict[str, Any], kind: str) -> dict[str, Any]:
+        if self.render is not None and (body := self.render(path, asked, kind)) is not None:
+            return body
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if kind == "empty":
+            message["content"] = ""
+        if kind == "refusal":
+            message.update(content=None, refusal="I will not write that.")
+        if kind == "content_filter":
+            message["content"] = "Once"
+        reason = kind if kind in ("content_filter", "length") else "stop"
+        return {
+            "id": f"chatcmpl-{self.requests}",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "test-model-2025",
+            "choices": [
+                {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
+            ],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
+        }
+
+    def _error(self, kind: str) -> Reply:
+        status, code, message = _ERRORS[kind]
+        headers = {}
+        if kind == "rate_limit":
+            headers["retry-after"] = str(int(self.retry_after))
+        if kind == "rate_limit_ms":
+            headers["retry-after-ms"] = str(self.retry_after * 1000)
+        if kind == "rate_limit_date":
+            headers["retry-after"] = email.utils.formatdate(
+                time.time() + self.retry_after, usegmt=True
+            )
+        return _json(status, {"error": {"message": message, "code": code, "type": code}}, headers)
+
+    async def _send(
+        self, writer: asyncio.StreamWriter, reply: Reply, cut: int | None = None
+    ) -> bool:
+        status, headers, body = reply
+        lines = [f"HTTP/1.1 {status} X", f"content-length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        writer.write("\r\n".join([*lines, "\r\n"]).encode("latin-1") + body[:cut])
+        await writer.drain()
+        return True
+
+
+def _json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> Reply:
+    return (
+        status,
+        {"content-type": "application/json", **(headers or {})},
+        json.dumps(body).encode(),
+    )
+
+
+def _prompt(asked: dict[str, Any]) -> str:
+    content = (asked.get("messages") or [{}])[-1].get("content", "")
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def main() -> None:
+    """Serve until ended."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--words", type=int, default=200)
+    given = parser.parse_args()
+    server = OpenAIServer(delay=given.delay, words=given.words)
+    server.keep = False
+    with server:
+        sys.stdout.write(server.base_url + "\n")
+        sys.stdout.flush()
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()
