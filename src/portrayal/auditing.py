@@ -165,9 +165,9 @@ def _measure(run: Run, study: Study, annotator: str, options: Options, tell: Say
     )
     stage = Stage(run.path / "estimates")
     if not (stage.is_complete(mark) and run.estimates_path.exists()):
+        stage.begin(mark)
         estimates = with_q_values(list(study.estimate(run, annotator, options)))
         write_parquet(estimates_to_table(estimates), run.estimates_path)
-        stage.begin(mark)
         stage.finish(mark, {"n_estimates": len(estimates)})
     run.write_settings(
         {
