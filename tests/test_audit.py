@@ -339,12 +339,12 @@ def test_the_users_folder_of_texts_is_not_emptied(rows, tmp_path):
     assert mine.read_text() == content
 
 
-def estimate(measure, *p):
+def estimate(measure, *p, model="all"):
     tests = tuple(Test(each, f"test {i}") for i, each in enumerate(p))
-    return Estimate("s", measure, "ratio", "character", {}, {}, 1.0, tests=tests)
+    return Estimate("s", measure, "ratio", "character", {"model": model}, {}, 1.0, tests=tests)
 
 
-def test_q_values_are_adjusted_within_each_measure():
+def test_q_values_are_adjusted_within_each_measure_and_model():
     nan = float("nan")
     given = [
         estimate("a", 0.01, 0.5),
@@ -353,6 +353,7 @@ def test_q_values_are_adjusted_within_each_measure():
         estimate("a"),
         estimate("a", nan),
         estimate("a", 0.02, 0.001),
+        estimate("a", 0.01, model="x"),
     ]
     adjusted = with_q_values(given)
     q = [e.tests[0].q if e.tests else None for e in adjusted]
@@ -360,6 +361,7 @@ def test_q_values_are_adjusted_within_each_measure():
     assert q[3] is None
     assert q[4] != q[4], "a test that was not made is no member of the family"
     assert q[5] == pytest.approx(0.03)
+    assert q[6] == pytest.approx(0.01), "one model's tests are a family of their own"
     for before, after in zip(given, adjusted, strict=True):
         assert after.tests[1:] == before.tests[1:]
         plain = dataclasses.replace(after, tests=())
@@ -367,8 +369,11 @@ def test_q_values_are_adjusted_within_each_measure():
 
 
 def test_q_values_of_an_audit_are_those_of_its_families(reference):
-    for measure in reference.settings()["measures"]:
-        family = [e.tests[0] for e in reference.records if e.measure == measure and e.tests]
+    tested = [e for e in reference.records if e.tests]
+    keys = {(e.measure, e.strata["model"]) for e in tested}
+    assert len({model for _, model in keys}) > 1
+    for key in keys:
+        family = [e.tests[0] for e in tested if (e.measure, e.strata["model"]) == key]
         expected = benjamini_hochberg([test.p for test in family])
         found = [test.q for test in family]
         assert found == pytest.approx(expected.tolist(), nan_ok=True)
