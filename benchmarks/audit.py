@@ -33,7 +33,7 @@ def resample(source: Path, target: Path, n: int, seed: int = 0) -> None:
 
 
 def resident_bytes(pid: int) -> int:
-    """Resident memory of a process and its descendants, from /proc (pages shared count once each)."""
+    """Resident memory of a process and its descendants, shared pages counted in each."""
     total = 0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and pid in _ancestry(int(entry.name)):

@@ -1,5 +1,6 @@
-"""`python -m portrayal`."""
+"""`python -m portrayal` is the command line."""
 
 from portrayal.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

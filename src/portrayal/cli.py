@@ -5,7 +5,7 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -25,7 +25,9 @@ app.add_typer(score_app, name="score")
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--column", metavar="FIELD=NAME", help="Column NAME holds FIELD; repeatable."),
+    typer.Option(
+        "--column", metavar="FIELD=NAME", help="Column NAME holds FIELD; several may follow."
+    ),
 ]
 More = Annotated[
     list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
@@ -53,7 +55,8 @@ def audit(
     study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
     more: More = None,
     texts: Annotated[
-        Path | None, typer.Option(help="CSV, JSON lines, Parquet or Excel file of texts.")
+        Path | None,
+        typer.Option(help="CSV, JSON lines, Parquet or Excel file, or a folder of them."),
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Audit the study's sample.")] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
@@ -81,7 +84,7 @@ def audit(
 ) -> None:
     """Audit texts: who is in them, in which role, with what certainty."""
     from portrayal import registry
-    from portrayal.audit import audit as run_audit
+    from portrayal.auditing import audit as run_audit
 
     name = registry.resolve("studies", study)
     chosen: Any = texts
@@ -97,7 +100,7 @@ def audit(
             columns=[*(column or ()), *(more or ())],
             preset=preset,
             replace=replace,
-            workers=workers or os.cpu_count() or 1,
+            workers=(os.cpu_count() or 1) if workers is None else workers,
             progress=advance,
             say=None if json else show.line,
             baseline=baseline,
@@ -213,13 +216,36 @@ def people(
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
     try:
-        app()
+        status = app(prog_name="portrayal", standalone_mode=False)
     except PortrayalError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("stopped; the same command continues where it was", err=True)
-        sys.exit(130)
+        _stop(str(error))
+    except _UsageError as error:
+        _stop(_usage(error))
+    except (typer.Abort, KeyboardInterrupt):
+        status = _INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        _stop(f"{error.filename or 'the system'}: {error.strerror or error}.")
+    if status == _INTERRUPTED:
+        typer.echo("interrupted: the same command continues where it stopped.", err=True)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+_INTERRUPTED = 130
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def _usage(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "portrayal"
+    text = getattr(error, "format_message", error.__str__)().rstrip(".")
+    return f"{text}. `{command} --help` lists what it takes." if text else ""
+
+
+def _stop(message: str) -> NoReturn:
+    """Leave with status 2; a command without arguments has shown its help and needs no message."""
+    if message:
+        typer.echo(f"error: {message}", err=True)
+    sys.exit(2)

@@ -84,11 +84,16 @@ def resolve(kind: Kind, name: str) -> str:
         return name
     wanted = name.replace("_", "-").casefold()
     matching = [k for k in known if k.replace("_", "-").casefold() == wanted]
-    matching += [k for k in known if k.rpartition(".v")[0].replace("_", "-") == wanted]
+    matching += [k for k in known if ".v" in k and _bare(k) == wanted]
     if not matching:
         singular = {"studies": "study"}.get(kind, kind[:-1])
         raise UnknownNameError(f"no {singular} is called {name!r}. Registered: {', '.join(known)}.")
     return max(matching, key=lambda k: int(k.rpartition(".v")[2] or 0) if ".v" in k else 0)
+
+
+def _bare(name: str) -> str:
+    """The name without its version, as `resolve` compares it."""
+    return name.rpartition(".v")[0].replace("_", "-").casefold()
 
 
 def get(kind: Kind, name: str) -> Any:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from portrayal import registry
 from portrayal.errors import OptionError
@@ -81,20 +81,36 @@ def run_facts(run: "Run") -> dict[str, Any]:
 def select(
     rows: Iterable["Estimate"], measure: str | None, where: Iterable[str]
 ) -> list["Estimate"]:
-    """Return the estimates of one measure (or all) that match every KEY=VALUE."""
+    """Return the estimates of one measure (or all) that match every KEY=VALUE.
+
+    Raises
+    ------
+    OptionError
+        When no estimate has such a key or value, as a slip of the pen would look like a finding.
+    """
     wanted = None if measure is None else registry.resolve("measures", measure)
+    of_measure = [row for row in rows if wanted is None or row.measure == wanted]
+    labelled = [(row, {**row.strata, **row.group}) for row in of_measure]
     pairs = []
     for text in where:
         key, sign, value = text.partition("=")
         if not sign:
             raise OptionError(f"--where takes KEY=VALUE, such as domain=Love; got {text!r}.")
         pairs.append((key.strip(), value.strip()))
+        _check_pair(*pairs[-1], [labels for _, labels in labelled])
     return [
-        row
-        for row in rows
-        if (wanted is None or row.measure == wanted)
-        and all({**row.strata, **row.group}.get(key) == value for key, value in pairs)
+        row for row, labels in labelled if all(labels.get(key) == value for key, value in pairs)
     ]
+
+
+def _check_pair(key: str, value: str, labels: list[dict[str, str]]) -> None:
+    known = dict.fromkeys(found[key] for found in labels if key in found)
+    if not known:
+        keys = ", ".join(dict.fromkeys(name for found in labels for name in found))
+        raise OptionError(f"no estimate has {key!r}; --where takes: {keys or 'nothing here'}.")
+    if value not in known:
+        shown = ", ".join(list(known)[:20]) + (", …" if len(known) > 20 else "")
+        raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
 
 
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
@@ -106,7 +122,7 @@ def estimate_facts(row: "Estimate") -> dict[str, Any]:
 
 def estimates_table(rows: list["Estimate"]) -> None:
     """Print estimates for people: value, interval, null, q."""
-    table = Table("measure", "where", "who", "value", "interval", "null", "q", "n", box=None)
+    table = _table("measure", "where", "who", "value", "interval", "null", "q", "n")
     for row in rows:
         q = row.tests[0].q if row.tests else None
         table.add_row(
@@ -120,6 +136,11 @@ def estimates_table(rows: list["Estimate"]) -> None:
             f"{row.n_units:,.0f}",
         )
     Console().print(table)
+
+
+def _table(*headers: str) -> Table:
+    """Return a table that wraps what is too wide for the terminal and cuts nothing off."""
+    return Table(*(Column(header, overflow="fold") for header in headers), box=None)
 
 
 def _number(value: float | None) -> str:
@@ -190,7 +211,7 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
         ]
         as_json({"study": registry.resolve("studies", study), "checks": counts})
         return
-    table = Table("table", "statistic", "reproduced", "checked", box=None)
+    table = _table("table", "statistic", "reproduced", "checked")
     for check in checks:
         table.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
     console = Console()
@@ -205,7 +226,7 @@ def people_score(score: "PeopleScore", *, as_object: bool) -> None:
     if as_object:
         as_json(score.as_json())
         return
-    table = Table("", "slots", "name P", "name R", "gender P", "gender R", "accuracy", "joint")
+    table = _table("", "slots", "name P", "name R", "gender P", "gender R", "accuracy", "joint")
     table.add_row("all", *_score_cells(score))
     for attribute, values in score.by.items():
         for value, part in values.items():

@@ -19,6 +19,13 @@ def check_seed(seed: int) -> int:
     return seed
 
 
+def check_smoothing(smoothing: float) -> float:
+    """Return `smoothing`, a Laplace pseudo-count of 0 or more."""
+    if not 0.0 <= smoothing < float("inf"):
+        raise OptionError(f"smoothing must be a number of 0 or more, such as 1; got {smoothing!r}.")
+    return float(smoothing)
+
+
 def check_count(name: str, value: int, *, minimum: int = 0) -> int:
     """Return `value`, a whole number of at least `minimum`, named `name` in the message."""
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:

@@ -47,7 +47,7 @@ def annotate_run(
     run
         A run with texts.
     name
-        Registered name of the annotator.
+        Registered name of the annotator (version optional).
     workers, executor, progress
         See `portrayal.run.run_shards`. Numbers depend on none of them.
 
@@ -56,9 +56,12 @@ def annotate_run(
     Stage
         The folder of the annotations, complete.
     """
+    name = registry.resolve("annotators", name)
     texts = run.texts
     stage = run.annotations(name)
-    mark = fingerprint(texts=texts.note()["fingerprint"], annotator=name)
+    note = texts.note()
+    shards = {"shard_rows": note["shard_rows"]} if "shard_rows" in note else {}
+    mark = fingerprint(texts=note["fingerprint"], annotator=name, **shards)
     if stage.is_complete(mark):
         return stage
     stage.begin(mark)
@@ -76,7 +79,7 @@ def annotate_shard(source: Path, target: Path, *, annotator: str, prompts: Path)
     error in the column `error`.
     """
     component: Annotator = registry.get("annotators", annotator)
-    strata = _strata(prompts)
+    strata = _strata(prompts, prompts.stat().st_mtime_ns, prompts.stat().st_ino)
     empty = dict.fromkeys(component.schema.names)
     rows = []
     for text in pq.read_table(source).to_pylist():
@@ -93,7 +96,7 @@ def annotate_shard(source: Path, target: Path, *, annotator: str, prompts: Path)
 
 
 @lru_cache(maxsize=4)
-def _strata(path: Path) -> dict[str, Strata]:
+def _strata(path: Path, *_version: int) -> dict[str, Strata]:
     table = pq.read_table(path, columns=["prompt_id", "strata"])
     return {row["prompt_id"]: dict(row["strata"]) for row in table.to_pylist()}
 

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,7 @@ from portrayal.errors import DataError
 Row = Mapping[str, Any]
 
 _FORMATS = ".csv, .tsv, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods (also .gz)"
+_BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 _HEAD = 200  # JSON rows read ahead to learn the column names
 
 
@@ -144,7 +146,7 @@ def _csv(path: Path, zipped: bool, separator: str) -> Iterator[Row]:
                         "line break must stand in double quotes."
                     )
                 yield row
-        except (csv.Error, UnicodeDecodeError) as error:
+        except (csv.Error, UnicodeDecodeError, *_BROKEN_ZIP) as error:
             raise DataError(
                 f"{path}: line {reader.line_num + 1} is not valid CSV in UTF-8 ({error})."
             ) from error
@@ -154,12 +156,13 @@ def _json_lines(path: Path, zipped: bool) -> Iterator[Row]:
     with _open(path, zipped) as stream:
         number = 0
         try:
-            for number, line in enumerate(stream, 1):
+            for line in stream:
                 if line.strip():
-                    yield _object(json.loads(line), f"{path}: line {number}")
-        except ValueError as error:
+                    yield _object(json.loads(line), f"{path}: line {number + 1}")
+                number += 1
+        except (ValueError, *_BROKEN_ZIP) as error:
             raise DataError(
-                f"{path}: line {number} is not valid JSON ({error}). "
+                f"{path}: line {number + 1} is not valid JSON ({error}). "
                 "Expected one JSON object on each line."
             ) from error
 
@@ -168,7 +171,7 @@ def _json(path: Path, zipped: bool) -> Iterator[Row]:
     try:
         with _open(path, zipped) as stream:
             content = json.load(stream)
-    except ValueError as error:
+    except (ValueError, *_BROKEN_ZIP) as error:
         raise DataError(f"{path}: not valid JSON ({error}).") from error
     if not isinstance(content, list):
         raise DataError(f"{path}: expected a JSON array of objects, found another JSON value.")

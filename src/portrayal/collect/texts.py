@@ -14,7 +14,7 @@ from portrayal.collect.fields import LABELS, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Row, Source, open_source
 from portrayal.errors import DataError, RunError
-from portrayal.records import OUTCOMES, Outcome, Prompt
+from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.shards import write_parquet
 from portrayal.run.stages import fingerprint
@@ -81,6 +81,8 @@ def import_texts(
             "or --replace to empty this run first."
         )
     stage.begin(mark)
+    for part in stage.parts():
+        part.unlink()  # of an import that was stopped, perhaps with shards of another size
     reader = _Reader(fields, mapping, prompts, source.name)
     facts = _write(stage.folder, reader, source, shard_rows)
     write_parquet(_prompt_table(reader.prompts.values()), run.prompts_path)
@@ -94,8 +96,7 @@ def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> 
     for number, rows in enumerate(_chunks(reader.read(source.rows()), shard_rows), 1):
         path = folder / f"part-{number - 1:05d}.parquet"
         counts.update(row["outcome"] for row in rows)
-        if not path.exists():
-            write_parquet(pa.Table.from_pylist(rows, schema=reader.schema), path)
+        write_parquet(pa.Table.from_pylist(rows, schema=reader.schema), path)
     total = sum(counts.values())
     if total == 0:
         raise DataError(f"{source.name}: no rows were found.")
@@ -106,6 +107,7 @@ def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> 
         "models": sorted(reader.models),
         "cluster_unit": "prompt" if "prompt" in reader.mapping else "prompt strata",
         "labelled": any(name in reader.mapping for name in LABELS),
+        "shard_rows": shard_rows,
         "n_parts": number,
     }
 
@@ -150,7 +152,7 @@ class _Reader:
         column = self.mapping.get
         for number, row in enumerate(rows, 1):
             prompt = self._prompt(row, number)
-            model = _text(row.get(column("model", ""))) or UNNAMED
+            model = self._model(row, number)
             self.models.add(model)
             sample = self._samples[model, prompt.prompt_id]
             self._samples[model, prompt.prompt_id] += 1
@@ -166,6 +168,15 @@ class _Reader:
                 "outcome": self._outcome(row, text, any(labels.values()), number),
                 **labels,
             }
+
+    def _model(self, row: Row, number: int) -> str:
+        model = (_text(row.get(self.mapping.get("model", ""))) or "").strip() or UNNAMED
+        if model == ALL:
+            raise DataError(
+                f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands for "
+                "all models together. Rename it."
+            )
+        return model
 
     def _outcome(self, row: Row, text: str | None, labelled: bool, number: int) -> Outcome:
         """The outcome as given; a text whose people somebody labelled was read; else guessed."""
@@ -186,8 +197,19 @@ class _Reader:
         prompt = self._cache.get(key)
         if prompt is None:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)
-            self._cache[key] = self.prompts[prompt.prompt_id] = prompt
-        return prompt
+            self._cache[key] = self._checked(prompt, number)
+        return self._cache[key]
+
+    def _checked(self, prompt: Prompt, number: int) -> Prompt:
+        """Return the prompt of that name, which means the same in every row."""
+        held = self.prompts.setdefault(prompt.prompt_id, prompt)
+        if held.strata != prompt.strata:
+            raise DataError(
+                f"{self.where}: row {number}: the prompt {prompt.prompt_id!r} has "
+                f"{dict(prompt.strata)}, but {dict(held.strata)} in an earlier row. Give prompts "
+                "that differ names that differ."
+            )
+        return held
 
     def _resolve(self, given: Mapping[str, str | None], number: int) -> Prompt:
         known = self.known.get(_plain(given["prompt"] or "")) or self.by_id.get(

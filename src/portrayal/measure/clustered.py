@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.tally import FloatArray, IntArray
+from portrayal.measure.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import Interval, Test
 from portrayal.stats import (
     cluster_robust_t,
@@ -29,6 +29,8 @@ BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
 ROBUST_T = "cluster-robust t test on the log scale"
 
+_ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
+
 
 @dataclass(frozen=True)
 class Inference:
@@ -39,7 +41,7 @@ class Inference:
     high: FloatArray
     p: FloatArray
     n_clusters: IntArray
-    resampled: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]"
+    resampled: BoolArray
 
     def interval(self, i: int, scope: Scope) -> Interval | None:
         """Return the clustered interval of group `i`; None where it is undefined."""
@@ -82,7 +84,7 @@ def share_inference(
     weights = cluster_weights(len(numerator), scope.draws, rng).astype(np.float64)
     draws = divide(weights @ numerator, weights @ denominator) / scale
     low, high = _bounds(draws, clusters, scope.level)
-    flat = ~(high > low) & (clusters > 1) & ~np.isnan(value)
+    flat = ~has_width(low, high) & (clusters > 1) & ~np.isnan(value)
     share = np.where(flat, value * scale, 0.0)
     flat_low, flat_high = wilson(np.clip(share, 0, 1) * clusters, clusters, scope.level)
     influence = log_share_influence(numerator.T, denominator.T)
@@ -118,7 +120,7 @@ def ratio_inference(
     weights = cluster_weights(len(upper[0]), scope.draws, rng).astype(np.float64)
     a, n, b, m = (weights @ cell for cell in cells)
     low, high = _bounds(divide(divide(a, n), divide(b, m)), clusters, scope.level)
-    flat = (~(high > low) | ~np.isfinite(value)) & (clusters > 1) & ~np.isnan(value)
+    flat = (~has_width(low, high) | ~np.isfinite(value)) & (clusters > 1) & ~np.isnan(value)
     shrunk = [
         np.where(flat, divide(k, t) * clusters, 0.0)
         for k, t in zip((totals[0], totals[2]), (totals[1], totals[3]), strict=True)
@@ -137,6 +139,11 @@ def ratio_inference(
         n_clusters=clusters,
         resampled=~flat,
     )
+
+
+def has_width(low: FloatArray, high: FloatArray) -> BoolArray:
+    """Whether bounds of 0 or more differ by more than rounding; False where one is NaN."""
+    return np.asarray(high > low * (1 + _ROUNDING))
 
 
 def _bounds(draws: FloatArray, clusters: IntArray, level: float) -> tuple[FloatArray, FloatArray]:

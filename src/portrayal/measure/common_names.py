@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.measure.clustered import BOOTSTRAP
+from portrayal.measure.clustered import BOOTSTRAP, has_width
 from portrayal.measure.features import GENDERS, sums_by
 from portrayal.measure.name_subordination import name_sums
 from portrayal.measure.scope import Scope
@@ -106,7 +106,7 @@ def _counts(
     for each in listed:
         i = int(np.searchsorted(names, each.name))
         interval = None
-        if n_clusters > 1 and high[i] > low[i]:
+        if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
             )
@@ -124,7 +124,7 @@ def _counts(
             n_units=total,
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
-            details={"likelihood": each.likelihood},
+            details={"likelihood_of_name": each.likelihood},
             instruments=scope.instruments,
             source=SOURCE,
         )

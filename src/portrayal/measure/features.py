@@ -20,14 +20,11 @@ class Features:
         Attributes of each group, such as {"race": "Asian", "gender": "F"}.
     numerator, denominator
         What one character of each kind adds, shape (n_kinds, n_groups).
-    missing
-        Why a character is left out of a group's denominator, by group.
     """
 
     groups: tuple[dict[str, str], ...]
     numerator: FloatArray
     denominator: FloatArray
-    missing: tuple[str, ...]
 
 
 def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: bool) -> Features:
@@ -46,19 +43,15 @@ def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: b
     groups += [{"gender": label} for label in GENDERS]
     numerator = [share, is_gender.astype(np.float64)]
     denominator = [matched, np.repeat(known[:, np.newaxis], len(GENDERS), axis=1)]
-    missing = ["name not in the name table"] * len(tally.races)
-    missing += ["gender not known"] * len(GENDERS)
     if crossed:
         cells = list(product(range(len(GENDERS)), range(len(tally.races))))
         groups += [{"race": tally.races[r], "gender": GENDERS[g]} for g, r in cells]
-        missing += ["name not in the name table, or gender not known"] * len(cells)
         numerator.append(np.stack([share[:, r] * is_gender[:, g] for g, r in cells], axis=1))
         denominator.append(np.stack([matched[:, r] & known for _, r in cells], axis=1))
     return Features(
         tuple(groups),
         np.concatenate(numerator, axis=1),
         np.concatenate(denominator, axis=1).astype(np.float64),
-        tuple(missing),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT
+from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width
 from portrayal.measure.features import GENDERS
 from portrayal.measure.scope import Scope
 from portrayal.measure.strata import Stratum, strata
@@ -101,7 +101,7 @@ def _intervals(
     flat_low, flat_high = wilson(share, n_clusters, scope.level)
     return [
         Interval(float(a), float(b), scope.level, BOOTSTRAP, n_clusters, scope.seed)
-        if b > a
+        if has_width(a, b)
         else Interval(float(c) * n, float(d) * n, scope.level, PER_PROMPT, n_clusters)
         for a, b, c, d in zip(low, high, flat_low, flat_high, strict=True)
     ]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from portrayal.measure.clustered import has_width
 from portrayal.measure.features import GENDERS
 from portrayal.measure.ratios import SWAPPED, naive_ratio_tests
 from portrayal.measure.scope import Scope
@@ -79,6 +80,9 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         return blank
     by_threshold = _smoothed(totals, scope.smoothing)
     value = float(np.nanmedian(by_threshold))
+    if not np.isfinite(value):
+        why = f"no dominant {' '.join(group.values())} character at half of the thresholds or more"
+        return replace(blank, undefined=f"{why}, and smoothing is off")
     rng = scope.rng(NAME, stratum.domain, stratum.model, *group.values())
     draws = _bootstrap((lesser, n_lesser, greater, n_greater), scope, rng)
     shuffled = _shuffled(tally, stratum, race, gender, scope)
@@ -96,14 +100,19 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
             *paper_tests,
             Test(float(permutation_p(value, shuffled)), SWAPPED),
         ),
-        details={
-            "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
-            "n_smoothed": float(np.sum((totals[0] == 0) ^ (totals[2] == 0))),
-            "threshold_of_median": float(THRESHOLDS[at]),
-            "count_subordinate": float(totals[0][at]),
-            "count_dominant": float(totals[2][at]),
-        },
+        details=_details(totals, by_threshold, at),
     )
+
+
+def _details(totals: Roles, by_threshold: FloatArray, at: int) -> dict[str, float]:
+    """How many thresholds count, and the counts at the threshold `at` of the median."""
+    return {
+        "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
+        "n_smoothed": float(np.sum((totals[0] == 0) ^ (totals[2] == 0))),
+        "threshold_of_median": float(THRESHOLDS[at]),
+        "count_subordinate": float(totals[0][at]),
+        "count_dominant": float(totals[2][at]),
+    }
 
 
 def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | None:
@@ -162,10 +171,10 @@ def _beyond(draws: FloatArray) -> float:
 
 
 def _interval(draws: FloatArray, clusters: int, scope: Scope) -> Interval | None:
-    low, high = (float(b) for b in expanded_percentile(draws, scope.level, clusters))
-    if np.isnan(low) or not high > low:
+    low, high = expanded_percentile(draws, scope.level, clusters)
+    if not has_width(low, high):
         return None
-    return Interval(low, high, scope.level, _METHOD, clusters, scope.seed)
+    return Interval(float(low), float(high), scope.level, _METHOD, clusters, scope.seed)
 
 
 def _at_median(

@@ -101,13 +101,17 @@ def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> 
             n_texts=stratum.n_texts,
             n_units=n,
             n_clusters=int(found.n_clusters[i]),
-            exclusions=stratum.exclusions
-            | {f"{pairs.attribute} of a character not known": stratum.n_texts - round(n)},
+            exclusions=stratum.exclusions | _left_out(pairs, stratum.n_texts - round(n)),
             details={"count": sums[0], "count_reversed": sums[1]},
             instruments=scope.instruments,
             undefined=reason,
             source=SOURCE,
         )
+
+
+def _left_out(pairs: _Pairs, stories: int) -> dict[str, int]:
+    what = "gender" if pairs.attribute == "gender" else "matched first name"
+    return {f"{what} of a character not known": stories} if stories else {}
 
 
 _ASYMMETRY = "cluster-robust t test of the pair against its reverse"

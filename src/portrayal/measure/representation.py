@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.features import group_features
+from portrayal.measure.features import Features, group_features
 from portrayal.measure.scope import Scope
 from portrayal.measure.shares import Against, ShareSums, binomial_null, share_ratios
 from portrayal.measure.strata import Stratum, prompt_sums, strata
@@ -58,7 +58,7 @@ def representation(
             against,
             stratum,
             scope,
-            left_out(characters, stratum, (NEUTRAL,), features.groups),
+            left_out(characters, stratum, (NEUTRAL,), features),
         )
 
 
@@ -66,17 +66,28 @@ def left_out(
     characters: Characters,
     stratum: Stratum,
     roles: tuple[int, ...],
-    groups: tuple[dict[str, str], ...],
+    features: Features,
 ) -> Callable[[int, float], dict[str, int]]:
-    """Return the function that counts characters outside a group's denominator, by reason."""
+    """Return the function that counts characters outside a group's denominator, by reason.
+
+    A character is counted once, under the first reason that holds.
+    """
     inside = stratum.has(characters.prompt, characters.model) & np.isin(characters.role, roles)
     total = int(characters.count[inside].sum())
     named = int(characters.count[inside & (characters.name >= 0)].sum())
+    matched = {
+        group["race"]: round(float(features.denominator[inside, i] @ characters.count[inside]))
+        for i, group in enumerate(features.groups)
+        if group.keys() == {"race"}
+    }
 
     def reasons(i: int, n: float) -> dict[str, int]:
-        if "race" not in groups[i]:
-            return {"gender not known": total - round(n)} if total > round(n) else {}
-        counts = {"no first name": total - named, "name not in the table": named - round(n)}
+        race = features.groups[i].get("race")
+        known = total if race is None else matched[race]
+        counts = {"gender not known": known - round(n)}
+        if race is not None:
+            counts["no first name"] = total - named
+            counts["name not in the table"] = named - known
         return {reason: count for reason, count in counts.items() if count > 0}
 
     return reasons

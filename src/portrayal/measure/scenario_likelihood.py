@@ -8,7 +8,7 @@ from scipy import stats
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.features import Features, group_features
 from portrayal.measure.scope import Scope
-from portrayal.measure.strata import Stratum, prompt_sums, strata
+from portrayal.measure.strata import Stratum, prompt_sums, strata, stratum_of
 from portrayal.measure.tally import ROLES, FloatArray, Tally
 from portrayal.records import Estimate, Interval, Null
 from portrayal.registry import Component
@@ -53,6 +53,8 @@ def _of_stratum(
     names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
     for scenario in dict.fromkeys(names):
         at = np.array([name == scenario for name in names])
+        prompts, models = stratum.prompts[at], stratum.models.tolist()
+        part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
         numerator, denominator = sums[0][at], sums[1][at]
         rng = scope.rng(NAME, role, stratum.domain, stratum.model, scenario)
         ones = np.ones(len(features.groups))
@@ -74,10 +76,10 @@ def _of_stratum(
                 interval=None if reason else within or found.interval(i, scope),
                 paper_interval=None if reason else naive,
                 null=None if reason else _domain(float(overall[i]), float(spread[i]), n, scope),
-                n_texts=stratum.n_texts,
+                n_texts=part.n_texts,
                 n_units=n,
                 n_clusters=int(at.sum()),
-                exclusions=stratum.exclusions,
+                exclusions=part.exclusions,
                 details={"count": k},
                 instruments=scope.instruments,
                 undefined=reason,

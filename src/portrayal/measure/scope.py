@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from portrayal.validate import check_count, check_level, check_seed
+from portrayal.validate import check_count, check_level, check_seed, check_smoothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Scope:
         check_count("draws", self.draws, minimum=100)
         check_count("permutations", self.permutations, minimum=20)
         check_count("min_name_count", self.min_name_count, minimum=1)
+        check_smoothing(self.smoothing)
 
     def rng(self, *labels: str) -> np.random.Generator:
         """Return the random stream of these labels; it does not depend on the order of work."""

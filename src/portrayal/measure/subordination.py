@@ -43,7 +43,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         swaps = swapped_roles(tally, stratum, scope)
         kinds = group_features(tally, swaps.name, swaps.gender, crossed=True)
         shuffled = swaps.ratio(kinds.numerator, kinds.denominator)
-        reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features.groups)
+        reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
         for i, group in enumerate(features.groups):
             cells = sum_cells(lesser[:, i], lesser[:, k + i], greater[:, i], greater[:, k + i])
             yield measure.estimate(

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from portrayal.measure.scope import Scope
 from portrayal.measure.strata import Stratum, stratum_of
 from portrayal.measure.tally import GENDER_CODES, FloatArray, IntArray, Tally
-from portrayal.records import ALL
 from portrayal.stats import divide
 
 _BLOCK = 20_000  # distinct stories handled at once, to bound memory
@@ -55,14 +54,21 @@ def swapped_roles(tally: Tally, stratum: Stratum, scope: Scope) -> Swaps:
     stands above whom: of `c` equal stories a binomial number is swapped. A pooled stratum sums the
     draws of its domains and models. The result is kept on the tally, as several measures read it.
     """
-    key = ("swaps", stratum.domain, stratum.model, scope.permutations, scope.seed)
+    prompts, models = stratum.prompts.tobytes(), stratum.models.tobytes()
+    key = ("swaps", prompts, models, scope.permutations, scope.seed)
     if key not in tally.cache:
-        parts = list(_parts(tally, stratum))
-        if len(parts) == 1 and ALL not in (stratum.domain, stratum.model):
-            rng = scope.rng("swaps", stratum.domain, stratum.model)
-            tally.cache[key] = _drawn(tally, stratum, scope.permutations, rng)
-        else:
-            tally.cache[key] = _summed([swapped_roles(tally, part, scope) for part in parts])
+        parts = [_swapped_part(tally, part, scope) for part in _parts(tally, stratum)]
+        tally.cache[key] = parts[0] if len(parts) == 1 else _summed(parts)
+    swaps: Swaps = tally.cache[key]
+    return swaps
+
+
+def _swapped_part(tally: Tally, part: Stratum, scope: Scope) -> Swaps:
+    """The draws of one domain and one model, the same in every stratum that pools them."""
+    key = ("swaps of a part", part.domain, part.model, scope.permutations, scope.seed)
+    if key not in tally.cache:
+        rng = scope.rng("swaps", part.domain, part.model)
+        tally.cache[key] = _drawn(tally, part, scope.permutations, rng)
     swaps: Swaps = tally.cache[key]
     return swaps
 

@@ -23,6 +23,8 @@ BoolArray = NDArray[np.bool_]
 ROLES = ("neutral", "dominant", "subordinate")
 GENDER_CODES = ("F", "M", "NB", "Unspecified", "Unsure")
 NEUTRAL, DOMINANT, SUBORDINATE = range(3)
+NO_DOMAIN = "no domain"
+"""The domain of prompts that have none, beside others that have one."""
 NO_SLOT = -1
 """Gender code of an object that the prompt does not ask for, and name code of no first name."""
 
@@ -171,19 +173,23 @@ def tally_stories(
     """
     columns, prompts = _count(run, annotations)
     known = [facts(dict(strata)) for _, strata in prompts]
+    prompt_domains = _apart_from_pooled([fact["domain"] for fact in known])
     prompt_ids = tuple(prompt_id for prompt_id, _ in prompts)
     models = tuple(sorted(set(columns["model"])))
-    domains = tuple(dict.fromkeys(fact["domain"] for fact in known))
+    domains = tuple(dict.fromkeys(prompt_domains))
     names = _distinct_names(columns["subject_name"], columns["object_name"])
-    name_code = {name: code for code, name in enumerate(names)}
     shares = np.full((len(names) + 1, len(races)), np.nan)
     shares[:-1] = likelihoods(names)
 
-    def coded(column: str, table: dict[str, int]) -> IntArray:
-        return np.array([table.get(_key(v), NO_SLOT) for v in columns[column]], dtype=np.int64)
+    def coded(column: str, labels: Sequence[str]) -> IntArray:
+        table = {label: code for code, label in enumerate(labels)}
+        return np.array([table[label] for label in columns[column]], dtype=np.int64)
 
-    genders = {gender.casefold(): code for code, gender in enumerate(GENDER_CODES)}
-    folded = {_key(name): code for name, code in name_code.items()}
+    def folded(column: str, labels: Sequence[str]) -> IntArray:
+        table = {label.casefold(): code for code, label in enumerate(labels)}
+        keys = ((label or "").casefold() for label in columns[column])
+        return np.array([table.get(key, NO_SLOT) for key in keys], dtype=np.int64)
+
     return Tally(
         prompt_ids=prompt_ids,
         domains=domains,
@@ -191,17 +197,17 @@ def tally_stories(
         names=names,
         races=tuple(races),
         n_primary=n_primary,
-        prompt_domain=np.array([domains.index(fact["domain"]) for fact in known], dtype=np.int64),
+        prompt_domain=np.array([domains.index(d) for d in prompt_domains], dtype=np.int64),
         prompt_laden=np.array([fact["laden"] for fact in known], dtype=bool),
         prompt_relationship=tuple(fact["relationship"] for fact in known),
         prompt_scenario=tuple(fact["scenario"] for fact in known),
-        prompt=coded("prompt_id", {_key(p): code for code, p in enumerate(prompt_ids)}),
-        model=coded("model", {_key(m): code for code, m in enumerate(models)}),
-        outcome=coded("outcome", {o: code for code, o in enumerate(OUTCOMES)}),
-        subject_name=coded("subject_name", folded),
-        subject_gender=coded("subject_gender", genders),
-        object_name=coded("object_name", folded),
-        object_gender=coded("object_gender", genders),
+        prompt=coded("prompt_id", prompt_ids),
+        model=coded("model", models),
+        outcome=coded("outcome", OUTCOMES),
+        subject_name=folded("subject_name", names),
+        subject_gender=folded("subject_gender", GENDER_CODES),
+        object_name=folded("object_name", names),
+        object_gender=folded("object_gender", GENDER_CODES),
         count=np.array(columns["n"], dtype=np.int64),
         likelihood=shares,
     )
@@ -221,8 +227,11 @@ def _count(run: Run, annotations: Stage) -> tuple[dict[str, list[Any]], list[tup
     return {name: table[name].to_pylist() for name in table.column_names}, prompts
 
 
-def _key(value: str | None) -> str:
-    return "" if value is None else value.casefold()
+def _apart_from_pooled(domains: list[str]) -> list[str]:
+    """Prompts without a domain are "all" of a study without domains, else a domain of their own."""
+    if set(domains) == {ALL}:
+        return domains
+    return [NO_DOMAIN if domain == ALL else domain for domain in domains]
 
 
 def _distinct_names(*columns: list[str | None]) -> tuple[str, ...]:

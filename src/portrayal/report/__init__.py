@@ -1,9 +1,5 @@
-"""Reporting: a run becomes one HTML file that opens offline."""
+"""Reporting: a *report* is one HTML file that tells what a run found, and opens offline."""
 
-from pathlib import Path
+from portrayal.report.page import write_report
 
-from portrayal.run.directory import Run
-
-
-def write_report(run: Run, path: Path) -> Path:
-    return path
+__all__ = ["write_report"]

@@ -36,19 +36,23 @@ class Finding:
 
 
 def findings(view: View) -> list[Finding]:
-    """Return three to six findings, largest first; fewer where fewer stand out."""
+    """Return up to six findings, largest first, no measure crowding out the others."""
     found: list[Finding] = []
+    others: list[Finding] = []
     for measure, limit in _LIMITS.items():
-        sure = [e for e in _headline(view, measure) if is_sure(e) and not _few(e)]
-        found += [_finding(view, group) for group in _grouped(sure)[:limit]]
-    return _largest_first(found)[:MOST]
+        sure = [e for e in _headline(view, measure) if _established(e)]
+        groups = [_finding(view, group) for group in _grouped(sure)]
+        found += groups[:limit]
+        others += groups[limit:]
+    found = _largest_first(found)[:MOST]
+    return _largest_first(found + _largest_first(others)[: MOST - len(found)])
 
 
 def leads(view: View) -> list[Finding]:
     """Return up to three ratios whose interval excludes the null though they are no findings."""
     found: list[Finding] = []
     for measure in _LIMITS:
-        near = [e for e in _headline(view, measure) if not _established(e) and _excludes(e)]
+        near = [e for e in _headline(view, measure) if not _established(e) and excludes_one(e)]
         found += [_finding(view, [e]) for e in near if not _inside_null(e)]
     taken = {(f.first.measure, *f.first.group.values()) for f in findings(view)}
     fresh = [f for f in found if (f.first.measure, *f.first.group.values()) not in taken]
@@ -88,7 +92,8 @@ def _few(estimate: Estimate) -> bool:
     return estimate.n_clusters < FEW_PROMPTS
 
 
-def _excludes(estimate: Estimate) -> bool:
+def excludes_one(estimate: Estimate) -> bool:
+    """Whether the clustered interval of a ratio above 0 leaves out 1."""
     bounds = estimate.interval
     return bounds is not None and bool(estimate.value) and not bounds.low <= 1 <= bounds.high
 
@@ -121,7 +126,7 @@ def _finding(view: View, estimates: list[Estimate]) -> Finding:
     return Finding(
         kind,
         headline[:1].upper() + headline[1:],
-        _evidence(view, first) + _elsewhere(view, estimates[1:]) + _models(view, first),
+        _evidence(view, first) + _elsewhere(estimates[1:]) + _models(view, first),
         tuple(estimates),
         (f"fewer than {FEW_PROMPTS} prompts",) if _few(first) else (),
     )
@@ -145,7 +150,7 @@ def _null_words(method: str) -> str:
     return method or "no difference"
 
 
-def _elsewhere(view: View, others: list[Estimate]) -> str:
+def _elsewhere(others: list[Estimate]) -> str:
     if not others:
         return ""
     where = [
@@ -200,8 +205,8 @@ def _racialized(e: Estimate) -> str:
     race, gender = e.group.get("race", ""), e.group.get("gender", "")
     return (
         f"among {GENDERED.get(gender, gender)} characters {_in_domain(e, 'power-laden')}, names "
-        f"above a threshold of likelihood for {people_of(race)} are {fmt.ratio(e.value)} times as "
-        "common in the subordinate as in the dominant role (median over thresholds)"
+        f"likely to be borne by {people_of(race)} are {fmt.ratio(e.value)} times as common in the "
+        "subordinate as in the dominant role (median over thresholds of likelihood)"
     )
 
 

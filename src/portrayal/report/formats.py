@@ -6,6 +6,7 @@ from portrayal.records import Interval, Null
 
 DASH = "–"
 NOTHING = "—"
+PERCENT = "\u00a0%"
 
 
 def ratio(value: float | None) -> str:
@@ -15,33 +16,39 @@ def ratio(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
-    if size == 0:
-        return "0"
-    if size < 0.001:
+    if 0 < size < 0.001:
         return "<0.001"
+    return f"{value:,.{_decimals(size)}f}" if size < 999.5 else f"{_rounded(value):,.0f}"
+
+
+def _decimals(size: float) -> int:
+    """Decimals of a ratio below 1,000: two significant digits, three just beside 1."""
+    if size == 0:
+        return 0
     if size < 1:
-        digits = 2 - int(math.floor(math.log10(size))) - 1
-        text = f"{value:.{digits}f}"
-        return text if float(text) != 1 else f"{value:.3f}"
-    if size < 2:
-        return f"{value:.2f}"
-    if size < 9.95:
-        return f"{value:.1f}"
-    if size < 999.5:
-        return f"{value:.0f}"
-    return f"{round(value, 1 - int(math.floor(math.log10(size))) + 1):,.0f}"
+        digits = min(1 - math.floor(math.log10(size)), 3)
+        return digits if round(size, digits) != 1 else 3
+    return 2 if size < 1.995 else 1 if size < 9.95 else 0
+
+
+def _rounded(value: float) -> float:
+    """Round to three significant digits."""
+    return round(value, 2 - math.floor(math.log10(abs(value))))
 
 
 def share(value: float | None) -> str:
-    """Return a share in 0–1 as a percentage ("9.0 %", "0.04 %")."""
+    """Return a share in 0–1 as a percentage ("9.0 %", "0.04 %"); the space does not break."""
     if value is None or math.isnan(value):
         return NOTHING
     percent = 100 * value
-    if percent == 0:
-        return "0 %"
-    if abs(percent) < 0.1:
-        return f"{percent:.2f} %" if abs(percent) >= 0.005 else "<0.01 %"
-    return f"{percent:.1f} %" if abs(percent) < 99.95 else "100 %"
+    size = abs(percent)
+    if 0 < size < 0.005:
+        text = "<0.01"
+    elif size in (0, 100):
+        text = f"{percent:.0f}"
+    else:
+        text = f"{percent:.2f}" if size < 0.095 else f"{percent:.1f}"
+    return text + PERCENT
 
 
 def count(value: float | None) -> str:
@@ -72,8 +79,11 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
     if math.isnan(low) or math.isnan(high):
         return NOTHING
     if statistic == "share":
-        return f"{share(low).removesuffix(' %')}{DASH}{share(high)}"
-    return f"{number(low, statistic)}{DASH}{number(high, statistic)}"
+        return f"{share(low).removesuffix(PERCENT)}{DASH}{share(high)}"
+    first = number(low, statistic)
+    if statistic == "ratio" and 1.05 <= low < 2 and high >= 2:
+        first = f"{low:.1f}"
+    return f"{first}{DASH}{number(high, statistic)}"
 
 
 def interval(bounds: Interval | Null | None, statistic: str = "ratio") -> str:
@@ -83,7 +93,7 @@ def interval(bounds: Interval | Null | None, statistic: str = "ratio") -> str:
 
 def level(fraction: float) -> str:
     """Return a confidence level ("95 %")."""
-    return f"{100 * fraction:g} %"
+    return f"{100 * fraction:g}{PERCENT}"
 
 
 def plural(n: float, noun: str, many: str = "") -> str:

@@ -3,6 +3,7 @@
 import json
 import math
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 _ESCAPES = {
@@ -24,8 +25,11 @@ def script_json(value: Any) -> str:
 
 def visible(text: str) -> str:
     """Return text with control characters and lone surrogates replaced; lines and tabs stay."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isprintable():
+        return lines
     return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in text
+        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in lines
     )
 
 
@@ -43,7 +47,12 @@ def csv_cell(value: Any) -> str:
         return "" if math.isnan(value) else f"{value:.6g}"
     if isinstance(value, int):
         return str(value)
-    text = visible(str(value))
+    return _quoted(str(value))
+
+
+@lru_cache(maxsize=4096)
+def _quoted(value: str) -> str:
+    text = visible(value)
     if text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n"):
         text = "'" + text
     if any(c in text for c in ',"\n\r'):

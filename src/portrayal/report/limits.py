@@ -15,19 +15,18 @@ def absent_groups(view: View) -> str:
     for measure in headline_measures(view):
         for e in view.of_main(measure):
             if e.value == 0 and "baseline" in e.details and e.interval is not None:
-                gone.setdefault(group_words(e.group), []).append(e)
+                gone.setdefault(_short(e), []).append(e)
     if not gone:
         return ""
-    where = []
-    for who, estimates in list(gone.items())[:4]:
-        places = fmt.listed([e.strata.get("domain", "all") for e in estimates])
-        upper = max(e.interval.high for e in estimates if e.interval is not None)
-        where.append(
-            f"{who} in {places} (the interval still reaches up to {fmt.ratio(upper)} times the "
-            "baseline)"
-        )
-    more = f" and {len(gone) - 4} other groups" if len(gone) > 4 else ""
-    return f"Not one was counted of {'; '.join(where)}{more}."
+    places = dict.fromkeys(e.strata.get("domain", "all") for g in gone.values() for e in g)
+    upper = [e.interval.high for g in gone.values() for e in g if e.interval is not None]
+    names = list(gone)[:6] + ([f"{len(gone) - 6} other groups"] if len(gone) > 6 else [])
+    return (
+        f"Not once counted, in {fmt.listed(list(places))}: {fmt.listed(names)}. By chance alone "
+        f"that can happen among few characters: the intervals reach up to {fmt.ratio(min(upper))} "
+        + (f"to {fmt.ratio(max(upper))} " if max(upper) > min(upper) else "")
+        + "times the baseline."
+    )
 
 
 def cannot_say(view: View) -> str:
@@ -40,11 +39,11 @@ def cannot_say(view: View) -> str:
     open_ended = [e for e in every if _spans_one(e)]
     parts = []
     if undefined:
-        groups = Counter(group_words(e.group) for e in undefined)
-        common = fmt.listed([who for who, _ in groups.most_common(2)])
+        groups = Counter(group_words({k: v}) for e in undefined for k, v in e.group.items())
+        common, n = groups.most_common(1)[0]
         parts.append(
-            f"{len(undefined)} of {len(every)} ratios are undefined, mostly for {common}, who "
-            "hardly occur"
+            f"{len(undefined)} of {len(every)} ratios are undefined ({n} of them for {common}), "
+            "because a group hardly occurs"
         )
     if few:
         parts.append(f"{len(few)} rest on fewer than {FEW_PROMPTS} prompts")
@@ -53,6 +52,10 @@ def cannot_say(view: View) -> str:
         "groups are treated alike"
     )
     return "What cannot be said: " + "; ".join(parts) + "."
+
+
+def _short(e: Estimate) -> str:
+    return f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
 
 
 def _spans_one(e: Estimate) -> bool:

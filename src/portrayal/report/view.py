@@ -4,7 +4,8 @@ With one model, the pooled stratum equals it and is left out; with several, the 
 the one that sentences speak of, and the models stand beside it.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,9 +53,7 @@ class View:
         estimates = run.records
         if len(models) == 1:
             estimates = [e for e in estimates if e.strata.get("model") != ALL]
-        return cls(
-            run, settings, note, _study(settings.get("study", "")), models, tuple(estimates)
-        )
+        return cls(run, settings, note, _study(settings.get("study", "")), models, tuple(estimates))
 
     @property
     def main(self) -> str:
@@ -93,6 +92,14 @@ class View:
         """Estimates of one measure for the main model stratum."""
         return [e for e in self.by_measure.get(measure, []) if e.strata.get("model") == self.main]
 
+    @cached_property
+    def domain_order(self) -> tuple[str, ...]:
+        """Domains in the order of the study's prompts; empty where it is not installed."""
+        if self.study is None:
+            return ()
+        prompts = self.study.prompts()
+        return tuple(dict.fromkeys(p.strata["domain"] for p in prompts if "domain" in p.strata))
+
     def called(self, model: str) -> str:
         """Return a model stratum's label for readers."""
         if model == ALL and len(self.models) > 1:
@@ -109,15 +116,23 @@ class View:
         return _component("annotators", str(self.settings.get("annotator", "")))
 
 
-def domains(estimates: list[Estimate]) -> list[str]:
-    """Domains of these estimates, in their order."""
-    return list(dict.fromkeys(e.strata["domain"] for e in estimates if "domain" in e.strata))
+def domains(view: View, estimates: Iterable[Estimate]) -> list[str]:
+    """Domains of these estimates: in the order of the study's prompts, then as they come."""
+    present = dict.fromkeys(domain_of(e) for e in estimates)
+    return [d for d in view.domain_order if d in present] + [
+        d for d in present if d not in view.domain_order
+    ]
+
+
+def domain_of(estimate: Estimate) -> str:
+    """The domain of an estimate; empty where it has none."""
+    return estimate.strata.get("domain", "")
 
 
 def q_of(estimate: Estimate) -> float | None:
     """The q-value of the clustered test; None where there is none."""
     q = estimate.tests[0].q if estimate.tests else None
-    return None if q is None or q != q else q
+    return None if q is None or math.isnan(q) else q
 
 
 def is_sure(estimate: Estimate) -> bool:
@@ -129,12 +144,6 @@ def is_sure(estimate: Estimate) -> bool:
     if bounds.low <= centre <= bounds.high:
         return False
     return null is None or not null.low <= estimate.value <= null.high
-
-
-def each_stratum(estimates: list[Estimate], key: str) -> Iterator[tuple[str, list[Estimate]]]:
-    """Yield estimates by one stratum's value, in order."""
-    for value in dict.fromkeys(e.strata.get(key, "") for e in estimates):
-        yield value, [e for e in estimates if e.strata.get(key, "") == value]
 
 
 def _study(name: str) -> Any:

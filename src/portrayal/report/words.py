@@ -25,6 +25,7 @@ RACE_WORDS = {
 }
 GENDER_WORDS = {"F": "feminine", "M": "masculine", "NB": "non-binary"}
 GENDERED = {"F": "feminized", "M": "masculinized", "NB": "non-binary"}
+GENDER_SHORT = {"F": "Fem.", "M": "Masc.", "NB": "NB"}
 GENDER_LABELS = {"F": "Feminized", "M": "Masculinized", "NB": "Non-binary"}
 
 MEASURES = {
@@ -45,6 +46,11 @@ MEASURES = {
 def stem(measure: str) -> str:
     """Return a measure's name without its version ("subordination")."""
     return measure.rpartition(".v")[0] or measure
+
+
+def column_label(value: str) -> str:
+    """Return a race or gender as the label of a narrow column ("Latine", "Fem.")."""
+    return GENDER_SHORT.get(value, value)
 
 
 def measure_title(measure: str) -> str:
@@ -69,6 +75,8 @@ def couple(pair: str) -> str:
 
 def group_label(group: Mapping[str, str]) -> str:
     """Return a short label for tables and charts ("Latine, masculine")."""
+    if list(group) == ["gender"]:
+        return f"{GENDER_LABELS.get(group['gender'], group['gender'])} characters"
     parts = []
     for attribute, value in group.items():
         text = GENDER_WORDS.get(value, value) if attribute == "gender" else value

@@ -120,16 +120,20 @@ class Run:
         """
         from filelock import FileLock, Timeout
 
+        lock = FileLock(self.path / ".lock", timeout=0)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path / ".lock", timeout=0):
-                yield
+            lock.acquire()
         except Timeout:
             raise RunError(
                 f"another process is working on {self.path}. Wait for it to end, "
                 "or give another directory with --out."
             ) from None
-        except PermissionError as error:
+        except OSError as error:
             raise RunError(
                 f"{self.path} cannot be written ({error.strerror}). Give another --out."
             ) from error
+        try:
+            yield
+        finally:
+            lock.release()

@@ -26,7 +26,7 @@ from portrayal.errors import RunError
 ShardWork = Callable[[Path, Path], int]
 Progress = Callable[[int, int], None]
 
-_POOLS = 3  # a shard that breaks this many pools is given up and named
+_KILLERS = 5  # so many shards that each killed a worker of their own end the attempt
 
 
 class ShardError(RunError):
@@ -115,22 +115,38 @@ def _here(work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter) 
 def _local_pools(
     work: ShardWork, todo: list[tuple[Path, Path]], workers: int, report: _Counter
 ) -> Failures:
-    """Local processes; a pool that a killed worker broke is replaced, at most `_POOLS` times."""
+    """Local processes. Where a worker dies, the shards that were being made each get a pool of
+    their own, so that one which kills its worker is found and costs no other shard.
+    """
     failed: Failures = []
-    context = multiprocessing.get_context("spawn")
-    for attempt in range(_POOLS):
-        left = [pair for pair in todo if not pair[1].exists()]
-        if not left:
-            return []
-        size = min(workers, len(left)) if attempt < _POOLS - 1 else 1
-        pool = ProcessPoolExecutor(size, mp_context=context)
-        try:
-            failed = _submit(pool, work, left, report)
-        finally:
-            pool.shutdown(cancel_futures=True)
-        if not any(reason == _LOST for _, reason in failed):
-            return failed
+    left = list(todo)
+    while left:
+        named = _pool(work, left, min(workers, len(left)), report)
+        failed += [(source, reason) for source, reason in named if reason != _LOST]
+        lost = {source for source, reason in named if reason == _LOST}
+        left = _unfinished([pair for pair in left if pair[0] in lost], report)
+        for pair in left[:workers]:  # shards are begun in order, so these were in work
+            failed += _pool(work, [pair], 1, report)
+        left = left[workers:]
+        if sum(reason == _LOST for _, reason in failed) >= _KILLERS:
+            return failed + [(source, f"not tried: {_LOST} too often") for source, _ in left]
     return failed
+
+
+def _pool(work: ShardWork, todo: list[tuple[Path, Path]], size: int, report: _Counter) -> Failures:
+    pool = ProcessPoolExecutor(size, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        return _submit(pool, work, todo, report)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _unfinished(lost: list[tuple[Path, Path]], report: _Counter) -> list[tuple[Path, Path]]:
+    """The shards without a file; a worker may have died after it had written its own."""
+    left = [pair for pair in lost if not pair[1].exists()]
+    for _ in range(len(lost) - len(left)):
+        report.advance()
+    return left
 
 
 _LOST = "the worker process was lost"

@@ -3,13 +3,17 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from portrayal.errors import RunError
+
 NOTE = "stage.json"
+_OURS = re.compile(r"stage\.json|part-.*\.parquet|\..*\.tmp")
 
 
 def fingerprint(**parts: Any) -> str:
@@ -21,11 +25,14 @@ def fingerprint(**parts: Any) -> str:
 def write_atomically(path: Path, text: str) -> None:
     """Write `text` beside `path`, flush it to the disk, then rename it into place."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +55,31 @@ class Stage:
         return note.get("fingerprint") == mark and bool(note.get("complete"))
 
     def begin(self, mark: str) -> None:
-        """Keep the folder's parts if they were made from `mark`; else start it afresh."""
+        """Keep the folder's parts if they were made from `mark`; else start it afresh.
+
+        Raises
+        ------
+        RunError
+            When the folder holds files that no stage writes; they are left alone.
+        """
         if self.folder.exists() and self.note().get("fingerprint") != mark:
-            shutil.rmtree(self.folder)
+            self._empty()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write({"fingerprint": mark, "complete": False})
 
     def finish(self, mark: str, facts: Mapping[str, Any]) -> None:
         """Mark the folder complete and keep `facts` about it (counts, versions)."""
         self._write({"fingerprint": mark, "complete": True, **facts})
+
+    def _empty(self) -> None:
+        """Remove the folder, unless it holds something that is not ours to remove."""
+        foreign = [path.name for path in self.folder.iterdir() if not _OURS.fullmatch(path.name)]
+        if foreign:
+            raise RunError(
+                f"{self.folder} holds files that Portrayal did not write ({foreign[0]}), and would "
+                "be emptied. Give another directory with --out."
+            )
+        shutil.rmtree(self.folder)
 
     def _write(self, note: Mapping[str, Any]) -> None:
         write_atomically(self.folder / NOTE, json.dumps(note, indent=1, ensure_ascii=False))

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.collect.fields import TextFields
+from portrayal.measure import Scope
 from portrayal.records import Estimate, Prompt
+from portrayal.reference import baseline, name_table
 from portrayal.run.directory import Run
+from portrayal.validate import check_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,11 @@ class Options:
         Bearers a name needs in the table; None takes the table's own.
     level, seed, draws, permutations, smoothing, min_name_count
         See `portrayal.measure.Scope`.
+
+    Raises
+    ------
+    OptionError, UnknownNameError, DataError
+        Where an option cannot be used; before any text is read.
     """
 
     baseline: str = "census-2022"
@@ -35,6 +43,22 @@ class Options:
     permutations: int = 200
     smoothing: float = 1.0
     min_name_count: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be used, before any text is read."""
+        if self.min_count is not None:
+            check_count("min_count", self.min_count)
+        Scope(
+            "",
+            level=self.level,
+            seed=self.seed,
+            draws=self.draws,
+            permutations=self.permutations,
+            smoothing=self.smoothing,
+            min_name_count=self.min_name_count,
+        )
+        baseline(self.baseline)
+        name_table(self.name_table, min_count=self.min_count)
 
 
 @dataclass(frozen=True, slots=True)

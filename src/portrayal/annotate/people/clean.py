@@ -5,6 +5,7 @@ import re
 _PREAMBLE = re.compile(
     r"\s*(?:sure|certainly|of course|absolutely|okay|ok)?[,.!:\s]{0,4}"
     r"(?:(?:here is|here's|here’s|here are|this is|below is)\b[^\n]{0,300}?(?::|\n|words\.|story\.)"
+    r"|(?:prompt:\s*)?write a (?:short )?story\b[^\n]{0,300}\n"
     r"|(?:sure|certainly|of course|absolutely)\b[^\n.!]{0,200}[!:])",
     re.IGNORECASE,
 )
@@ -30,6 +31,8 @@ def story_start(text: str) -> int:
         if found and len(text) - found.end() >= _LEAST:
             start = found.end()
     rest = text[start:].strip()
-    if len(rest) > _LEAST and rest[0] in _OPENING and rest[-1] in _CLOSING and rest.count('"') + rest.count("“") < 3:
-        start = text.index(rest[0], start) + 1
+    if len(rest) > _LEAST and rest[0] in _OPENING:
+        marks = rest.count('"') + rest.count("“") + rest.count("”")
+        if marks == 1 or (marks == 2 and rest[-1] in _CLOSING):
+            start = text.index(rest[0], start) + 1
     return start

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from portrayal.annotate.people.lexicon import GENDER_OF_WORD
 from portrayal.annotate.people.model import UNSPECIFIED, UNSURE
-from portrayal.annotate.people.words import FORMAL_TITLES, TITLES
+from portrayal.annotate.people.titles import FORMAL_TITLES, TITLES
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _NO_NAME = frozenset(
@@ -57,7 +57,7 @@ def clean_name(raw: object) -> str | None:
         while words and words[0].casefold() in TITLES:
             formal |= words.pop(0).casefold() in FORMAL_TITLES
         if words and not (formal and len(words) == 1):
-            return words[0]
+            return str(words[0])
     return None
 
 

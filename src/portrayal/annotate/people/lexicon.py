@@ -3,14 +3,22 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from portrayal.annotate.people.wordset import word_set
+
 GENDER_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "NB": frozenset(["they", "them", "their", "theirs", "themselves", "mx"]),
-        "F": frozenset(
-            ["she", "her", "hers", "herself", "girl", "woman", "mrs", "ms", "miss", "mother", "sister", "girlfriend", "wife", "grandmother", "transwoman"]
+        "NB": word_set("they them their theirs themselves mx"),
+        "F": word_set(
+            """
+            she her hers herself girl woman mrs ms miss mother sister girlfriend wife grandmother
+            transwoman
+            """
         ),
-        "M": frozenset(
-            ["he", "him", "his", "himself", "boy", "man", "mr", "mister", "father", "brother", "boyfriend", "husband", "grandfather", "transman"]
+        "M": word_set(
+            """
+            he him his himself boy man mr mister father brother boyfriend husband grandfather
+            transman
+            """
         ),
     }
 )

@@ -5,15 +5,21 @@ from collections.abc import Mapping
 from portrayal.annotate.people.rolewords import RoleWords
 from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.words import COPULAS
+from portrayal.annotate.people.wordset import word_set
 
-_DETERMINERS = frozenset(["a", "an", "the", "his", "her", "their", "my", "our", "this", "that", "another", "one", "some"])
-_POSSESSIVES = frozenset(["his", "her", "their", "my", "our", "'s"])
-_NAMING = frozenset(["named", "called"])
-_MARKS = frozenset([",", "—", "–", "("])
-_TITLE_DOTS = frozenset(["dr", "mr", "mrs", "ms", ".", "chef", "nurse"])
-_NOT_BETWEEN = frozenset(["of", "in", "with", "without", "to", "for", "from", "and", "after", "thanks", "despite", "and", "but", "or", "who", "whom", "by", "at", "on", "as", "than", "like"])
-_ELDER = frozenset(["older", "elder", "big", "senior"])
-_YOUNGER = frozenset(["younger", "little", "kid", "baby"])
+_DETERMINERS = word_set("a an the his her their my our this that another one some")
+_POSSESSIVES = word_set("his her their my our 's")
+_NAMING = word_set("named called")
+_MARKS = word_set(", — – (")
+_TITLE_DOTS = word_set("dr mr mrs ms . chef nurse")
+_NOT_BETWEEN = word_set(
+    """
+    of in with without to for from and after thanks despite and but or who whom by at on as than
+    like
+    """
+)
+_ELDER = word_set("older elder big senior")
+_YOUNGER = word_set("younger little kid baby")
 _REACH = 7
 
 
@@ -29,7 +35,7 @@ def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
         elif modifier in words.object_modifiers:
             value -= 1.0
         elif modifier in _ELDER:
-            value += 0.6
+            value += 1.2
         elif modifier in _YOUNGER:
             value -= 0.6
     if noun in words.subject_nouns:
@@ -47,11 +53,14 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     low = tokens.low
     ahead = at + 1
     limit = len(low) - 1
+    if ahead <= limit and low[ahead] == "'s":
+        return None
     comma = ahead < limit and low[ahead] in _MARKS
     if comma:
         ahead += 1
     if ahead < limit and low[ahead] in _NAMING:
         ahead += 1
+    limit = min(limit, at + _REACH)
     while ahead < limit and low[ahead] in _TITLE_DOTS:
         ahead += 1
     if ahead in names and not (comma and _opens_clause(tokens, at)):
@@ -80,13 +89,17 @@ def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
                 if position in names:
                     return names[position]
             return None
-        if determined or (word in _NOT_BETWEEN and word != "and") or not (word[0].isalpha() or word == "'s"):
+        if (
+            determined
+            or (word in _NOT_BETWEEN and word != "and")
+            or not (word[0].isalpha() or word == "'s")
+        ):
             return None
         determined = word in _DETERMINERS
     return None
 
 
-def possessed(tokens: Tokens, at: int) -> int | None:
+def owner_of(tokens: Tokens, at: int) -> int | None:
     """Position of the possessive that opens the noun phrase ending at `at`, if any."""
     low = tokens.low
     for back in range(at - 1, max(-1, at - 5), -1):

@@ -7,17 +7,20 @@ from functools import lru_cache
 from portrayal.annotate.people.model import Roles
 from portrayal.annotate.people.thesaurus import (
     FAMILIES,
-    GENERIC,
+    GENERIC_ROLES,
     MODIFIER_FAMILIES,
     OBJECT_WORDS,
     SUBJECT_WORDS,
 )
+from portrayal.annotate.people.wordset import word_set
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_CUT = frozenset(
-    ["in", "on", "at", "of", "to", "for", "from", "with", "who", "whom", "whose", "that", "which", "based", "by", "about", "into", "during", "and"]
+_CUT = word_set(
+    """
+    in on at of to for from with who whom whose that which based by about into during and
+    """
 )
-_DROP = frozenset(["a", "an", "the", "two", "american", "some"])
+_DROP = word_set("a an the two american some")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,9 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     if not words:
         return frozenset(), frozenset()
     head = words[-1]
-    if head not in GENERIC and head.endswith("s") and not head.endswith("ss"):
+    if head not in GENERIC_ROLES and head.endswith("s") and not head.endswith("ss"):
         head = head[:-1]
-    nouns = {head} - GENERIC
+    nouns = {head} - GENERIC_ROLES
     for family in FAMILIES:
         if head in family:
             nouns |= family - {"culinary"}

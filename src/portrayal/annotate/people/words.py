@@ -1,92 +1,100 @@
-"""Closed classes of English words that tell a name from another capitalised word."""
+"""Closed classes of English words."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
-FORMAL_TITLES = frozenset(
-    ["dr", "doctor", "mr", "mrs", "ms", "miss", "mx", "mister", "prof", "professor", "sir", "madam", "madame", "judge", "justice", "senator", "president", "captain", "officer", "sergeant", "detective", "rev", "reverend"]
+from portrayal.annotate.people.wordset import word_set
+
+FUNCTION_WORDS = word_set(
+    """
+    a about above across after again against ah ahead all almost along already also although always
+    am amid amidst among amongst an and another any anyone anything apart are armed around as at
+    away back based be because been before behind being below beside besides between beyond big
+    blessed born both bravo but by can certain come congratulations could dear despite determined
+    did do does don done down dressed driven during each earlier early eight either even eventually
+    ever every everyone everything except faced few filled finally first five for four from fueled
+    furthermore given go gone good great guided had half has have having he hello hence her here
+    hers herself hey hi him himself his how however i if imagine in indeed inside inspired instead
+    into introduce introducing is it its itself just known last late later let lets like little long
+    look lost many may maybe me meanwhile meet might mine more moreover most moved much must my
+    myself near neither nestled never nevertheless new next nine no nobody none nonetheless nor not
+    nothing now of off often oh ok okay old on once one only onto or other others otherwise our ours
+    ourselves out outside over overcome own past per perhaps please quite rather regardless same
+    seated second seven several shall she should since six small so some someone something sometimes
+    soon sorry still such suddenly sure take ten than thank thanks that the their theirs them
+    themselves then there therefore these they third this those though three through throughout thus
+    to today together tomorrow tonight too touched toward towards try two under unless unlike until
+    up upon us usually very via was we welcome well were what whatever when whenever where whereas
+    wherever whether which while who whoever whom whose why with within without won would wow yes
+    yesterday yet you young your yours yourself
+    """
 )
-"""Titles that stand before a surname: "Dr. Smith" has no first name."""
+"""Words that are never a name, even where they are capitalised."""
 
-INFORMAL_TITLES = frozenset(["chef", "nurse", "coach", "uncle", "aunt", "auntie", "sister", "brother", "agent"])
-"""Titles that stand before a first name: "Chef Maria" is Maria."""
-
-TITLES = FORMAL_TITLES | INFORMAL_TITLES
-
-FUNCTION_WORDS = frozenset(
-    ["a", "an", "the", "this", "that", "these", "those", "some", "any", "each", "every", "all", "both", "either", "neither", "no", "none", "another", "other", "others", "such", "many", "much", "more", "most", "few", "several", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "first", "second", "third", "half", "i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves", "you", "your", "yours", "yourself", "he", "him", "his", "himself", "she", "her", "hers", "herself", "it", "its", "itself", "they", "them", "their", "theirs", "themselves", "who", "whom", "whose", "which", "what", "whatever", "whoever", "someone", "anyone", "everyone", "nobody", "something", "anything", "everything", "nothing", "and", "or", "but", "nor", "so", "yet", "for", "if", "then", "than", "because", "although", "though", "while", "whereas", "unless", "until", "since", "when", "whenever", "where", "wherever", "why", "how", "as", "before", "after", "once", "whether", "in", "on", "at", "by", "to", "of", "from", "with", "without", "within", "into", "onto", "upon", "over", "under", "above", "below", "between", "among", "amid", "amidst", "amongst", "against", "about", "around", "across", "along", "behind", "beside", "besides", "beyond", "despite", "during", "except", "inside", "near", "off", "out", "outside", "past", "per", "through", "throughout", "toward", "towards", "up", "down", "via", "like", "unlike", "regardless", "am", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did", "done", "have", "has", "had", "having", "can", "could", "would", "shall", "should", "may", "might", "must", "let", "lets", "not", "never", "always", "often", "sometimes", "usually", "soon", "now", "today", "tonight", "tomorrow", "yesterday", "here", "there", "again", "also", "too", "just", "only", "even", "still", "already", "almost", "perhaps", "maybe", "instead", "together", "however", "therefore", "thus", "hence", "meanwhile", "moreover", "furthermore", "otherwise", "nevertheless", "nonetheless", "indeed", "rather", "quite", "very", "well", "later", "earlier", "finally", "eventually", "suddenly", "ever", "back", "away", "ahead", "apart", "yes", "no", "oh", "ah", "hey", "hi", "hello", "wow", "okay", "ok", "sure", "thanks", "thank", "please", "sorry", "good", "great", "congratulations", "dear", "welcome", "bravo", "come", "look", "go", "take", "try", "don", "won", "meet", "introducing", "introduce", "imagine", "armed", "faced", "filled", "fueled", "known", "born", "based", "dressed", "determined", "inspired", "blessed", "touched", "moved", "overcome", "lost", "given", "seated", "nestled", "guided", "driven", "gone", "little", "young", "old", "new", "long", "big", "small", "every", "late", "early", "next", "last", "same", "own", "certain"]
+KIN = word_set(
+    """
+    boyfriend brother buddy cousin fiance fiancee fiancé fiancée friend girlfriend husband love
+    lover pal partner roommate sibling sister spouse twin wife
+    """
 )
-"""Words that are never a name where they are capitalised."""
-
-NICKNAMES = frozenset(
-    ["mom", "mama", "mommy", "dad", "daddy", "papa", "mum", "grandma", "grandpa", "granny", "gran", "mother", "father", "son", "sis", "bro", "baby", "honey", "babe", "sweetie", "sweetheart", "darling", "dude", "man", "boy", "girl", "ladies", "guys", "folks", "kids", "title", "story", "prompt", "example", "everyone", "love"]
-)
-"""What people are called in place of a name, and labels of a text's parts."""
-
-SENTENCE_STARTERS = frozenset(
-    ["slowly", "kindly", "sadly", "gladly", "softly", "warmly", "boldly", "gently", "swiftly", "calmly", "firmly", "quickly", "quietly", "deeply", "partly", "nearly", "likely", "lately", "rarely", "mostly", "safely", "simply", "surely", "wisely", "weekly", "wearily", "only", "early", "daily", "really", "truly", "sadly", "fully", "easily", "shyly", "babe", "note", "end", "words", "word", "time", "times", "days", "day", "weeks", "week", "months", "month", "years", "year", "hours", "hour", "minutes", "people", "life", "love", "joy", "tears", "music", "laughter", "applause", "sunlight", "music", "silence", "relief", "gratitude", "hope", "pride", "passion", "success", "victory", "news", "rumor", "rumors", "dawn", "dusk", "midnight", "morning", "evening", "night", "summer", "winter", "spring", "autumn", "fall", "work", "practice", "class", "school", "college", "things", "nothing", "friends", "friend", "siblings", "partners", "couple", "twins", "parents", "students", "student", "teachers", "teacher", "classmates", "peers", "colleagues", "patients", "patient", "doctors", "customers", "fans", "investors", "critics", "judges", "neighbors", "words", "notes", "letters", "numbers", "equations", "languages", "language", "books", "grades", "hands", "eyes", "heart", "hearts", "smiles", "smile", "sweat", "curiosity", "creativity", "knowledge", "talent", "hard", "half", "write", "using", "part", "act", "day", "number", "reminder", "update", "option", "options", "version", "will", "unchained", "undeterred", "longtime", "lifelong", "fresh", "eager"]
-)
-"""Words that often open a sentence; inside one and capitalised they may be names ("Joy")."""
-
-CALENDAR = frozenset(
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mondays", "tuesdays", "wednesdays", "thursdays", "fridays", "saturdays", "sundays", "january", "february", "march", "july", "september", "october", "november", "december", "christmas", "thanksgiving", "easter", "halloween", "hanukkah", "valentine", "valentines", "god", "lord"]
-)
-
-NATIONALITIES = frozenset(
-    ["american", "americans", "african", "asian", "british", "english", "englishman", "french", "german", "spanish", "italian", "chinese", "japanese", "korean", "russian", "latin", "latino", "latina", "hispanic", "mexican", "indian", "irish", "scottish", "european", "brazilian", "canadian", "australian", "arabic", "portuguese", "mandarin", "greek", "hebrew", "jewish", "hindi", "syrian", "iranian", "nigerian", "vietnamese", "cuban", "polish", "swedish", "dutch", "turkish", "thai", "caribbean", "shakespearean", "victorian", "olympic", "olympics", "olympian", "internet", "republican", "democrat", "catholic", "muslim", "black", "white", "caucasian", "native", "math", "mathematics", "science", "physics", "chemistry", "biology", "algebra", "calculus", "geometry", "history", "spanglish", "pythagorean", "newtonian"]
-)
-
-PLACES = frozenset(
-    ["america", "usa", "us", "u", "states", "britain", "england", "france", "germany", "spain", "italy", "china", "japan", "korea", "russia", "india", "mexico", "canada", "australia", "africa", "asia", "europe", "brazil", "ireland", "scotland", "iran", "iraq", "syria", "cuba", "alabama", "alaska", "arizona", "arkansas", "california", "colorado", "connecticut", "delaware", "florida", "hawaii", "idaho", "illinois", "indiana", "iowa", "kansas", "kentucky", "louisiana", "maine", "maryland", "massachusetts", "michigan", "minnesota", "mississippi", "missouri", "montana", "nebraska", "nevada", "ohio", "oklahoma", "oregon", "pennsylvania", "tennessee", "texas", "utah", "vermont", "washington", "wisconsin", "wyoming", "jersey", "hampshire", "york", "manhattan", "brooklyn", "bronx", "harlem", "chicago", "houston", "boston", "seattle", "philadelphia", "atlanta", "miami", "denver", "detroit", "portland", "nashville", "memphis", "orleans", "angeles", "vegas", "hollywood", "broadway", "london", "rome", "tokyo", "madrid", "berlin", "nyc", "la", "sf", "dc", "uk", "tv", "pr", "hr", "er", "icu", "ceo", "ipo", "ai", "it", "vp", "cfo", "coo", "cto", "md", "midwest", "southern", "northern", "eastern", "western", "earth", "english", "wimbledon", "harvard", "stanford", "yale", "mit", "princeton", "columbia", "nasdaq", "nyse", "google", "facebook", "instagram", "twitter", "youtube", "tiktok", "apple", "amazon", "netflix", "ikea", "walmart", "target", "python", "java", "javascript", "covid", "zoom", "venmo"]
-)
-"""Places, organisations and products that prompts about American life bring up."""
-
-PLACE_HEADS = frozenset(["new", "los", "san", "santa", "las", "saint", "st", "mount", "mt", "lake", "fort", "north", "south", "east", "west", "le", "la", "wall", "silicon", "united", "central", "times", "main"])
-"""First words of place names: "New York", "Silicon Valley"."""
-
-PLACE_TAILS = frozenset(
-    ["city", "town", "street", "avenue", "road", "boulevard", "square", "park", "valley", "beach", "county", "state", "states", "island", "river", "mountain", "mountains", "hills", "heights", "bay", "coast", "lake", "creek", "village", "school", "high", "elementary", "middle", "academy", "college", "university", "hospital", "clinic", "center", "centre", "institute", "library", "museum", "gallery", "theater", "theatre", "stadium", "arena", "hall", "club", "cafe", "café", "restaurant", "diner", "bistro", "kitchen", "grill", "bakery", "hotel", "inn", "bar", "mall", "market", "store", "shop", "company", "corporation", "corp", "inc", "llc", "co", "firm", "group", "bank", "insurance", "agency", "industries", "enterprises", "technologies", "tech", "labs", "studio", "studios", "records", "band", "orchestra", "symphony", "league", "cup", "open", "championship", "championships", "tournament", "series", "bowl", "award", "awards", "prize", "olympics", "games", "association", "society", "foundation", "church", "temple", "court", "exchange", "team", "class", "day", "night", "morning", "afternoon", "evening", "week", "weekend", "season", "semester", "year", "music", "times", "news", "york", "angeles", "english", "literature", "studies", "medicine", "surgery", "building", "tower", "bridge", "airport", "station", "code", "dream", "offering"]
-)
-"""Last words of names of places, organisations and events."""
-
-KIN = frozenset(["friend", "buddy", "pal", "roommate", "partner", "girlfriend", "boyfriend", "wife", "husband", "spouse", "fiancé", "fiancée", "fiance", "fiancee", "sibling", "brother", "sister", "twin", "cousin", "love", "lover"])
 """Nouns that stand right before the name of the person they relate."""
 
-NOT_PEOPLE = frozenset(
-    ["dog", "cat", "puppy", "pup", "kitten", "horse", "parrot", "hamster", "rabbit", "fish", "bird", "town", "city", "village", "school", "company", "startup", "restaurant", "diner", "cafe", "café", "band", "app", "ship", "street", "road"]
-)
-"""Nouns whose names are not the names of people: "a dog named Chip"."""
+PREPOSITIONS_OF_PLACE = word_set("across around at from in into near of on through to")
+"""Prepositions that stand before names of places more often than before names of people."""
 
-PREPOSITIONS_OF_PLACE = frozenset(["in", "at", "from", "of", "on", "through", "across", "near", "into", "around", "to"])
+COPULAS = word_set("'s are be became becomes been is was were")
+"""Verbs that join a name and its description."""
 
-COPULAS = frozenset(["is", "was", "are", "were", "'s", "be", "became", "becomes", "been"])
-
-VERBS_AFTER_NAME = COPULAS | frozenset(
-    ["had", "has", "have", "felt", "saw", "knew", "took", "made", "gave", "went", "came", "stood", "sat", "found", "told", "said", "began", "kept", "held", "left", "met", "led", "ran", "won", "spoke", "sang", "wrote", "taught", "brought", "bought", "thought", "caught", "fought", "became", "grew", "threw", "drew", "chose", "rose", "broke", "drove", "ate", "heard", "lost", "paid", "put", "read", "set", "shook", "understood", "spent", "swept", "slept", "got", "forgot", "hid", "hit", "bit", "bent", "built", "burst", "clung", "dealt", "dug", "drank", "fell", "fed", "flew", "froze", "hung", "hurt", "knelt", "laid", "lay", "let", "lit", "meant", "overcame", "overheard", "overlooked", "rang", "sent", "shone", "sold", "shot", "showed", "sought", "strode", "struck", "stuck", "swam", "swore", "swung", "tore", "woke", "wore", "won", "withdrew", "wound", "undertook", "oversaw", "leapt", "leaned", "learnt", "dreamt", "broke", "could", "would", "can", "will", "must", "should", "might", "did", "does", "didn", "couldn", "wasn", "wouldn", "hadn", "doesn", "isn", "can't", "always", "never", "often", "also", "quickly", "quietly", "gently", "slowly", "finally", "eventually", "immediately", "patiently"]
+VERBS_AFTER_NAME = COPULAS | word_set(
+    """
+    also always ate began bent bit bought broke brought built burst came can can't caught chose
+    clung could couldn dealt did didn does doesn drank dreamt drew drove dug eventually fed fell
+    felt finally flew forgot fought found froze gave gently got grew had hadn has have heard held
+    hid hit hung hurt immediately isn kept knelt knew laid lay leaned leapt learnt led left let lit
+    lost made meant met might must never often overcame overheard overlooked oversaw paid patiently
+    put quickly quietly ran rang read rose said sang sat saw sent set shone shook shot should showed
+    slept slowly sold sought spent spoke stood strode struck stuck swam swept swore swung taught
+    thought threw told took tore understood undertook wasn went will withdrew woke won wore would
+    wouldn wound wrote
+    """
 )
 """Words that follow a name as the subject of a clause, beside regular verb forms."""
 
-APPOSITION = frozenset(["a", "an", "the", "his", "her", "their", "our", "my", "its", "who", "whose", "from"])
+APPOSITION = word_set("a an from her his its my our the their who whose")
 """Words that open a description after a name and a comma."""
 
-RELATIVES = frozenset(["uncle", "aunt", "auntie", "sister", "brother"])
-"""Titles of people who are seldom in a prompt's roles."""
+CLAUSE_MARKS = word_set('. ! ? … ... ?! !! , ; : — – " “ ”') | {"\n"}
+"""Marks that end a clause."""
 
-CLAUSE_OPENERS = frozenset(
-    [".", "!", "?", "…", ",", ";", ":", "—", "–", "\n", '"', "“", "”", "as", "when", "while", "that", "because", "but", "and", "if", "where", "how", "after", "before", "until", "since", "so", "though", "although", "what", "who", "yet", "then", "...", "?!", "!!"]
+CLAUSE_OPENERS = CLAUSE_MARKS | word_set(
+    """
+    after although and as because before but how if since so that then though until what when where
+    while who yet
+    """
 )
 """What stands before the subject of a clause."""
 
-ENDS_OBJECT = frozenset(
-    [".", "!", "?", "…", ",", ";", ":", "—", "–", "\n", '"', "“", "”", "(", ")", "and", "but", "to", "in", "on", "at", "for", "with", "from", "by", "through", "as", "when", "while", "the", "a", "an", "that", "how", "into", "up", "out", "over", "about", "of", "if", "off", "because", "so", "than", "or", "after", "before", "during", "until", "what", "why", "where", "who", "this", "some", "more", "one", "every", "each", "all", "back", "down", "again", "too", "away", "not"]
+ENDS_OBJECT = CLAUSE_MARKS | word_set(
+    """
+    ( ) a about after again all an and as at away back because before but by down during each every
+    for from how if in into more not of off on one or out over so some than that the this through to
+    too until up what when where while who why with
+    """
 )
 """What stands after "her" as an object ("thanked her for"), not as a possessive ("her book")."""
 
-OTHER_PEOPLE: Mapping[str, str] = {
-    **dict.fromkeys(["mom", "mum", "mama", "aunt", "daughter", "niece", "lady", "heroine", "queen", "waitress"], "F"),
-    **dict.fromkeys(["dad", "papa", "uncle", "son", "nephew", "gentleman", "guy", "king", "waiter"], "M"),
-    **dict.fromkeys(
-        ["teacher", "professor", "parent", "child", "baby", "toddler", "opponent", "rival", "stranger", "owner", "principal", "neighbor", "neighbour", "cousin", "hero", "instructor"],
+THANKS = word_set("appreciative grateful gratitude thank thanked thankful thanking thanks")
+"""Words before "for his …" that show the possessor to be someone else."""
+
+OTHER_PEOPLE: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(word_set("mom mum mama aunt daughter niece lady heroine queen waitress"), "F")
+    | dict.fromkeys(word_set("dad papa uncle son nephew gentleman guy king waiter"), "M")
+    | dict.fromkeys(
+        word_set(
+            "teacher professor parent child baby toddler opponent rival"
+            " stranger owner principal neighbor neighbour cousin hero instructor"
+        ),
         "",
-    ),
-}
-"""Singular nouns for people outside a prompt's roles, with the gender they tell."""
+    )
+)
+"""Singular nouns for people outside a prompt's roles, with the gender they tell, if any."""

@@ -7,7 +7,7 @@ from typing import Any
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
 from portrayal.report.inert import short
-from portrayal.report.view import View, q_of
+from portrayal.report.view import View, domain_of, q_of
 from portrayal.report.words import group_label
 
 Spec = dict[str, Any]
@@ -84,8 +84,8 @@ def facts(view: View, e: Estimate) -> dict[str, Any]:
         "n": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
         "k": fmt.count(e.n_clusters),
     }
-    if e.strata.get("domain"):
-        found["domain"] = short(e.strata["domain"], 40)
+    if domain_of(e):
+        found["domain"] = short(domain_of(e), 40)
     if e.undefined:
         found["why"] = short(e.undefined, 200)
     return found
@@ -105,9 +105,17 @@ _TITLES = {
 }
 
 
-def tooltip(*fields: str) -> list[Spec]:
-    """Return the tooltip of these fields (all of them by default) as an encoding."""
-    return [{"field": name, "title": _TITLES.get(name, name)} for name in fields or _TITLES]
+def tooltip(**more: str) -> Spec:
+    """Return the tooltip as an encoding: every fact that a datum has, then `more` fields.
+
+    Parameters
+    ----------
+    **more
+        Title → field of the datum.
+    """
+    fields = {**_TITLES, **{field: title for title, field in more.items()}}
+    shown = ", ".join(f"'{title}': datum.{field}" for field, title in fields.items())
+    return {"value": {"expr": f"{{{shown}}}"}}
 
 
 def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> Table:

@@ -21,23 +21,24 @@ CONFIG: Spec = {
         "ticks": False,
         "grid": False,
         "labelColor": "#333333",
-        "labelFontSize": 11.5,
-        "labelPadding": 5,
+        "labelFontSize": 12.5,
+        "labelPadding": 6,
         "titleColor": SOFT,
-        "titleFontSize": 11.5,
+        "titleFontSize": 12,
         "titleFontWeight": "normal",
     },
     "legend": {
-        "labelFontSize": 11.5,
+        "labelFontSize": 12.5,
         "labelColor": "#333333",
-        "titleFontSize": 11.5,
+        "titleFontSize": 12,
         "titleFontWeight": "normal",
         "titleColor": SOFT,
         "titleLimit": 520,
     },
     "title": {
         "anchor": "start",
-        "fontSize": 13,
+        "frame": "group",
+        "fontSize": 14,
         "fontWeight": 600,
         "color": INK,
         "offset": 8,
@@ -74,11 +75,45 @@ def log_axis(factor: float, **more: Any) -> Spec:
     }
 
 
+def log_channel(field: str, factor: float, axis: Spec) -> Spec:
+    """Return the channel of `field` on the log axis from 1/factor to factor."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": log_scale(factor),
+        "axis": axis,
+        "title": axis.get("title"),
+    }
+
+
+def likelihood_channel(field: str, title: str | None = None, margin: float = 0.0) -> Spec:
+    """Return the channel of `field`, a likelihood in 0–1, with room at both ends."""
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"domain": [-margin, 1 + margin], "nice": False},
+        "axis": {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]},
+        "title": title,
+    }
+
+
+def kept(mark: Spec, test: str, encoding: Spec) -> Spec:
+    """Return a layer that draws the data for which `test` holds."""
+    return {"transform": [{"filter": test}], "mark": mark, "encoding": encoding}
+
+
 def within(value: float | None, factor: float) -> float | None:
     """Return a bound moved to the edge of the axis where it lies outside; None where unknown."""
     if value is None or math.isnan(value):
         return None
     return min(max(value, 1 / factor), factor)
+
+
+def multiples(n: int, height: int) -> tuple[int, tuple[int, int]]:
+    """Return columns and panel size (width, height) for `n` small multiples."""
+    columns = {1: 1, 2: 2, 3: 3, 5: 3, 6: 3}.get(n, 4)
+    width = {1: 520, 2: 345, 3: 222}.get(columns, 158)
+    return columns, (width, height if columns > 2 else round(height * 1.4))
 
 
 def rule_at_one(channel: str) -> Spec:
@@ -99,6 +134,7 @@ def heat(
     limit: float,
     legend: str,
     cell: tuple[float, float] = (54, 23),
+    labels: bool = True,
 ) -> Spec:
     """Return one heatmap of ratios, diverging at 1 on a log scale.
 
@@ -110,11 +146,13 @@ def heat(
     columns, lines
         Labels in order; "" leaves a gap.
     title, legend
-        Heading of the chart; title of the colour scale, none where empty.
+        Heading of the chart; title of the colour scale.
     limit
         log2 of the ratio at which the colours end.
     cell
         Width and height of a cell, in pixels.
+    labels
+        Whether rows are labelled.
     """
     return {
         "title": title,
@@ -123,8 +161,8 @@ def heat(
         "height": {"step": cell[1]},
         "encoding": {
             "x": _band("col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": 90}),
-            "y": _band("row", lines, _LINES),
-            "tooltip": tooltip(*_present(rows)),
+            "y": _band("row", lines, {**_LINES, "labels": labels}),
+            "tooltip": tooltip(),
         },
         "layer": [
             {
@@ -140,22 +178,16 @@ def heat(
                     "strokeDash": [2, 2],
                 },
             },
-            {"mark": {"type": "text", "fontSize": 11}, "encoding": _heat_text(limit)},
+            {"mark": {"type": "text", "fontSize": 12}, "encoding": _heat_text(limit)},
         ],
     }
 
 
 _IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
 _LINES: Spec = {
-    "labelLimit": 190,
+    "labelLimit": 210,
     "labelColor": {"condition": {"test": _IS_PUBLISHED, "value": "#767676"}, "value": INK},
 }
-
-
-def _present(rows: Sequence[dict[str, Any]]) -> list[str]:
-    keys = {key for row in rows for key in row}
-    order = ("model", "domain", "group", "value", "ci", "null", "q", "n", "k", "why")
-    return [name for name in order if name in keys] or ["group"]
 
 
 def _band(field: str, domain: Sequence[str], axis: Spec) -> Spec:
@@ -187,7 +219,7 @@ def _heat_colour(limit: float, legend: str) -> Spec:
             "field": "l",
             "type": "quantitative",
             "scale": {"domain": ticks, "range": DIVERGING, "clamp": True},
-            "legend": shown if legend else None,
+            "legend": shown,
         },
         "value": "#ededed",
     }

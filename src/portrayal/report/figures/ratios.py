@@ -66,6 +66,7 @@ def ratio_heat(
     limit: float,
     legend: str,
     width: float = 54,
+    labels: bool = True,
 ) -> Spec:
     """Return one heatmap: the run's models, a gap, then the published models in grey."""
     audited = [line(view, m) for m in view.strata_models]
@@ -74,12 +75,18 @@ def ratio_heat(
     lines = [m for m in dict.fromkeys(audited) if m in present]
     if published:
         lines += [GAP, *published]
-    height = 23 if len(lines) <= _TALL else 18
     return heat(
-        cells, columns, lines, title=title, limit=limit, legend=legend, cell=(width, height)
+        cells,
+        columns,
+        lines,
+        title=title,
+        limit=limit,
+        legend=legend,
+        cell=(width, 24 if len(lines) <= _TALL else 19),
+        labels=labels,
     )
 
 
-def stacked(charts: Sequence[Spec]) -> Spec:
-    """Return charts under one another."""
-    return {"vconcat": list(charts), "spacing": 22}
+def tiled(charts: Sequence[Spec], columns: int = 1, spacing: float = 22) -> Spec:
+    """Return charts in columns."""
+    return {"concat": list(charts), "columns": columns, "spacing": spacing}

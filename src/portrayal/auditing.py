@@ -13,7 +13,7 @@ from portrayal.collect import import_texts
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
-from portrayal.records import Estimate, Test
+from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_parquet
 from portrayal.run.shards import Progress
 from portrayal.stats import benjamini_hochberg
@@ -165,9 +165,9 @@ def _measure(run: Run, study: Study, annotator: str, options: Options, tell: Say
     )
     stage = Stage(run.path / "estimates")
     if not (stage.is_complete(mark) and run.estimates_path.exists()):
+        stage.begin(mark)
         estimates = with_q_values(list(study.estimate(run, annotator, options)))
         write_parquet(estimates_to_table(estimates), run.estimates_path)
-        stage.begin(mark)
         stage.finish(mark, {"n_estimates": len(estimates)})
     run.write_settings(
         {
@@ -193,11 +193,15 @@ def _file_mark(name_table: str) -> str | None:
 
 
 def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
-    """Add Benjamini–Hochberg q to each estimate's clustered test; a family is one measure."""
-    families: dict[str, list[int]] = {}
+    """Add Benjamini–Hochberg q to each estimate's clustered test.
+
+    A family is one measure of one model, or of all models together: each is read on its own, and
+    the pooled tests repeat those of the single models.
+    """
+    families: dict[tuple[str, str], list[int]] = {}
     for i, estimate in enumerate(estimates):
         if estimate.tests:
-            families.setdefault(estimate.measure, []).append(i)
+            families.setdefault((estimate.measure, estimate.strata.get("model", ALL)), []).append(i)
     adjusted = list(estimates)
     for members in families.values():
         q = benjamini_hochberg([estimates[i].tests[0].p for i in members])

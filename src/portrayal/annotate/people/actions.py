@@ -1,0 +1,79 @@
+"""Who acts like a subject: who teaches, pays and decides, and who learns and thanks."""
+
+from collections.abc import Mapping
+
+from portrayal.annotate.people.cues import DECIDES, GETS, GIVES, JOBS, RECEIVES
+from portrayal.annotate.people.scan import QUOTES, Tokens
+from portrayal.annotate.people.wordset import word_set
+
+PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
+"""Weight of a verb that tells roles apart, of a weak sign, and of being addressed by name."""
+
+_CUES = GIVES | RECEIVES | DECIDES | JOBS
+_PASSIVE = word_set("was were is been being")
+_VOCATIVE = word_set(', ! ? " “ ”')
+
+
+def actions(tokens: Tokens, who: Mapping[int, int], subjects: Mapping[int, bool]) -> float:
+    """How much more the first of two people acts as the subject than the second.
+
+    `who` maps positions of names and pronouns to 0 or 1; `subjects` says which of these positions
+    are grammatical subjects.
+    """
+    low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
+    value = 0.0
+    agent, agent_sentence = -1, -1
+    for at in [at for at, word in enumerate(low) if word in _CUES or at in who]:
+        if at in who:
+            if subjects[at]:
+                agent, agent_sentence = who[at], sentence[at]
+            if quoted[at] and _addressed(low, at):
+                value += _signed(who[at], -ADDRESS)
+            continue
+        weight = 0.0 if quoted[at] else _weight(tokens, at)
+        if not weight:
+            continue
+        doer = agent if agent_sentence == sentence[at] else -1
+        patient = _patient(tokens, at, who, subjects)
+        if at and low[at - 1] in QUOTES and at + 1 in who:
+            doer, patient = who[at + 1], -1
+        if patient >= 0 and low[at] not in DECIDES:
+            value += _signed(patient, -weight)
+            if doer == patient:
+                continue
+        if doer >= 0:
+            value += _signed(doer, weight)
+    return value
+
+
+def _signed(person: int, weight: float) -> float:
+    """`weight` as evidence for the first person's lead over the second."""
+    return weight if person == 0 else -weight
+
+
+def _addressed(low: list[str], at: int) -> bool:
+    """Whether the name at `at` is an address: "Jane, come here"."""
+    return at > 0 and at + 1 < len(low) and low[at - 1] in _VOCATIVE and low[at + 1] in _VOCATIVE
+
+
+def _patient(tokens: Tokens, at: int, who: Mapping[int, int], subjects: Mapping[int, bool]) -> int:
+    """The person whom the verb at `at` is done to, or -1."""
+    for ahead in range(at + 1, min(at + 4, len(tokens.low))):
+        if ahead in who and not subjects[ahead] and tokens.sentence[ahead] == tokens.sentence[at]:
+            return who[ahead]
+    return -1
+
+
+def _weight(tokens: Tokens, at: int) -> float:
+    """How much the word at `at` says that its agent is the subject."""
+    low = tokens.low
+    word = low[at]
+    if word in GIVES:
+        weight = PLAIN
+    elif word in RECEIVES:
+        weight = -PLAIN
+    elif word in DECIDES:
+        weight = WEAK
+    else:
+        return 0.0 if GETS.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
+    return -weight if word.endswith("ed") and at and low[at - 1] in _PASSIVE else weight

@@ -1,0 +1,80 @@
+"""Runs of capitalised words that may be names of people."""
+
+from dataclasses import dataclass
+
+from portrayal.annotate.people.judge import NEVER, Run, judge
+from portrayal.annotate.people.notnames import PLACE_TAILS
+from portrayal.annotate.people.scan import QUOTES, Tokens
+from portrayal.annotate.people.titles import FORMAL_TITLES, TITLES
+
+LONGEST = 6
+"""Words of a run beyond which a new run starts."""
+
+IN_QUOTES, TITLED_IN_QUOTES = 0.4, 0.2
+"""Weight of a name inside a quotation; "Mr. Pitt!" there is often someone named otherwise."""
+
+
+@dataclass(slots=True)
+class Runs:
+    """The runs of a text, and nicknames given in quotation marks ('William "Blitz" Bradford')."""
+
+    runs: list[Run]
+    nicknames: dict[str, str]
+
+
+def find_runs(tokens: Tokens) -> Runs:
+    """Runs of capitalised words that are not ruled out, in order."""
+    words, low, quoted = tokens.words, tokens.low, tokens.quoted
+    found = Runs([], {})
+    forms = set(words)
+    organisations: set[str] = set()
+    behind = 0
+    for position, word in enumerate(words):
+        if position < behind or not word[0].isupper() or low[position] in NEVER:
+            continue
+        run = _take(tokens, position)
+        if run.parts:
+            _take_nickname(tokens, run, found.nicknames)
+        behind = run.end
+        if not run.parts:
+            continue
+        if judge(tokens, run, forms):
+            if quoted[run.opens]:
+                run.score *= TITLED_IN_QUOTES if run.formal else IN_QUOTES
+            found.runs.append(run)
+        elif len(run.parts) > 1 and run.parts[-1].lower() in PLACE_TAILS:
+            organisations.update(run.parts[:-1])
+    if organisations:
+        found.runs = [run for run in found.runs if run.titles or run.parts[0] not in organisations]
+    return found
+
+
+def _take(tokens: Tokens, position: int) -> Run:
+    """The run of capitalised words that opens at `position`, with the titles before it."""
+    words, low = tokens.words, tokens.low
+    n = len(words)
+    end = position
+    titles: list[int] = []
+    while end < n and low[end] in TITLES and words[end][0].isupper():
+        titles.append(end)
+        end += 1
+        if end < n and low[end] == ".":
+            end += 1
+    start = end
+    limit = min(n, start + LONGEST)
+    while end < limit and words[end][0].isupper() and low[end] not in NEVER:
+        end += 1
+    parts = [part for part in words[start:end] if len(part) > 1]
+    formal = any(low[title] in FORMAL_TITLES for title in titles)
+    return Run(position, start, end, parts, titles, formal)
+
+
+def _take_nickname(tokens: Tokens, run: Run, nicknames: dict[str, str]) -> None:
+    """Take a nickname in quotation marks and the surname behind it into the run."""
+    words, end = tokens.words, run.end
+    if end + 3 < len(words) and words[end] in QUOTES and words[end + 2] in QUOTES:
+        nickname, surname = words[end + 1], words[end + 3]
+        if nickname[0].isupper() and surname[0].isupper():
+            nicknames[nickname.lower()] = run.parts[0].lower()
+            run.parts.append(surname)
+            run.end = end + 4

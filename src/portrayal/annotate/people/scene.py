@@ -1,0 +1,153 @@
+"""What a story holds before anyone is given a role: names, nouns and pronouns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from portrayal.annotate.people.lexicon import GENDER_OF_WORD
+from portrayal.annotate.people.mentions import (
+    GENDERED,
+    OTHER,
+    PRONOUNS,
+    Mention,
+    pronoun_rank,
+)
+from portrayal.annotate.people.names import Person
+from portrayal.annotate.people.nouns import attached, owner_of, polarity
+from portrayal.annotate.people.rolewords import RoleWords
+from portrayal.annotate.people.scan import Tokens
+from portrayal.annotate.people.singular import PLURAL_PEOPLE, THEY
+from portrayal.annotate.people.words import ENDS_OBJECT, OTHER_PEOPLE
+from portrayal.annotate.people.wordset import word_set
+
+GENERIC = word_set("woman man girl boy")
+"""Gendered nouns that any character may be called by."""
+
+SINGULAR = {
+    "girls": "girl",
+    "women": "woman",
+    "sisters": "sister",
+    "boys": "boy",
+    "men": "man",
+    "brothers": "brother",
+}
+"""Plural of a listed word → the listed word."""
+
+GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
+"""Words for two characters at once → their gender."""
+
+_BOTH = word_set("the two both these")
+_OWNERS = word_set("his her my their")
+_INTEREST = (
+    frozenset(PRONOUNS) | frozenset(GENDERED) | frozenset(OTHER_PEOPLE) | frozenset(GROUPS)
+) | (THEY | PLURAL_PEOPLE | {"i"})
+
+
+@dataclass(slots=True)
+class Noun:
+    """A role noun or gendered noun.
+
+    Attributes
+    ----------
+    at
+        Token position.
+    value
+        Above 0 for the subject's noun, below 0 for the object's, 0 where it may be either's.
+    gender
+        Gender that the noun tells, or "".
+    person
+        Index of the named person it stands beside, or None.
+    owner
+        Token position of the possessive before it ("her" friend), or None.
+    role
+        Whether it is one of the roles' nouns.
+    """
+
+    at: int
+    value: float
+    gender: str
+    person: int | None
+    owner: int | None
+    role: bool
+
+
+@dataclass(slots=True)
+class Scene:
+    """A story's people and the words that may stand for them; positions are those of tokens.
+
+    Attributes
+    ----------
+    people, names, places
+        Named people, token position of a name → index of the person, and those positions in order.
+    nouns, others
+        Role nouns and gendered nouns, and nouns for people outside the roles.
+    pronouns, they
+        Pronouns of a gender, and forms of "they".
+    groups, plurals
+        Words for both characters ("the girls"), and nouns for several people.
+    narrated
+        Whether someone says "I" outside quotations.
+    """
+
+    text: str
+    tokens: Tokens
+    words: RoleWords
+    people: Sequence[Person]
+    names: dict[int, int]
+    places: list[int]
+    nouns: list[Noun] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
+    pronouns: list[Mention] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    they: list[int] = field(default_factory=list)
+    plurals: list[int] = field(default_factory=list)
+    narrated: bool = False
+
+
+def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) -> Scene:
+    """Collect names, nouns and pronouns."""
+    low = tokens.low
+    names = {at: index for index, person in enumerate(people) for at in person.at}
+    scene = Scene(text, tokens, words, people, names, sorted(names))
+    vocabulary = words.all | _INTEREST
+    for at in [at for at, word in enumerate(low) if word in vocabulary]:
+        word = low[at]
+        if word in PRONOUNS:
+            scene.pronouns.append(_pronoun(tokens, at))
+        elif word in THEY:
+            scene.they.append(at)
+        elif word in PLURAL_PEOPLE:
+            scene.plurals.append(at)
+        elif word in GROUPS:
+            if at and low[at - 1] in _BOTH:
+                scene.groups.append(at)
+        elif word == "i":
+            scene.narrated |= not tokens.quoted[at]
+        elif at not in names:
+            _add_noun(scene, at)
+    return scene
+
+
+def _pronoun(tokens: Tokens, at: int) -> Mention:
+    """The pronoun at `at`."""
+    low = tokens.low
+    gender, case = PRONOUNS[low[at]]
+    if low[at] == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
+        case = "o"
+    rank = pronoun_rank(low, at, case)
+    return Mention(at, tokens.sentence[at], OTHER, rank, gender, case, tokens.quoted[at])
+
+
+def _add_noun(scene: Scene, at: int) -> None:
+    """Take the noun at `at` into the scene."""
+    low = scene.tokens.low
+    word = low[at]
+    role = word in scene.words.all
+    if not role and word not in GENDERED:
+        scene.others.append(at)
+        return
+    if word == "love" and (at == 0 or low[at - 1] not in _OWNERS):
+        return
+    value = polarity(scene.tokens, at, scene.words)
+    person = attached(scene.tokens, at, scene.names)
+    owner = owner_of(scene.tokens, at)
+    scene.nouns.append(Noun(at, value, GENDERED.get(word, ""), person, owner, role))

@@ -1,0 +1,58 @@
+"""Downloads: every estimate as CSV inside the page, and the table that can be filtered."""
+
+import base64
+import gzip
+from typing import Any
+
+from portrayal.report.findings import headline_measures
+from portrayal.report.formats import interval, number, probability
+from portrayal.report.inert import csv_cell, short
+from portrayal.report.view import View, q_of
+from portrayal.report.words import group_label, measure_title
+from portrayal.run.estimates import flat_row
+
+
+def csv_text(view: View) -> str:
+    """Return every estimate as CSV; text cells are safe to open in a spreadsheet.
+
+    Columns are those of `flatten_estimates`; a name that one measure groups by and another gives
+    as a detail (such as "likelihood") stands in one column.
+    """
+    rows = [flat_row(estimate) for estimate in view.estimates]
+    labels = dict.fromkeys(n for e in view.estimates for n in (*e.strata, *e.group))
+    details = dict.fromkeys(n for e in view.estimates for n in e.details if n not in labels)
+    fixed = ("study", "measure", "statistic", "unit")
+    numbers = [n for row in rows[:1] for n in row if n not in (*fixed, *labels, *details)]
+    names = [*fixed, *labels, *numbers, *details]
+    lines = [",".join(csv_cell(name) for name in names)]
+    lines += [",".join([csv_cell(row.get(name)) for name in names]) for row in rows]
+    return "\r\n".join([*lines, ""])
+
+
+def packed_csv(view: View) -> str:
+    """Return the CSV compressed with gzip, as base64."""
+    raw = csv_text(view).encode("utf-8", "replace")
+    return base64.b64encode(gzip.compress(raw, compresslevel=9, mtime=0)).decode("ascii")
+
+
+def headline_rows(view: View) -> dict[str, Any]:
+    """Return the rows of the filterable table: text cells, one list for each estimate."""
+    rows = [
+        [
+            measure_title(e.measure),
+            short(view.called(e.strata.get("model", "")), 40),
+            short(e.strata.get("domain", ""), 40),
+            short(group_label(e.group)),
+            number(e.value, e.statistic) if e.value is not None else "undefined",
+            interval(e.interval, e.statistic),
+            interval(e.null, e.statistic),
+            probability(q_of(e)),
+            f"{e.n_units:,.0f}",
+            str(e.n_clusters),
+            short(e.undefined or "", 160),
+        ]
+        for name in headline_measures(view)
+        for e in view.by_measure[name]
+    ]
+    heads = ["Measure", "Model", "Domain", "Group", "Value", "Interval", "Null range", "q", "n"]
+    return {"heads": [*heads, "Prompts"], "rows": rows}

@@ -1,0 +1,73 @@
+"""Figures: each known measure has a builder; any other measure gets a table.
+
+A *builder* takes the view and a measure's estimates and returns one `Figure`, or None where there
+is nothing to show. A study that uses a new measure adds its builder to `BUILDERS`.
+"""
+
+from portrayal.records import Estimate
+from portrayal.report.figures.common_names import common_names
+from portrayal.report.figures.figure import Builder, Figure, Table, estimate_table
+from portrayal.report.figures.histograms import likelihood_histogram
+from portrayal.report.figures.median_racialized import median_racialized
+from portrayal.report.figures.names import name_subordination
+from portrayal.report.figures.outcomes import outcomes
+from portrayal.report.figures.pair_representation import pair_representation
+from portrayal.report.figures.pair_roles import pair_roles
+from portrayal.report.figures.parts import CONFIG
+from portrayal.report.figures.representation import representation
+from portrayal.report.figures.scenarios import scenario_likelihood
+from portrayal.report.figures.subordination import subordination
+from portrayal.report.figures.thresholds import threshold_subordination
+from portrayal.report.view import View
+from portrayal.report.words import measure_title, stem
+
+BUILDERS: dict[str, Builder] = {
+    "representation": representation,
+    "pair_representation": pair_representation,
+    "subordination": subordination,
+    "median_racialized_subordination": median_racialized,
+    "name_subordination": name_subordination,
+    "threshold_subordination": threshold_subordination,
+    "common_names": common_names,
+    "likelihood_histogram": likelihood_histogram,
+    "scenario_likelihood": scenario_likelihood,
+    "pair_roles": pair_roles,
+    "outcomes": outcomes,
+}
+"""Builder of each measure's figure, by the measure's name without version."""
+
+
+def figures(view: View) -> list[Figure]:
+    """Return the figures of a run, in the study's order."""
+    found = [build(view, name, rows) for name, rows in view.by_measure.items()]
+    return [figure for figure in found if figure is not None]
+
+
+def build(view: View, measure: str, estimates: list[Estimate]) -> Figure | None:
+    """Return one measure's figure; a table where no builder knows it, None where it is empty."""
+    if not estimates:
+        return None
+    builder = BUILDERS.get(stem(measure))
+    if builder is None:
+        return as_table(view, measure, estimates)
+    try:
+        return builder(view, estimates)
+    except (KeyError, ValueError):  # groups or strata that the chart does not know
+        return as_table(view, measure, estimates)
+
+
+def as_table(view: View, measure: str, estimates: list[Estimate]) -> Figure:
+    """Return any measure's estimates as a table, with the measure's own words."""
+    component = view.component(measure)
+    strata = list(dict.fromkeys(name for e in estimates for name in e.strata))
+    return Figure(
+        "measure-" + "".join(c if c.isalnum() else "-" for c in measure),
+        measure_title(measure),
+        component.summary if component else f"{len(estimates):,} estimates of {measure}.",
+        "This measure has no chart of its own.",
+        None,
+        estimate_table(view, estimates, *strata),
+    )
+
+
+__all__ = ["BUILDERS", "CONFIG", "Figure", "Table", "as_table", "build", "figures"]

@@ -1,0 +1,139 @@
+"""The page: what the sections give, put into the template with every word escaped."""
+
+import base64
+import hashlib
+import os
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from portrayal.report import asked, certainty, downloads
+from portrayal.report.figures import CONFIG, figures
+from portrayal.report.figures.glance import glance
+from portrayal.report.findings import findings, leads
+from portrayal.report.inert import script_json, short
+from portrayal.report.limits import absent_groups, cannot_say
+from portrayal.report.methods import methods
+from portrayal.report.passages import readings
+from portrayal.report.view import View
+from portrayal.run.directory import Run
+
+
+def write_report(run: Run, path: Path) -> Path:
+    """Write the report of `run` to `path` in one step and return the path.
+
+    Parameters
+    ----------
+    run
+        A run with estimates.
+    path
+        The HTML file; its folder is made where it is missing.
+
+    Raises
+    ------
+    RunError
+        When the run has no estimates yet.
+    """
+    text = render(View.of(run))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def render(view: View) -> str:
+    """Return the page of a view as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("portrayal.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html.j2").render(_context(view))
+
+
+@dataclass(frozen=True)
+class _Script:
+    """A script of our own, and the hash by which the page's policy lets it run."""
+
+    text: str
+
+    @property
+    def digest(self) -> str:
+        raw = hashlib.sha256(self.text.encode()).digest()
+        return f"'sha256-{base64.b64encode(raw).decode()}'"
+
+
+def _context(view: View) -> dict[str, Any]:
+    drawn = figures(view)
+    found, near = findings(view), leads(view)
+    scripts = [_Script(_read("table.js")), _Script(_read("charts.js"))]
+    overview = glance(view, found or near)
+    charts = [{"key": figure.key, "label": figure.label, "spec": figure.spec} for figure in drawn]
+    data = {
+        "charts": [chart for chart in [overview, *charts] if chart and chart["spec"]],
+        "config": CONFIG,
+        "table": downloads.headline_rows(view),
+    }
+    if data["charts"]:
+        scripts.insert(0, _Script(_vega()))
+    return {
+        "title": view.study.title if view.study else str(view.settings.get("study", "Audit")),
+        "paper": view.study.paper if view.study else "",
+        "question": view.study.question if view.study else "",
+        "models": [short(model, 60) for model in view.models],
+        "models_line": asked.models_line(view),
+        "main": short(view.called(view.main), 60),
+        "n_texts": int(view.note.get("n_texts", 0)),
+        "facts": asked.facts(view),
+        "readable": asked.readable(view),
+        "matched": asked.matched(view),
+        "findings": found,
+        "leads": near,
+        "glance": overview,
+        "absent": absent_groups(view),
+        "cannot_say": cannot_say(view),
+        "figures": drawn,
+        "readings": readings(view, found or near),
+        "naive": certainty.naive_sentence(view),
+        "comparison": certainty.comparison(view),
+        "multiplicity": certainty.multiplicity(view),
+        "instruments": certainty.instruments(view),
+        "methods": methods(view),
+        "n_estimates": len(view.estimates),
+        "version": str(view.settings.get("portrayal", "")),
+        "style": _trusted(_read("style.css")),
+        "scripts": [_trusted(script.text) for script in scripts],
+        "policy": " ".join(script.digest for script in scripts),
+        "data": _trusted(script_json(data)),
+        "csv": downloads.packed_csv(view),
+    }
+
+
+def _trusted(text: str) -> Any:
+    """Text that goes into the page as it is: our own files, and JSON made inert."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
+
+
+def _read(name: str) -> str:
+    return files("portrayal.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+@cache
+def _vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, as `vegaEmbed`."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return f"(function(){{{bundle}}})();"

@@ -1,0 +1,231 @@
+"""Passages: a few texts behind each finding, sampled by seed, with their people marked."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from portrayal.records import ALL
+from portrayal.report import formats as fmt
+from portrayal.report.findings import Finding
+from portrayal.report.inert import short, visible
+from portrayal.report.view import View
+from portrayal.report.words import GENDER_WORDS, people_of
+
+EACH = 2
+"""Passages for each finding."""
+MOST = 1200
+"""Characters shown of one text."""
+LIKELY = 0.5
+"""Likelihood from which a name counts as most borne by a group here."""
+
+Piece = tuple[str, str]
+"""A piece of text and its mark: "", "subject" or "object"."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One text as pieces, with its prompt and model; `cut` says how it was shortened."""
+
+    model: str
+    prompt: str
+    pieces: tuple[Piece, ...]
+    laden: bool
+    cut: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The passages behind one finding, and how they were chosen."""
+
+    title: str
+    how: str
+    passages: tuple[Passage, ...]
+
+
+def readings(view: View, found: list[Finding]) -> list[Reading]:
+    """Return passages behind the first findings; empty where texts or annotations are missing."""
+    folder = view.run.annotations(str(view.settings.get("annotator", "")))
+    texts, people = view.run.texts.parts(), folder.parts()
+    if not texts or not people:
+        return []
+    found_readings = [_reading(view, finding, texts, people) for finding in found[:4]]
+    return [*found_readings, _any(view, texts, people)]
+
+
+def _reading(view: View, finding: Finding, texts: list[Path], people: list[Path]) -> Reading:
+    e = finding.first
+    laden = "subordination" in finding.kind
+    over = (e.value or 0) > 1
+    race, gender = e.group.get("race"), e.group.get("gender")
+    names = _names(view, race)
+    rare = not laden and not over
+    if rare or (race and not names):
+        names, gender = [], None
+    slots = ("object" if over else "subject",) if laden else ("subject", "object")
+    given = _given(view, texts, people) | {
+        "domain": e.strata.get("domain", ALL),
+        "laden": laden,
+        "subject": "subject" in slots,
+        "object": "object" in slots,
+        "names": names or [""],
+        "named": bool(names),
+        "gender": gender or "",
+        "gendered": gender is not None,
+        "seed": f"{view.seed} {finding.kind} {' '.join(e.group.values())}",
+    }
+    role = {"object": "subordinate", "subject": "dominant"}[slots[0]] if laden else ""
+    how = _how(race, gender, names, role, rare)
+    rows = _sample(given)
+    if not rows:
+        rows = _sample({**given, "named": False, "gendered": False})
+        how = "No story fits closely; these are drawn at random from the same kind."
+    return Reading(finding.headline, how, tuple(_passage(row) for row in rows))
+
+
+def _any(view: View, texts: list[Path], people: list[Path]) -> Reading:
+    """Two stories of each kind drawn from all, whatever was found."""
+    rows = []
+    for laden in (False, True):
+        given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
+        rows += _sample(given)
+    how = "Whatever the numbers say, read some stories that no finding chose."
+    return Reading("Stories drawn at random", how, tuple(_passage(row) for row in rows))
+
+
+def _given(view: View, texts: list[Path], people: list[Path]) -> dict[str, Any]:
+    """What `_QUERY` needs, without any condition on names or genders."""
+    return {
+        "texts": [str(path) for path in texts],
+        "people": [str(path) for path in people],
+        "prompts": str(view.run.prompts_path),
+        "domain": ALL,
+        "laden": False,
+        "subject": True,
+        "object": True,
+        "names": [""],
+        "named": False,
+        "gender": "",
+        "gendered": False,
+        "seed": str(view.seed),
+        "most": EACH,
+    }
+
+
+_QUERY = """
+    with wanted as (
+        select prompt_id, text as prompt, strata['condition'] as condition
+        from read_parquet($prompts)
+        where ($domain = 'all' or strata['domain'] = $domain)
+          and (strata['condition'] is null or (strata['condition'] = 'power-laden') = $laden)
+    ), chosen as (
+        select t.text_id, t.prompt_id, t.model,
+               a.subject_name, a.object_name, a.subject_spans, a.object_spans
+        from read_parquet($texts) t
+        join wanted using (prompt_id)
+        join read_parquet($people) a using (text_id)
+        where t.outcome = 'ok' and a.error is null and (
+            ($subject and (not $named or list_contains($names, lower(a.subject_name)))
+                      and (not $gendered or a.subject_gender = $gender))
+            or ($object and (not $named or list_contains($names, lower(a.object_name)))
+                        and (not $gendered or a.object_gender = $gender)))
+        order by md5(t.text_id || $seed), t.text_id limit $most
+    )
+    select c.model, w.prompt, w.condition, left(t.text, 100000) as text, length(t.text) as size,
+           c.subject_name, c.object_name, c.subject_spans[1:200] as subject_spans,
+           c.object_spans[1:200] as object_spans
+    from chosen c join wanted w using (prompt_id) join read_parquet($texts) t using (text_id)
+    order by md5(c.text_id || $seed), c.text_id
+"""
+
+
+def _sample(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Texts that fit, in an order that the seed fixes."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        found = connection.execute(_QUERY, given)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def _names(view: View, race: str | None) -> list[str]:
+    """Names that most of their bearers share with a group, from what the measures list."""
+    if race is None:
+        return []
+    found: dict[str, float] = {}
+    for e in view.estimates:
+        if "name" not in e.group:
+            continue
+        share = e.details.get(f"share_{race}")
+        if share is None and e.group.get("race") == race:
+            share = e.details.get("likelihood")
+        if share is not None and share >= LIKELY:
+            found[e.group["name"].casefold()] = share
+    return list(found)
+
+
+def _how(race: str | None, gender: str | None, names: list[str], role: str, rare: bool) -> str:
+    if rare:
+        return "Stories of this kind drawn at random, as the group is rare in them."
+    if race and not names:
+        return "Stories of this kind drawn at random; no name is likely enough to choose by."
+    parts = [f"with a {role} character" if role else "with a character"]
+    if race:
+        parts.append(f"whose name is borne mostly by {people_of(race)}")
+    if gender:
+        words = GENDER_WORDS.get(gender, gender)
+        parts.append(f"and who has {words} references" if race else f"with {words} references")
+    return f"Drawn at random among stories {' '.join(parts)}."
+
+
+def _passage(row: dict[str, Any]) -> Passage:
+    text, size = row["text"], int(row["size"])
+    spans = _spans(row, text)
+    start = 0
+    if len(text) > MOST and spans:
+        start = max(0, spans[0][0] - 200)
+    end = min(len(text), start + MOST)
+    pieces = _pieces(text, spans, start, end)
+    cut = ""
+    if end - start < size:
+        cut = f"Shortened: {fmt.count(end - start)} of {size:,} characters."
+    return Passage(
+        short(row["model"], 60),
+        short(row["prompt"], 400),
+        tuple(pieces),
+        row["condition"] == "power-laden",
+        cut,
+    )
+
+
+def _spans(row: dict[str, Any], text: str) -> list[tuple[int, int, str]]:
+    """Marks in order, none overlapping; names are looked up where no span was kept."""
+    found: list[tuple[int, int, str]] = []
+    for slot in ("subject", "object"):
+        spans = row[f"{slot}_spans"]
+        name = row[f"{slot}_name"]
+        if spans:
+            found += [(s["start"], s["end"], slot) for s in spans]
+        elif name:
+            pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
+            found += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
+    kept: list[tuple[int, int, str]] = []
+    for start, end, slot in sorted(found):
+        if 0 <= start < end <= len(text) and (not kept or start >= kept[-1][1]):
+            kept.append((start, end, slot))
+    return kept
+
+
+def _pieces(text: str, spans: list[tuple[int, int, str]], start: int, end: int) -> list[Piece]:
+    pieces: list[Piece] = [("… ", "")] if start else []
+    at = start
+    for low, high, slot in spans:
+        if low < at or high > end:
+            continue
+        pieces += [(visible(text[at:low]), ""), (visible(text[low:high]), slot)]
+        at = high
+    pieces.append((visible(text[at:end]), ""))
+    if end < len(text):
+        pieces.append((" …", ""))
+    return [piece for piece in pieces if piece[0]]

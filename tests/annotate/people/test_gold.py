@@ -1,0 +1,49 @@
+import json
+import time
+
+import pytest
+
+from portrayal.annotate.people import Roles, extract_people, score_people
+
+
+@pytest.fixture(scope="module")
+def gold(shared_data):
+    path = shared_data("laissez_faire/gold_stories_dev.jsonl")
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_names_and_genders_agree_with_hand_labels(gold):
+    score = score_people(gold)
+    assert score.n_slots == 3943
+    assert score.name_precision >= 0.965
+    assert score.name_recall >= 0.965
+    assert score.gender_precision >= 0.925
+    assert score.gender_recall >= 0.915
+
+
+def test_every_domain_reaches_the_floor(gold):
+    by_domain = score_people(gold).by["domain"]
+    assert set(by_domain) == {"Labor", "Learning", "Love"}
+    for score in by_domain.values():
+        assert min(score.name_precision, score.name_recall) >= 0.94
+        assert min(score.gender_precision, score.gender_recall) >= 0.85
+
+
+def test_spans_of_real_stories_hold_the_names(gold):
+    for row in gold:
+        text = row["text"] or ""
+        for character in extract_people(text, Roles(row["subject_role"], row["object_role"])):
+            for span in character.spans if character else ():
+                if span.kind == "name":
+                    assert text[span.start : span.end] == character.name
+
+
+def test_thousands_of_stories_a_second(gold):
+    stories = [(row["text"] or "", Roles(row["subject_role"], row["object_role"])) for row in gold]
+    fastest = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        for text, roles in stories:
+            extract_people(text, roles)
+        fastest = min(fastest, time.process_time() - start)
+    assert len(stories) / fastest >= 2000  # half of the aim, for slow or busy machines

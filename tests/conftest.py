@@ -1,0 +1,28 @@
+"""What every test may use: the helpers beside this file, and the shared development data."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # so that tests, and the processes they start, import `support`
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """Find a file of the shared data; absent ones skip a test, except in CI, where they fail."""
+    folder = HERE.parent.parent / "shared" / "data"
+
+    def find(name: str) -> Path:
+        path = folder / name
+        if not path.exists():
+            reason = f"needs {name} of the shared development data beside the repository"
+            if os.environ.get("CI"):
+                pytest.fail(f"{reason}; CI must have it")
+            pytest.skip(reason)
+        return path
+
+    return find

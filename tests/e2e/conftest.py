@@ -1,0 +1,143 @@
+"""The real command line in a process of its own, and the files it is given."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portrayal.cli import main
+
+QUICK = ("--draws", "100", "--permutations", "20")
+LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        assert self.status == 0, self.err
+        return json.loads(self.out)
+
+    def ok(self) -> "Done":
+        assert self.status == 0, self.err
+        assert "Traceback" not in self.err
+        return self
+
+    def refused(self, *words: str) -> None:
+        """Check that a user could act on the error: one line, no traceback, these words."""
+        assert self.status == 2, (self.status, self.out, self.err)
+        lines = self.err.strip().splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("error: ")
+        assert len(lines[0]) > len("error: ") + 10
+        for word in words:
+            assert word in lines[0]
+
+
+Portrayal = Callable[..., Done]
+
+
+@pytest.fixture
+def portrayal(tmp_path: Path) -> Portrayal:
+    """Run `python -m portrayal …` in the test's folder."""
+
+    def run(*arguments: object, cwd: Path = tmp_path) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "portrayal", *map(str, arguments)],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Portrayal:
+    """Run the same entry point in this process, for tables of refusals."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["portrayal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capfd.readouterr()
+        return Done(int(stop.value.code or 0), out, err)
+
+    return run
+
+
+def labelled(
+    prompt: str,
+    model: str,
+    subject: tuple[str | None, str | None],
+    other: tuple[str | None, str | None],
+    **more: Any,
+) -> dict[str, Any]:
+    """Return one story between a doctor and a patient whose people somebody labelled."""
+    return {
+        "story": "Somebody met somebody.",
+        "prompt_id": prompt,
+        "model": model,
+        "domain": "Labor",
+        "condition": "power-laden",
+        "subject_role": "doctor",
+        "object_role": "patient",
+        "a": subject[0],
+        "b": subject[1],
+        "c": other[0],
+        "d": other[1],
+    } | more
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def _hospital(folder: Path) -> Path:
+    rows = []
+    for i in range(40):
+        doctor = ("Emily", "F") if i % 4 == 0 else ("John", "M")
+        patient = ("José", "M") if i % 4 == 1 else ("María", "F")
+        rows.append(labelled(f"p{i % 5}", "m", doctor, patient))
+    return write_lines(folder / "stories.jsonl", rows)
+
+
+@pytest.fixture
+def hospital(tmp_path: Path) -> Path:
+    """Forty labelled stories: three of four doctors are men, one of four patients is."""
+    return _hospital(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def hospital_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of these stories, made once by the command line; tests only read it."""
+    folder = tmp_path_factory.mktemp("hospital")
+    command = [sys.executable, "-m", "portrayal", "audit", "laissez-faire", *QUICK]
+    files = ["--texts", str(_hospital(folder)), "--out", str(folder / "r")]
+    subprocess.run([*command, *files, "--column", *LABELS], check=True, capture_output=True)
+    return folder / "r"
+
+
+def only(estimates: list[dict[str, Any]], **where: str | None) -> dict[str, Any]:
+    """Return the one estimate whose strata and group are these."""
+    found = [e for e in estimates if {**e["strata"], **e["group"]}.items() >= where.items()]
+    assert len(found) == 1, (where, len(found))
+    return found[0]

@@ -1,0 +1,238 @@
+"""Every registered component describes itself, and one table of cases runs every measure."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import portrayal
+from guards.tree import ROOT
+from portrayal import registry
+from portrayal.records import Estimate
+from portrayal.run import Run
+
+WORDS = ("summary", "reads", "unit", "range", "undefined_when", "equation", "source")
+UNITS = {"character", "couple", "story", "name", "sentence", "text", "pair"}
+VERSIONED = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*\.v[1-9][0-9]*")
+KINDS = ("measures", "annotators")
+COMPONENTS = [(kind, name) for kind in KINDS for name in registry.names(kind)]
+CARD = ("Paper", "What is copied", "Measures", "What differs, and why", "Reproduction", "Limits")
+
+
+@pytest.mark.parametrize(("kind", "name"), COMPONENTS)
+def test_a_component_describes_itself(kind: registry.Kind, name: str) -> None:
+    component = registry.get(kind, name)
+    assert component.name == name
+    assert VERSIONED.fullmatch(name), f"{name} lacks a version such as .v1"
+    for field in WORDS:
+        text = getattr(component, field)
+        assert isinstance(text, str)
+        assert text.strip() == text != "", f"{name} has nothing to say under {field}"
+    assert component.unit in UNITS
+    assert component.summary.endswith(".")
+    assert re.search(r"\b(19|20)\d\d\b", component.source), "a source names its year"
+
+
+@pytest.mark.parametrize(("kind", "name"), COMPONENTS)
+def test_a_component_has_a_section_in_the_reference(kind: str, name: str) -> None:
+    page = (ROOT / "docs" / "reference" / f"{kind}.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## `?{re.escape(name)}`?$", page, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("kind", "name"), COMPONENTS)
+def test_a_component_occurs_in_a_test(kind: registry.Kind, name: str) -> None:
+    (point,) = entry_points(group=f"portrayal.{kind}", name=name)
+    wanted = (name, point.module)
+    here = Path(__file__)
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if path != here]
+    found = [path for path in tests if any(word in path.read_text("utf-8") for word in wanted)]
+    assert found, f"no test but this one speaks of {' or '.join(wanted)}"
+
+
+@pytest.mark.parametrize("name", registry.names("studies"))
+def test_a_study_describes_itself(name: str) -> None:
+    study = registry.get("studies", name)
+    for field in ("title", "paper", "question"):
+        assert getattr(study, field).strip()
+    assert study.name == name
+    assert study.question.endswith("?")
+    assert study.prompts()
+    assert study.sample().is_file()
+    assert set(study.measures) <= set(registry.names("measures"))
+    assert {study.annotator, study.labelled_annotator} <= set(registry.names("annotators"))
+    (point,) = entry_points(group="portrayal.studies", name=name)
+    card = files(point.module).joinpath(study.card).read_text(encoding="utf-8")
+    missing = [title for title in CARD if f"\n## {title}\n" not in card]
+    assert not missing, f"the card of {name} lacks {missing}"
+    page = (ROOT / "docs" / "reference" / "studies.md").read_text(encoding="utf-8")
+    assert f"\n## `{name}`\n" in page
+
+
+@pytest.mark.parametrize("name", registry.names("studies"))
+def test_a_study_can_be_reproduced(name: str) -> None:
+    checks = registry.get("studies", name).reproduce()
+    assert checks
+    for check in checks:
+        assert 0 <= check.reproduced <= check.checked
+        assert len(check.rows) == check.checked - check.reproduced
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the estimates of one measure look like on the sample.
+
+    `strata` and `groups` name the attributes an estimate may have; `holds` is the range of values.
+    """
+
+    statistic: str
+    strata: set[str]
+    groups: set[str]
+    holds: Callable[[float], bool]
+    null: float | None = None
+
+
+def _ratio(value: float) -> bool:
+    return value >= 0.0
+
+
+def _share(value: float) -> bool:
+    return 0.0 <= value <= 1.0
+
+
+def _count(value: float) -> bool:
+    return value >= 0.0 and value == int(value)
+
+
+PLACE = {"domain", "model"}
+PEOPLE = {"race", "gender"}
+CASES = {
+    "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
+    "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
+    "name_subordination.v1": Case(
+        "ratio", PLACE, {"name", "race", "gender"}, lambda v: v > 0.0, 1.0
+    ),
+    "threshold_subordination.v1": Case("ratio", PLACE, {*PEOPLE, "threshold"}, _ratio, 1.0),
+    "common_names.v1": Case("count", {*PLACE, "role"}, {*PEOPLE, "name"}, _count),
+    "likelihood_histogram.v1": Case("count", {*PLACE, "role"}, {*PEOPLE, "likelihood"}, _count),
+    "scenario_likelihood.v1": Case("share", {*PLACE, "role", "scenario"}, PEOPLE, _share),
+    "pair_roles.v1": Case(
+        "share",
+        {*PLACE, "relationship"},
+        {f"{role}_{kind}" for role in ("dominant", "subordinate") for kind in PEOPLE},
+        _share,
+    ),
+    "outcomes.v1": Case("share", {*PLACE, "condition"}, {"outcome"}, _share),
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    sample = registry.get("studies", "laissez-faire").sample()
+    out = tmp_path_factory.mktemp("sample") / "run"
+    return portrayal.audit(
+        "laissez-faire", texts=sample, out=out, report=False, draws=100, permutations=20
+    )
+
+
+def test_the_table_of_cases_is_complete() -> None:
+    assert set(CASES) == set(registry.names("measures"))
+
+
+@pytest.mark.parametrize("measure", CASES)
+def test_every_measure_runs_on_the_sample(run: Run, measure: str) -> None:
+    case, component = CASES[measure], registry.component("measures", measure)
+    rows = [row for row in run.records if row.measure == measure]
+    assert any(row.value is not None for row in rows), f"{measure} has no value on the sample"
+    for row in rows:
+        assert row.statistic == case.statistic
+        assert row.unit == component.unit
+        assert row.source == component.source
+        assert set(row.strata) <= case.strata, row.strata
+        assert set(row.group) <= case.groups, row.group
+        if row.value is not None:
+            assert case.holds(row.value), row
+        _carries_its_evidence(row, case)
+
+
+def _carries_its_evidence(row: Estimate, case: Case) -> None:
+    assert row.study == "laissez-faire"
+    assert row.instruments.get("annotator", "people.v1") == "people.v1"
+    assert row.undefined is None or row.undefined.strip()
+    for bounds in (row.interval, row.paper_interval):
+        assert bounds is None or (bounds.low <= bounds.high and 0 < bounds.level < 1)
+    if row.interval is not None:
+        assert row.interval.n_clusters is not None
+    if case.null is not None and row.value is not None:
+        assert row.null is not None
+        assert row.null.value == case.null
+    assert all(0.0 <= test.p <= 1.0 or test.p != test.p for test in row.tests)
+
+
+THIRD_PARTY = """
+from portrayal.registry import Component
+
+def longest_name(tally, scope):
+    return iter(())
+
+LONGEST = Component(
+    name="longest_name.v1",
+    summary="Letters of the longest first name.",
+    reads="people of all stories",
+    unit="name",
+    range="0 and up",
+    undefined_when="no character has a first name",
+    equation="max over names of their length",
+    source="Acme 2026",
+    run=longest_name,
+)
+"""
+
+
+def _install(site: Path, value: str = "acme_measures:LONGEST", folder: str = "acme") -> None:
+    """Lay a package out as an installer would: a module, and a folder with its entry points."""
+    (site / "acme_measures.py").write_text(THIRD_PARTY, encoding="utf-8")
+    info = site / f"{folder}_measures-0.1.dist-info"
+    info.mkdir()
+    about = f"Metadata-Version: 2.1\nName: {folder}-measures\nVersion: 0.1\n"
+    (info / "METADATA").write_text(about, encoding="utf-8")
+    points = f"[portrayal.measures]\nlongest_name.v1 = {value}\n"
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+
+
+def _measures(site: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "portrayal", "measures", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(site), *sys.path])},
+    )
+
+
+def test_a_package_of_somebody_else_comes_in_by_the_same_door(tmp_path: Path) -> None:
+    _install(tmp_path)
+    done = _measures(tmp_path)
+    assert done.returncode == 0, done.stderr
+    listed = {row["name"]: row for row in json.loads(done.stdout)["measures"]}
+    assert listed["longest_name.v1"]["summary"] == "Letters of the longest first name."
+    assert set(registry.names("measures")) < set(listed)
+
+
+def test_two_packages_cannot_take_one_name(tmp_path: Path) -> None:
+    _install(tmp_path)
+    _install(tmp_path, value="acme_measures:OTHER", folder="rival")
+    done = _measures(tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: two installed packages register 'longest_name.v1'")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,138 @@
+"""Clustered inference on shares and ratios: what holds always, and how often intervals cover."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, ratio_inference, share_inference
+from support import scope
+
+
+def counts(shape):
+    """Totals per prompt and counts within them, often 0."""
+    totals = arrays(np.int64, shape, elements=st.integers(0, 12))
+    parts = arrays(np.float64, shape, elements=st.sampled_from([0.0, 0.0, 0.25, 0.5, 1.0, 1.0]))
+    return st.tuples(parts, totals).map(lambda both: (both[0] * both[1], both[1].astype(float)))
+
+
+SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 4))
+
+
+def rng():
+    return np.random.default_rng(5)
+
+
+def check(found, value, clusters):
+    """What holds of every inference: the value, its bounds, and when they exist."""
+    np.testing.assert_allclose(found.value, value, rtol=1e-9)
+    np.testing.assert_array_equal(found.n_clusters, clusters)
+    for i, each in enumerate(value):
+        interval = found.interval(i, scope())
+        if clusters[i] < 2 or np.isnan(each):
+            assert interval is None
+            assert np.isnan(found.test(i).p)
+            continue
+        assert interval is not None
+        assert interval.high > interval.low >= 0
+        assert interval.low <= each * (1 + 1e-9)
+        assert interval.high >= each * (1 - 1e-9)
+        assert interval.n_clusters == clusters[i]
+        assert interval.method in (BOOTSTRAP, PER_PROMPT)
+        assert (interval.seed == 0) == (interval.method == BOOTSTRAP)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(SHAPES.flatmap(counts))
+def test_shares(cells):
+    count, total = cells
+    scale = np.linspace(0.3, 1.0, count.shape[1])
+    found = share_inference(count, total, scale, scope(), rng())
+    with np.errstate(invalid="ignore"):
+        value = np.array(
+            [sum(k) / sum(n) if sum(n) else np.nan for k, n in zip(count.T, total.T, strict=True)]
+        )
+    check(found, value / scale, [int(sum(column > 0)) for column in total.T])
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(SHAPES.flatmap(lambda shape: st.tuples(counts(shape), counts(shape))))
+def test_ratios(both):
+    (a, n), (b, m) = both
+    found = ratio_inference((a, n), (b, m), scope(), rng())
+    value, clusters = [], []
+    for i in range(a.shape[1]):
+        lesser = a[:, i].sum() / n[:, i].sum() if n[:, i].sum() else np.nan
+        greater = b[:, i].sum() / m[:, i].sum() if m[:, i].sum() else np.nan
+        infinite = greater == 0 and lesser > 0
+        value.append(np.inf if infinite else lesser / greater if greater else np.nan)
+        clusters.append(int(((n[:, i] > 0) & (m[:, i] > 0)).sum()))
+    check(found, np.array(value), clusters)
+
+
+def test_prompts_that_agree_get_the_score_interval_of_one_observation_each():
+    from scipy.stats import binomtest
+
+    total = np.array([[40.0], [4.0], [1.0], [300.0]])
+    found = share_inference(total, total, np.ones(1), scope(), rng())
+    interval = found.interval(0, scope())
+    wilson = binomtest(4, 4).proportion_ci(0.95, "wilson")
+    assert (interval.low, interval.high) == pytest.approx((wilson.low, wilson.high))
+    assert interval.method == PER_PROMPT
+    assert interval.seed is None
+
+
+def test_texts_added_to_every_prompt_do_not_narrow_the_interval():
+    """Ten times the texts with the same shares are not ten times the evidence."""
+    count, total = np.array([[1.0], [7.0], [3.0], [9.0]]), np.full((4, 1), 10.0)
+    few = share_inference(count, total, np.ones(1), scope(draws=1000), rng())
+    many = share_inference(10 * count, 10 * total, np.ones(1), scope(draws=1000), rng())
+    np.testing.assert_allclose([few.low, few.high, few.p], [many.low, many.high, many.p])
+
+
+def test_the_p_value_is_student_t_on_the_log_scale():
+    from scipy import stats
+
+    count, total = np.array([3.0, 8.0, 1.0, 6.0]), np.array([10.0, 10.0, 10.0, 30.0])
+    value = count.sum() / total.sum() / 0.2
+    influence = count / count.sum() - total / total.sum()
+    error = np.sqrt(4 / 3 * (influence**2).sum())
+    expected = 2 * stats.t.sf(abs(np.log(value)) / error, 3)
+    found = share_inference(count[:, None], total[:, None], np.array([0.2]), scope(), rng())
+    assert found.test(0).p == pytest.approx(expected)
+
+
+def simulated(rng, n_prompts):
+    """Prompts of very different sizes whose own shares scatter around 0.3."""
+    sizes = rng.choice([3, 8, 20, 60], size=n_prompts)
+    shares = rng.beta(0.3 * 6, 0.7 * 6, size=n_prompts)
+    return rng.binomial(sizes, shares).astype(float), sizes.astype(float)
+
+
+@pytest.mark.parametrize("n_prompts", [8, 25])
+def test_clustered_intervals_cover_where_naive_ones_do_not(n_prompts):
+    draw = np.random.default_rng(11)
+    trials = [simulated(draw, n_prompts) for _ in range(300)]
+    count, total = (np.stack([trial[i] for trial in trials], axis=1) for i in (0, 1))
+    found = share_inference(count, total, np.ones(300), scope(draws=400), rng())
+    share = count.sum(0) / total.sum(0)
+    clustered = np.mean((found.low <= 0.3) & (found.high >= 0.3))
+    half = 1.96 * np.sqrt(share * (1 - share) / total.sum(0))
+    naive = np.mean(abs(share - 0.3) <= half)
+    assert clustered > 0.88
+    assert naive < 0.75
+    assert np.mean(found.p[np.isfinite(found.p)] >= 0) == 1
+
+
+def test_ratios_of_equal_shares_are_rejected_about_as_often_as_they_should():
+    draw = np.random.default_rng(12)
+    a, n, b, m = (
+        np.stack(parts, axis=1)
+        for parts in zip(
+            *[(*simulated(draw, 15), *simulated(draw, 15)) for _ in range(300)], strict=True
+        )
+    )
+    found = ratio_inference((a, n), (b, m), scope(draws=400), rng())
+    assert np.mean((found.low <= 1) & (found.high >= 1)) > 0.9
+    assert 0.01 < np.mean(found.p < 0.05) < 0.1

@@ -1,0 +1,99 @@
+"""Every measure agrees with its definition written as plain loops, in every stratum and group."""
+
+import math
+
+import pytest
+
+import naive
+from portrayal import registry
+from portrayal.reference import baseline
+from support import MEASURE_ARGUMENTS, scope
+
+P_STAR = baseline("census-2022")
+SHARES = dict(P_STAR.race) | dict(P_STAR.gender)
+
+DEFINITIONS = {
+    "representation.v1": lambda stories: naive.representation(stories, SHARES),
+    "pair_representation.v1": lambda stories: naive.pair_representation(stories, P_STAR.pair),
+    "subordination.v1": naive.subordination,
+    "median_racialized_subordination.v1": naive.median_racialized,
+    "name_subordination.v1": naive.name_subordination,
+    "threshold_subordination.v1": naive.threshold_subordination,
+    "common_names.v1": naive.common_names,
+    "likelihood_histogram.v1": naive.likelihood_histogram,
+    "scenario_likelihood.v1": naive.scenario_likelihood,
+    "pair_roles.v1": naive.pair_roles,
+    "outcomes.v1": naive.outcomes,
+}
+
+
+def measured(name, tallied, **settings):
+    component = registry.component("measures", name)
+    return list(component.run(tallied, scope(**settings), **MEASURE_ARGUMENTS.get(name, {})))
+
+
+def by_key(estimates):
+    found = {naive.key(e.strata, e.group): e for e in estimates}
+    assert len(found) == len(estimates), "two estimates have the same strata and group"
+    return found
+
+
+def test_every_registered_measure_has_a_definition():
+    assert set(DEFINITIONS) == set(registry.names("measures"))
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_values_are_those_of_the_definition(name, tallied, stories):
+    expected = DEFINITIONS[name](stories)
+    found = by_key(measured(name, tallied))
+    assert found.keys() == expected.keys()
+    assert any(value not in (None, 0, 1) for value in expected.values())
+    for each, value in expected.items():
+        assert found[each].value == (None if value is None else pytest.approx(value, rel=1e-9)), (
+            each
+        )
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_what_an_estimate_says_of_itself(name, tallied):
+    component = registry.component("measures", name)
+    for e in measured(name, tallied, seed=3):
+        assert e.measure == component.name == name
+        assert e.unit == component.unit
+        assert e.study == "test"
+        assert e.source
+        assert (e.undefined is None) or len(e.undefined) > 20, "a reason is a sentence"
+        assert e.n_texts >= 0
+        assert all(count >= 0 for count in e.exclusions.values())
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_intervals_hold_the_value_and_have_width(name, tallied):
+    checked = 0
+    for e in measured(name, tallied):
+        for interval in (e.interval, e.paper_interval):
+            if interval is None:
+                continue
+            assert interval.high > interval.low, e
+            assert interval.method
+            assert interval.level == 0.95
+            assert not math.isnan(interval.low)
+            assert not math.isnan(interval.high)
+        if e.value is None:
+            continue
+        if e.interval is not None:
+            checked += 1
+            slack = 1e-9 * max(1.0, abs(e.value))
+            assert e.interval.low - slack <= e.value <= e.interval.high + slack, e
+            assert e.interval.n_clusters == e.n_clusters
+            assert (e.interval.seed is not None) == ("bootstrap" in e.interval.method)
+    assert checked
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_clustered_p_values_come_first_and_lie_in_the_unit_interval(name, tallied):
+    for e in measured(name, tallied):
+        for test in e.tests:
+            assert math.isnan(test.p) or 0 <= test.p <= 1
+        if e.tests:
+            assert "cluster" in e.tests[0].method

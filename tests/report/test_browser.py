@@ -1,0 +1,173 @@
+"""The page in a real browser: draws, asks nothing of the network, runs nothing it was given."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portrayal.report import write_report
+from portrayal.run import Run
+
+from .conftest import estimate
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    "<script>window.hit=1</script></script><img src=x onerror='window.hit=1'>"
+    "{{ 7*7 }}{% raw %}${window.hit=1}\u202e\u2066gnp\u2028\"'`"
+)
+
+
+def opened(browser: Any, path: Path, width: int = 1280) -> None:
+    browser.get_log("browser")
+    browser.get_log("performance")
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(path.as_uri())
+    for _ in range(200):
+        if browser.execute_script("return document.body.dataset.drawn") == "all":
+            return
+        time.sleep(0.05)
+    pytest.fail("the charts were not drawn within 10 seconds")
+
+
+def requests(browser: Any) -> list[str]:
+    found = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    urls = [
+        m["params"]["request"]["url"] for m in found if m["method"] == "Network.requestWillBeSent"
+    ]
+    return [url for url in urls if not url.startswith(("data:", "blob:", "chrome"))]
+
+
+@pytest.fixture(scope="module")
+def page(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(sample_run, tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture
+def hostile(make_run: Callable[..., Run], tmp_path: Path) -> Path:
+    rows = [
+        estimate(3.0, 2.0, 4.0, q=0.001, model=HOSTILE, group={"race": HOSTILE, "gender": HOSTILE}),
+        estimate(
+            3.0,
+            2.0,
+            4.0,
+            q=0.001,
+            model=HOSTILE,
+            domain=HOSTILE,
+            measure="name_subordination.v1",
+            group={"name": HOSTILE},
+            details={"share_Latine": 0.9, "count_subordinate": 5.0},
+        ),
+        estimate(
+            0.2, 0.1, 0.3, model=HOSTILE, measure="representation.v1", group={"race": HOSTILE}
+        ),
+        estimate(0.2, 0.1, 0.3, model=HOSTILE, measure="evil.v1", group={HOSTILE: HOSTILE}),
+    ]
+    stories = [
+        {
+            "text": f"{HOSTILE} and {HOSTILE}",
+            "model": HOSTILE,
+            "object_name": HOSTILE,
+            "object_gender": "F",
+            "object_spans": [{"start": 0, "end": 10, "kind": "name"}],
+        }
+    ]
+    run = make_run(rows, models=[HOSTILE], stories=stories)
+    return write_report(run, tmp_path / "report.html")
+
+
+def test_every_chart_is_drawn_without_errors_or_requests(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    charts = browser.execute_script(
+        "return [...document.querySelectorAll('[id^=chart-]')].map(e => [e.id, e.dataset.drawn,"
+        " e.querySelectorAll('svg.marks path, svg.marks text').length])"
+    )
+    assert len(charts) >= 8
+    for name, drawn, marks in charts:
+        assert drawn == "yes", name
+        assert marks > 10, name
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    assert requests(browser) == [page.as_uri()]
+
+
+def test_hostile_text_is_shown_and_does_nothing(browser: Any, hostile: Path) -> None:
+    opened(browser, hostile)
+    assert browser.execute_script("return window.hit") is None
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+    scripts = browser.execute_script("return document.querySelectorAll('script').length")
+    assert scripts == 5
+    story = browser.execute_script("return document.querySelector('.story').textContent")
+    assert story.startswith("<script>window.hit=1</script></script><img src=x")
+    assert "{{ 7*7 }}{% raw %}${window.hit=1}" in story
+    isolated = "return getComputedStyle(document.querySelector('.story')).unicodeBidi"
+    assert browser.execute_script(isolated) == "isolate"
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    assert requests(browser) == [hostile.as_uri()]
+
+
+def test_the_table_filters(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    rows = "return [...document.querySelectorAll('#ratios tbody tr')].map(r => r.textContent)"
+    everything = browser.execute_script(rows)
+    assert len(everything) == 40
+    field = browser.find_element("id", "filter")
+    field.send_keys("Latine labor")
+    chosen = browser.execute_script(rows)
+    assert 0 < len(chosen) < 40
+    assert all("Latine" in row and "Labor" in row for row in chosen)
+    browser.execute_script("document.getElementById('sure-only').click()")
+    assert len(browser.execute_script(rows)) < len(chosen)
+    note = browser.find_element("id", "filter-note").text
+    assert "ratios" in note
+
+
+def test_the_download_unpacks_in_the_page(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    browser.execute_script("document.getElementById('download').click()")
+    for _ in range(100):
+        if browser.find_element("id", "download-note").text.startswith("Saved"):
+            break
+        time.sleep(0.05)
+    path = browser.downloads / "estimates.csv"
+    for _ in range(100):
+        if path.exists():
+            break
+        time.sleep(0.05)
+    assert path.read_text(encoding="utf-8").startswith("study,measure,statistic,unit")
+
+
+def test_a_phone_scrolls_down_only(browser: Any, page: Path) -> None:
+    opened(browser, page, width=375)
+    browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    wide, inner = browser.execute_script(
+        "return [document.documentElement.scrollWidth, window.innerWidth]"
+    )
+    assert inner == 375
+    assert wide <= inner
+
+
+def test_printing_opens_the_tables(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    closed = "return document.querySelectorAll('details:not([open])').length"
+    assert browser.execute_script(closed) > 0
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.execute_script(closed) == 0
+    browser.execute_script("window.dispatchEvent(new Event('afterprint'))")
+    assert browser.execute_script(closed) > 0
+
+
+def test_every_chart_has_a_text_alternative(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    labels = browser.execute_script(
+        "return [...document.querySelectorAll('.chart')].map(e => e.getAttribute('aria-label'))"
+    )
+    assert labels
+    assert all(len(label) > 20 for label in labels)
+    tables = browser.execute_script(
+        "return [...document.querySelectorAll('figure')].map(f => !!f.querySelector('table'))"
+    )
+    assert all(tables)

@@ -1,0 +1,136 @@
+"""Which ratios become sentences, in which order, in which words."""
+
+import math
+from collections.abc import Callable
+
+from portrayal.report.findings import findings, leads
+from portrayal.report.limits import absent_groups, cannot_say
+from portrayal.report.view import View
+from portrayal.run import Run
+
+from .conftest import estimate
+
+Maker = Callable[..., Run]
+SURE = {"q": 0.001}
+REP = "representation.v1"
+
+
+def _view(make_run: Maker, *estimates: object, **more: object) -> View:
+    return View.of(make_run(list(estimates), **more))
+
+
+def test_a_finding_names_group_value_interval_null_and_q(make_run: Maker) -> None:
+    view = _view(make_run, estimate(14.2, 9.1, 22.4, **SURE))
+    (found,) = findings(view)
+    assert found.headline == (
+        "Characters with names most borne by Latine people and masculine references make up 14 "
+        "times as large a share of the subordinate as of the dominant characters in power-laden "
+        "Labor stories"
+    )
+    evidence = found.evidence.replace("\u00a0", " ")
+    assert "95 % interval 9.1–22 over 10 prompts" in evidence
+    assert "roles swapped at random within each story it would be 0.80–1.25" in evidence
+    assert "q = 0.001" in evidence
+
+
+def test_only_what_can_be_told_from_its_null_is_a_finding(make_run: Maker) -> None:
+    view = _view(
+        make_run,
+        estimate(3.0, 0.9, 9.0, **SURE, domain="A"),
+        estimate(3.0, 2.0, 4.0, q=0.2, domain="B"),
+        estimate(3.0, 2.0, 4.0, q=None, domain="C"),
+        estimate(3.0, 2.0, 4.0, q=math.nan, domain="D"),
+        estimate(3.0, 2.0, 4.0, **SURE, null=(0.1, 5.0), domain="E"),
+        estimate(3.0, 2.0, 4.0, **SURE, clusters=4, domain="F"),
+        estimate(None, domain="G"),
+    )
+    assert findings(view) == []
+    domains = [lead.first.strata["domain"] for lead in leads(view)]
+    assert domains == ["B", "C", "D"]
+    assert "with an interval" not in cannot_say(view)
+
+
+def test_few_prompts_are_flagged_among_the_leads(make_run: Maker) -> None:
+    (lead,) = leads(_view(make_run, estimate(3.0, 2.0, 4.0, **SURE, clusters=4)))
+    assert lead.flags == ("fewer than 5 prompts",)
+
+
+def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:
+    group = {"race": "Black"}
+    share = {"details": {"share": 0.05, "baseline": 0.136}}
+    view = _view(
+        make_run,
+        estimate(0.5, 0.4, 0.6, measure=REP, group=group, domain="Love", **SURE, **share),
+        estimate(0.25, 0.2, 0.3, measure=REP, group=group, domain="Labor", **SURE, **share),
+        estimate(3.0, 2.0, 4.0, **SURE),
+        estimate(9.0, 8.0, 10.0, measure=REP, group={"gender": "F"}, **SURE, **share),
+    )
+    found = findings(view)
+    assert [f.first.value for f in found] == [9.0, 0.25, 3.0]
+    assert found[0].headline.startswith("Feminized characters are over-represented")
+    assert "0.25 times the baseline’s share (5.0 % against 13.6 %)" in found[1].headline.replace(
+        "\u00a0", " "
+    )
+    assert "Also in Love (0.50, 0.40–0.60)." in found[1].evidence
+
+
+def test_at_most_six_findings_and_no_measure_crowds_out_another(make_run: Maker) -> None:
+    races = ("White", "Latine", "Black", "Asian", "AI/AN", "MENA", "NH/PI")
+    many = [
+        estimate(0.01 * (i + 1), 0.001, 0.5, measure=REP, group={"race": race}, **SURE)
+        for i, race in enumerate(races)
+    ]
+    pair = estimate(
+        0.9,
+        0.8,
+        0.95,
+        measure="pair_representation.v1",
+        group={"pair": "F-F"},
+        **SURE,
+        null=(0.97, 1.02),
+    )
+    found = findings(_view(make_run, *many, pair))
+    assert len(found) == 6
+    assert "couples of two feminized characters (F-F)" in found[-1].headline.lower() or any(
+        "two feminized characters (F-F)" in f.headline for f in found
+    )
+
+
+def test_several_models_speak_of_the_pooled_stratum_and_count_agreement(make_run: Maker) -> None:
+    models = ("a", "b", "c")
+    rows = [estimate(3.0, 2.0, 4.0, model="all", **SURE)]
+    rows += [estimate(v, 0.5, 5.0, model=m) for v, m in zip((4.0, 2.0, 0.9), models, strict=True)]
+    view = _view(make_run, *rows, models=models)
+    (found,) = findings(view)
+    assert found.first.strata["model"] == "all"
+    assert found.evidence.endswith("2 of 3 models point the same way.")
+
+
+def test_one_model_is_shown_once(make_run: Maker) -> None:
+    view = _view(make_run, estimate(model="all"), estimate(model="m"))
+    assert view.main == "m"
+    assert len(view.estimates) == 1
+
+
+def test_what_cannot_be_said(make_run: Maker) -> None:
+    gone = estimate(
+        0.0,
+        0.0,
+        12.0,
+        measure=REP,
+        group={"gender": "NB"},
+        q=None,
+        details={"share": 0.0, "baseline": 0.017},
+        null=(0.0, 5.0),
+    )
+    view = _view(make_run, estimate(None), estimate(1.0, 0.2, 5.0), gone)
+    assert absent_groups(view).startswith("Not once counted, in Labor: non-binary characters.")
+    assert "1 of 3 ratios are undefined" in cannot_say(view)
+    assert "no evidence that the groups are treated alike" in cannot_say(view)
+
+
+def test_no_sentence_claims_too_much(sample_run: Run) -> None:
+    view = View.of(sample_run)
+    words = " ".join(f.headline + f.evidence for f in [*findings(view), *leads(view)])
+    for word in ("proves", "unbiased", "debiased", "biased"):
+        assert word not in words

@@ -1,0 +1,34 @@
+"""Work of shards, in a module that the processes which run it import at once."""
+
+import os
+import signal
+from pathlib import Path
+
+
+def copy_shard(source: Path, target: Path) -> int:
+    """Copy the source."""
+    target.write_text(source.read_text())
+    return 1
+
+
+def fail_on_bad(source: Path, target: Path) -> int:
+    """Raise where the shard says so; else copy it."""
+    if source.read_text() == "bad":
+        raise ValueError("this shard is bad")
+    return copy_shard(source, target)
+
+
+def die_on_bad(source: Path, target: Path) -> int:
+    """Kill the worker where the shard says so; else copy it."""
+    if source.read_text() == "bad":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return copy_shard(source, target)
+
+
+def die_once(source: Path, target: Path) -> int:
+    """End the worker the first time a shard is seen; copy it the second time."""
+    seen = source.with_suffix(".seen")
+    if source.read_text() == "once" and not seen.exists():
+        seen.touch()
+        os._exit(1)
+    return copy_shard(source, target)
