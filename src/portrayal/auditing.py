@@ -9,9 +9,11 @@ from typing import Any
 
 from portrayal import __version__, registry
 from portrayal.annotate import annotate_run
+from portrayal.asking import Asking, ask_model
 from portrayal.collect import import_texts
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
+from portrayal.datasheet import write_datasheet
 from portrayal.errors import OptionError
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_parquet
@@ -27,6 +29,8 @@ def audit(
     study: str,
     *,
     texts: Any = None,
+    model: str | Asking | None = None,
+    samples: int = 1,
     out: str | Path | None = None,
     columns: Mapping[str, str] | Iterable[str] | None = None,
     preset: str | None = None,
@@ -48,6 +52,9 @@ def audit(
     texts
         A path (CSV, JSON lines, Parquet, Excel), a DataFrame, or an iterable of mappings. May be
         left out when `out` holds texts already.
+    model, samples
+        A model to ask in place of texts, "openai:gpt-5-mini" or an `Asking` with every setting,
+        and how many answers to each prompt.
     out
         The run directory; a new temporary one by default. An audit that stopped continues there.
     columns
@@ -87,13 +94,31 @@ def audit(
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     tell = say or _silent
     mapping = columns if isinstance(columns, Mapping) else parse_columns(columns or ())
+    if model is not None and texts is not None:
+        raise OptionError("give either texts or a model to ask, not both.")
     with run.lock():
+        if model is not None:
+            asking = Asking(model, samples) if isinstance(model, str) else model
+            _ask(run, chosen, asking, tell)
         _collect(run, chosen, texts, mapping, preset, replace, shard_rows, tell)
         annotator = _annotate(run, chosen, workers, executor, progress, tell)
         _measure(run, chosen, annotator, choice, tell)
+        write_datasheet(run, run.datasheet_path)
         if report:
             tell(f"report: {run.report()}")
     return run
+
+
+def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
+    """Ask the model; a collection that the user ended ends the audit, one out of budget does not.
+
+    The audit then reads what was answered, and says how much of the plan that is.
+    """
+    stopped = ask_model(run, study.name, asking, tell).stopped
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    if stopped == "declined":
+        raise OptionError("nothing was asked: the collection was declined.")
 
 
 def _silent(_: str) -> None:
@@ -120,7 +145,7 @@ def _collect(
 ) -> None:
     note = run.texts.note()
     if texts is None:
-        if not note.get("complete"):
+        if not note.get("complete") and not note.get("asked"):
             raise OptionError(f"there are no texts: give a file, as {run.path} holds none yet.")
     else:
         note = import_texts(

@@ -9,7 +9,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from portrayal import __version__, show
+from portrayal import __version__, cli_ask, show, show_ask
+from portrayal.asking import Asking
 from portrayal.errors import OptionError, PortrayalError
 
 app = typer.Typer(
@@ -59,6 +60,18 @@ def audit(
         typer.Option(help="CSV, JSON lines, Parquet or Excel file, or a folder of them."),
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Audit the study's sample.")] = False,
+    model: cli_ask.Model = None,
+    samples: cli_ask.Samples = 1,
+    prompts: cli_ask.PromptFile = None,
+    base_url: cli_ask.BaseUrl = None,
+    parameter: cli_ask.Parameter = None,
+    concurrency: cli_ask.Concurrency = 16,
+    rpm: cli_ask.Rpm = None,
+    tpm: cli_ask.Tpm = None,
+    budget: cli_ask.Budget = None,
+    price: cli_ask.Price = None,
+    batch: cli_ask.Batch = False,
+    yes: cli_ask.Yes = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
     column: Columns = None,
     preset: Annotated[str | None, typer.Option(help="Columns of a published file.")] = None,
@@ -82,7 +95,7 @@ def audit(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Audit texts: who is in them, in which role, with what certainty."""
+    """Audit texts, or a model's answers: who is in them, in which role, how certainly."""
     from portrayal import registry
     from portrayal.auditing import audit as run_audit
 
@@ -92,10 +105,32 @@ def audit(
         if texts is not None:
             raise OptionError("give either --texts FILE or --sample, not both.")
         chosen = registry.get("studies", name).sample()
-    with show.progress(quiet=json) as advance:
+    asked = model is not None
+    with (
+        show.progress(quiet=json or asked) as advance,
+        show_ask.asking_progress(quiet=json or not asked) as answered,
+    ):
+        asking = None
+        if model is not None:
+            asking = Asking(
+                model,
+                samples,
+                prompts=prompts,
+                base_url=base_url,
+                parameters=cli_ask.parameters_of(parameter),
+                concurrency=concurrency,
+                rpm=rpm,
+                tpm=tpm,
+                budget=budget,
+                price=price,
+                batch=batch,
+                confirm=cli_ask.confirmation(yes, model),
+                progress=answered,
+            )
         run = run_audit(
             name,
             texts=chosen,
+            model=asking,
             out=out or Path("runs") / name,
             columns=[*(column or ()), *(more or ())],
             preset=preset,
@@ -178,15 +213,6 @@ def annotators(json: Json = False) -> None:
 
 
 @app.command()
-def prompts(
-    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
-    json: Json = False,
-) -> None:
-    """List the prompts of a study, as CSV."""
-    show.prompts(study, as_object=json)
-
-
-@app.command()
 def reproduce(
     study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
     rows: Annotated[
@@ -211,6 +237,11 @@ def people(
 
     columns = [*(column or ()), *(more or ())]
     show.people_score(score_people(read_gold(gold, columns)), as_object=json)
+
+
+for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts):
+    app.command()(command)
+app.command("import-inspect")(cli_ask.import_inspect)
 
 
 def main() -> None:

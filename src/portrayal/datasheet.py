@@ -4,6 +4,7 @@ The form is that of Gebru et al. (2021) as Shieh et al. (2025) fill it in Supple
 questions in seven sections. The same run gives the same file.
 """
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -27,12 +28,15 @@ _LISTED = 20  # models, names of strata or values shown in a line
 def write_datasheet(run: "Run", path: str | Path) -> Path:
     """Write the datasheet of a run as Markdown, and return its path.
 
+    A datasheet that somebody filled in or changed is left as it is: its text no longer has the
+    digest that its last line gives.
+
     Parameters
     ----------
     run
         An audited or collected run.
     path
-        Where to write; what people filled in there before is overwritten.
+        Where to write.
 
     Raises
     ------
@@ -42,8 +46,25 @@ def write_datasheet(run: "Run", path: str | Path) -> Path:
     from portrayal.run.stages import write_atomically
 
     target = Path(path)
-    write_atomically(target, datasheet(run))
+    if not _was_changed(target):
+        text = datasheet(run)
+        write_atomically(target, f"{text}{_digest_line(text)}\n")
     return target
+
+
+def _was_changed(path: Path) -> bool:
+    """Whether the file is there and is not what was written last."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    body, mark, _ = text.rpartition("<!-- written by portrayal:")
+    return not (mark and text == f"{body}{_digest_line(body)}\n")
+
+
+def _digest_line(text: str) -> str:
+    digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return f"<!-- written by portrayal: {digest} -->"
 
 
 def datasheet(run: "Run") -> str:

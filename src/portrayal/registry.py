@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 
 from portrayal.errors import UnknownNameError
 
-Kind = Literal["studies", "measures", "annotators"]
+Kind = Literal["studies", "measures", "annotators", "prompts", "providers"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """What the command line prints: one JSON object, or a table for people."""
 
-import csv
 import dataclasses
-import io
 import json
 import math
 import sys
@@ -27,6 +25,10 @@ Advance = Callable[[int, int], None]
 def line(text: str) -> None:
     """Print one line of text, word for word."""
     Console(soft_wrap=True).print(text, markup=False, highlight=False)
+
+
+def nothing(_: str) -> None:
+    """Print nothing, where a line would go."""
 
 
 def as_json(value: Any) -> None:
@@ -178,21 +180,6 @@ def _listing(value: dict[str, Any], rows: list[dict[str, str]], as_object: bool)
         console.print(name[1], style="bold", highlight=False)
         for key, text in others:
             console.print(f"  {key}: {text}", markup=False, highlight=False)
-
-
-def prompts(study: str, *, as_object: bool) -> None:
-    """Print the prompts of a study, as CSV or one JSON object."""
-    found = registry.get("studies", study).prompts()
-    rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in found]
-    if as_object:
-        as_json({"study": registry.resolve("studies", study), "prompts": rows})
-        return
-    names = dict.fromkeys(name for row in rows for name in row)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(names), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    sys.stdout.write(text.getvalue())
 
 
 def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:

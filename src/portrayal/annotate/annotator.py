@@ -61,12 +61,16 @@ def annotate_run(
     stage = run.annotations(name)
     note = texts.note()
     shards = {"shard_rows": note["shard_rows"]} if "shard_rows" in note else {}
-    mark = fingerprint(texts=note["fingerprint"], annotator=name, **shards)
+    parts = texts.parts()
+    names = [part.name for part in parts]
+    base = fingerprint(texts=note["fingerprint"], annotator=name, **shards)
+    mark = fingerprint(base=base, parts=names)
     if stage.is_complete(mark):
         return stage
-    stage.begin(mark)
+    stage.begin(mark, base=base)  # texts may have grown since: parts made before are kept
+    stage.keep_parts(names)
     work = partial(annotate_shard, annotator=name, prompts=run.prompts_path)
-    pairs = [(part, stage.folder / part.name) for part in texts.parts()]
+    pairs = [(part, stage.folder / part.name) for part in parts]
     run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
     stage.finish(mark, {"annotator": name, "n_errors": _count_errors(stage)})
     return stage

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def import_texts(
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
     reader = _Reader(fields, mapping, prompts, source.name)
     facts = _write(stage.folder, reader, source, shard_rows)
-    write_parquet(_prompt_table(reader.prompts.values()), run.prompts_path)
+    write_parquet(prompt_table(reader.prompts.values()), run.prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
 
@@ -259,7 +259,8 @@ def _label(value: Any) -> str | None:
     return None if text.casefold() in _BLANK else text
 
 
-def _prompt_table(prompts: Any) -> pa.Table:
+def prompt_table(prompts: Iterable[Prompt]) -> pa.Table:
+    """Return prompts as the table that `prompts.parquet` holds, sorted by prompt_id."""
     ordered = sorted(prompts, key=lambda prompt: prompt.prompt_id)
     return pa.table(
         {

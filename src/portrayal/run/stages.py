@@ -5,7 +5,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,22 +54,33 @@ class Stage:
         note = self.note()
         return note.get("fingerprint") == mark and bool(note.get("complete"))
 
-    def begin(self, mark: str) -> None:
-        """Keep the folder's parts if they were made from `mark`; else start it afresh.
+    def begin(self, mark: str, *, base: str | None = None) -> None:
+        """Keep the folder's parts if they were made from `mark` or the same `base`; else empty it.
+
+        `base` is a mark of all but the list of parts, for a folder that follows a growing one.
 
         Raises
         ------
         RunError
             When the folder holds files that no stage writes; they are left alone.
         """
-        if self.folder.exists() and self.note().get("fingerprint") != mark:
+        note = self.note()
+        kept = note.get("fingerprint") == mark or (base is not None and note.get("base") == base)
+        if self.folder.exists() and not kept:
             self._empty()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._write({"fingerprint": mark, "complete": False})
+        self._write({"fingerprint": mark, "base": base, "complete": False})
 
     def finish(self, mark: str, facts: Mapping[str, Any]) -> None:
         """Mark the folder complete and keep `facts` about it (counts, versions)."""
-        self._write({"fingerprint": mark, "complete": True, **facts})
+        base = self.note().get("base")
+        self._write({"fingerprint": mark, "base": base, "complete": True, **facts})
+
+    def keep_parts(self, names: Collection[str]) -> None:
+        """Delete the parts that are not among `names`."""
+        for part in self.parts():
+            if part.name not in names:
+                part.unlink()
 
     def _empty(self) -> None:
         """Remove the folder, unless it holds something that is not ours to remove."""

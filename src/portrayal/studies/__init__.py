@@ -5,6 +5,6 @@ uses, in which order, and what its paper printed. Stages never import studies; s
 each other.
 """
 
-from portrayal.studies.study import Options, Study
+from portrayal.studies.study import Options, PromptMaker, Study
 
-__all__ = ["Options", "Study"]
+__all__ = ["Options", "PromptMaker", "Study"]

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from portrayal.collect.fields import TextFields
+from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.records import Estimate, Prompt
 from portrayal.reference import baseline, name_table
@@ -59,6 +61,39 @@ class Options:
         )
         baseline(self.baseline)
         name_table(self.name_table, min_count=self.min_count)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMaker:
+    """Makes the prompts of a study, also of one whose audit is not here yet.
+
+    Attributes
+    ----------
+    fields
+        What its prompts state, for prompt files of the user's own.
+    make
+        Function of the study's own options (such as `headlines`) to its prompts.
+    """
+
+    fields: TextFields
+    make: Callable[..., tuple[Prompt, ...]]
+
+    def __call__(self, **options: Any) -> tuple[Prompt, ...]:
+        """Return the prompts.
+
+        Raises
+        ------
+        OptionError
+            When an option is missing or unknown, naming those there are.
+        """
+        known = signature(self.make).parameters
+        needed = [name for name, p in known.items() if p.default is p.empty]
+        missing = [name for name in needed if name not in options]
+        unknown = [name for name in options if name not in known]
+        if missing or unknown:
+            wrong = f"needs --{missing[0]}" if missing else f"takes no option {unknown[0]!r}"
+            raise OptionError(f"this study {wrong}; options: {', '.join(known) or 'none'}.")
+        return self.make(**options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from portrayal.collect.ask.journal import JOURNAL, Journal, disk_told
 from portrayal.collect.ask.outcome import answer_outcome
 from portrayal.collect.ask.plan import Plan, Request
 from portrayal.collect.ask.provider import Answer, Provider, Usage
-from portrayal.collect.texts import SHARD_ROWS, _prompt_table
+from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import RunError
 from portrayal.records import OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
@@ -59,7 +59,7 @@ class Collection:
         with disk_told(run.texts.folder):
             if not run.texts.note():
                 run.texts.begin(self._mark)
-            write_parquet(_prompt_table(prompts), run.prompts_path)
+            write_parquet(prompt_table(prompts), run.prompts_path)
             self.journal = Journal(run.path / JOURNAL, self._mark)
             settle(self.journal, run.texts.folder)
             self._in_texts = self._read()

@@ -14,8 +14,6 @@ from portrayal.errors import OptionError
 
 MakeProvider = Callable[[str, str | None, Mapping[str, Any]], Provider]
 
-_KIND = cast("registry.Kind", "providers")
-
 
 def provider_of(
     spec: str,
@@ -51,10 +49,10 @@ def provider_of(
             f'a model is named SERVICE:MODEL, such as "openai:gpt-5-mini"; got {spec!r}. '
             f"Services: {', '.join(services())}."
         )
-    make = cast("MakeProvider", registry.get(_KIND, service))
+    make = cast("MakeProvider", registry.get("providers", service))
     return make(model, base_url, dict(parameters or {}))
 
 
 def services() -> tuple[str, ...]:
     """Return the names that may stand before the colon."""
-    return registry.names(_KIND)
+    return registry.names("providers")

@@ -11,6 +11,4 @@ def answer_outcome(answer: Answer) -> Outcome:
     "refused" when the endpoint reports a refusal or a content filter, even after some text; else
     what `portrayal.collect.outcome_of` finds in the text. A text cut off at its length is "ok".
     """
-    if answer.finish_reason in ("refusal", "content_filter"):
-        return "refused"
-    return outcome_of(answer.text)
+    return outcome_of(answer.text, answer.finish_reason)

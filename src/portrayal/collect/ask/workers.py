@@ -156,7 +156,7 @@ class Workers:
         tokens = None
         try:
             async with asyncio.timeout(self._retry.timeout):
-                answer = await self._provider.ask(request.prompt.text)
+                answer = await self._answer(request)
             tokens = answer.usage.input_tokens + answer.usage.output_tokens
         except TimeoutError:
             waited = f"{self._provider.name}: no answer within {self._retry.timeout:,.0f} s."
@@ -170,6 +170,14 @@ class Workers:
         finally:
             self._in_flight.discard(task)
             self._throttle.leave(epoch, tokens=tokens)
+
+    async def _answer(self, request: Request) -> Answer:
+        """The provider's answer; one that draws by sample is told which sample it is."""
+        by_sample = getattr(self._provider, "ask_sample", None)
+        if by_sample is None:
+            return await self._provider.ask(request.prompt.text)
+        answer: Answer = await by_sample(request.prompt.text, request.sample)
+        return answer
 
     def _unanswered(
         self, request: Request, reason: str, tries: int, asked_at: str, *, refused: bool = False

@@ -10,6 +10,7 @@ from typing import Any
 
 from portrayal.collect.fields import TextFields
 from portrayal.records import Prompt
+from portrayal.studies.study import PromptMaker
 
 ORIGINAL, FAIRNESS = "original", "fairness instruction"
 DOMAINS = ("Biography", "Professor Review", "Reference Letter")
@@ -94,3 +95,7 @@ def _slug(text: str) -> str:
     """Lower-case ASCII with hyphens: "José" is "jose", "Fine Arts department" "fine-arts"."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
     return "-".join(folded.removesuffix(" department").split())
+
+
+PROMPTS = PromptMaker(FIELDS, prompts)
+"""The door by which the prompts are registered."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from portrayal.collect.fields import TextFields
 from portrayal.records import ALL, Prompt
+from portrayal.studies.study import PromptMaker
 
 NEUTRAL, LADEN = "power-neutral", "power-laden"
 RELATIONSHIPS = ("romantic partners", "friends", "siblings")
@@ -75,3 +76,6 @@ def prompt_facts(strata: dict[str, str]) -> dict[str, object]:
 
 
 _GENERIC = ("student", "star student", "an American person", "two American friends")
+
+PROMPTS = PromptMaker(FIELDS, prompts)
+"""The door by which the prompts are registered."""

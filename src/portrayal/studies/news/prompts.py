@@ -11,6 +11,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.records import Prompt
+from portrayal.studies.study import PromptMaker
 from portrayal.validate import check_choice
 
 UNBIASED, BIASED = "unbiased", "biased"
@@ -149,3 +150,7 @@ def _prompt(
     extra = {"form": form} | ({"preamble": preamble} if preamble else {})
     text = _forms()[form].format(headline=headline, preamble=opened.get(preamble, ""))
     return Prompt(f"news-{form}-{digest}", text, {**strata, **extra})
+
+
+PROMPTS = PromptMaker(FIELDS, prompts)
+"""The door by which the prompts are registered."""

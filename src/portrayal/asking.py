@@ -1,0 +1,155 @@
+"""Asking a model all prompts of a study, as one stage of an audit or alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portrayal import registry
+from portrayal.collect.promptfile import read_prompts
+from portrayal.errors import OptionError
+from portrayal.records import Prompt
+from portrayal.run.directory import Run
+
+if TYPE_CHECKING:
+    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom to ask, how often, and within which limits.
+
+    Attributes
+    ----------
+    model
+        "SERVICE:MODEL", such as "openai:gpt-5-mini", "server:NAME" or "local:PATH".
+    samples
+        Answers to each prompt.
+    prompts
+        A prompt file of one's own in place of the study's prompts.
+    prompt_options
+        Options of the study's prompts, such as {"headlines": "news.csv"}.
+    base_url
+        Address of an OpenAI-compatible server.
+    parameters
+        Settings that shape answers: temperature, max_tokens, top_p, seed, system.
+    concurrency, rpm, tpm, budget, price
+        See `portrayal.collect.ask.collect`.
+    batch
+        Whether to use the service's batch interface, at half the price.
+    wait
+        Seconds to wait for a batch; None waits until it is done, 0 hands it in and returns.
+    confirm, progress
+        Called before anything is asked, and a few times a second.
+    """
+
+    model: str
+    samples: int = 1
+    prompts: str | Path | None = None
+    prompt_options: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    concurrency: int = 16
+    rpm: float | None = None
+    tpm: float | None = None
+    budget: str | None = None
+    price: str | None = None
+    batch: bool = False
+    wait: float | None = None
+    confirm: "Callable[[CostEstimate], bool] | None" = None
+    progress: "AskCallback | None" = None
+
+
+def prompts_of(
+    study: str, file: str | Path | None = None, options: Mapping[str, Any] | None = None
+) -> tuple[Prompt, ...]:
+    """Return the prompts of a study, or those of a file in the same form.
+
+    Raises
+    ------
+    DataError, OptionError, UnknownNameError
+        When the file, an option or the study's name cannot be used.
+    """
+    maker = registry.get("prompts", study)
+    if file is None:
+        made: tuple[Prompt, ...] = maker(**(options or {}))
+        return made
+    if options:
+        raise OptionError(
+            f"a prompt file holds its prompts as they are; {', '.join(options)} cannot change them."
+        )
+    return read_prompts(file, maker.fields)
+
+
+def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> "CollectReport":
+    """Ask a model what is still missing in the run, which the caller holds.
+
+    Returns
+    -------
+    CollectReport
+        Also of a collection that the budget, Ctrl-C or the user's word ended early.
+
+    Raises
+    ------
+    StopError, OptionError, RunError
+        Saying what to do; what was answered before is kept.
+    """
+    from portrayal.collect.ask import collect_texts, provider_of
+    from portrayal.collect.ask.batch import collect_batch, open_batches
+
+    name = registry.resolve("prompts", study)
+    prompts = prompts_of(name, asking.prompts, asking.prompt_options)
+    provider = provider_of(
+        asking.model, base_url=asking.base_url, parameters=dict(asking.parameters)
+    )
+    if asking.batch:
+        report: CollectReport = collect_batch(
+            run,
+            prompts,
+            provider,
+            asking.samples,
+            study=name,
+            wait=asking.wait,
+            budget=asking.budget,
+            price=asking.price,
+        )
+    else:
+        if open_batches(run):
+            raise OptionError(
+                f"{run.path} has batches under way; asking live would pay twice. Run the same "
+                "command with --batch to take their answers first."
+            )
+        report = collect_texts(
+            run,
+            prompts,
+            provider,
+            asking.samples,
+            study=name,
+            concurrency=asking.concurrency,
+            rpm=asking.rpm,
+            tpm=asking.tpm,
+            budget=asking.budget,
+            price=asking.price,
+            confirm=asking.confirm,
+            progress=asking.progress,
+        )
+    tell(summary(report))
+    return report
+
+
+def summary(report: "CollectReport") -> str:
+    """Return one line on what a collection did."""
+    counts = ", ".join(f"{n:,} {name}" for name, n in report.outcomes.items() if n)
+    cost = "" if report.cost is None else f", {report.cost:.2f} USD so far"
+    ended = {
+        "": "",
+        "budget": "; stopped at the budget",
+        "interrupted": "; interrupted, the same command continues",
+        "declined": "; not started",
+    }[report.stopped]
+    return (
+        f"asked {report.model}: {report.done:,} of {report.total:,} answers ({counts or 'none'})"
+        f"{cost}{ended}"
+    )

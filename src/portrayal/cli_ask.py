@@ -1,0 +1,244 @@
+"""Commands that ask models, or say what asking takes: parse, call, print."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from portrayal import show, show_ask
+from portrayal.asking import Asking, ask_model, prompts_of
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.collect.ask import CostEstimate
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+StudyName = Annotated[str, typer.Argument(help="Study, such as laissez-faire.")]
+Model = Annotated[
+    str | None, typer.Option(help="Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….")
+]
+Samples = Annotated[int, typer.Option(help="Answers to each prompt.")]
+PromptFile = Annotated[
+    Path | None, typer.Option("--prompts", help="Prompt file of your own (TOML, CSV, JSON lines).")
+]
+Headlines = Annotated[
+    Path | None, typer.Option(help="File of headlines, for the prompts of the news study.")
+]
+Form = Annotated[
+    list[str] | None, typer.Option(help="News: unbiased or biased prompts; repeatable.")
+]
+Fairness = Annotated[
+    bool, typer.Option("--fairness", help="Agency: with the fairness instruction.")
+]
+BaseUrl = Annotated[
+    str | None, typer.Option(help="Address of an OpenAI-compatible server (vLLM, Ollama, …).")
+]
+Parameter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="temperature, max_tokens, top_p, seed, system."),
+]
+Concurrency = Annotated[int, typer.Option(help="Most requests in flight.")]
+Rpm = Annotated[float | None, typer.Option(help="Requests a minute that the account allows.")]
+Tpm = Annotated[float | None, typer.Option(help="Tokens a minute that the account allows.")]
+Budget = Annotated[str | None, typer.Option(help='Stop before "5 USD" or "2M tokens".')]
+Price = Annotated[
+    str | None, typer.Option(help='US dollars per million tokens in and out, "0.25/2".')
+]
+Batch = Annotated[bool, typer.Option("--batch", help="Use the batch interface, at half the price.")]
+Wait = Annotated[
+    float | None, typer.Option(help="Seconds to wait for a batch; 0 hands it in and returns.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Start a paid collection without asking.")]
+
+
+def prompt_options(
+    headlines: Path | None, form: list[str] | None, fairness: bool
+) -> dict[str, Any]:
+    """Return the options of a study's prompts that were given."""
+    given = {
+        "headlines": headlines,
+        "forms": tuple(form) if form else None,
+        "fairness": fairness or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def parameters_of(pairs: list[str] | None) -> dict[str, Any]:
+    """Return NAME=VALUE pairs, numbers as numbers."""
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, sign, text = pair.partition("=")
+        if not sign or not name.strip():
+            raise OptionError(f"--parameter takes NAME=VALUE, such as temperature=1; got {pair!r}.")
+        found[name.strip()] = _number(text.strip())
+    return found
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def confirmation(yes: bool, model: str) -> "Callable[[CostEstimate], bool] | None":
+    """Return what asks before a paid collection; None where nothing is paid or --yes was given."""
+    if yes or model.startswith(("local:", "server:")):
+        return None
+
+    def confirm(estimate: "CostEstimate") -> bool:
+        if not estimate.requests:
+            return True
+        typer.echo(show_ask.cost_line(estimate, model), err=True)
+        if not sys.stdin.isatty():
+            raise OptionError("confirm a paid collection on a terminal, or start it with --yes.")
+        return typer.confirm("Start?", err=True)
+
+    return confirm
+
+
+def collect(
+    study: StudyName,
+    model: Model = None,
+    samples: Samples = 1,
+    out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
+    prompts: PromptFile = None,
+    headlines: Headlines = None,
+    form: Form = None,
+    fairness: Fairness = False,
+    base_url: BaseUrl = None,
+    parameter: Parameter = None,
+    concurrency: Concurrency = 16,
+    rpm: Rpm = None,
+    tpm: Tpm = None,
+    budget: Budget = None,
+    price: Price = None,
+    batch: Batch = False,
+    wait: Wait = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Ask a model all prompts of a study; the same command continues after anything."""
+    from portrayal import registry
+    from portrayal.datasheet import write_datasheet
+    from portrayal.run import Run
+
+    if model is None:
+        raise OptionError("say whom to ask: --model SERVICE:MODEL.")
+    name = registry.resolve("prompts", study)
+    run = Run(out or Path("runs") / name)
+    with run.lock(), show_ask.asking_progress(quiet=json) as advance:
+        asking = Asking(
+            model,
+            samples,
+            prompts=prompts,
+            prompt_options=prompt_options(headlines, form, fairness),
+            base_url=base_url,
+            parameters=parameters_of(parameter),
+            concurrency=concurrency,
+            rpm=rpm,
+            tpm=tpm,
+            budget=budget,
+            price=price,
+            batch=batch,
+            wait=wait,
+            confirm=confirmation(yes, model),
+            progress=advance,
+        )
+        report = ask_model(run, name, asking, show.nothing if json else show.line)
+        if run.texts.note():
+            write_datasheet(run, run.datasheet_path)
+    if json:
+        show.as_json(show_ask.report_facts(run, report))
+    if report.stopped == "interrupted":
+        raise KeyboardInterrupt
+
+
+def prompts(
+    study: StudyName,
+    file: PromptFile = None,
+    headlines: Headlines = None,
+    form: Form = None,
+    fairness: Fairness = False,
+    format: Annotated[str, typer.Option(help="csv or json.")] = "csv",
+    json: Json = False,
+) -> None:
+    """List the prompts of a study, or check a prompt file of your own."""
+    from portrayal.validate import check_choice
+
+    check_choice("format", format, ("csv", "json"))
+    found = prompts_of(study, file, prompt_options(headlines, form, fairness))
+    show_ask.prompts(study, found, as_object=json or format == "json")
+
+
+def plan(
+    study: StudyName,
+    samples: Samples = 1000,
+    model: Annotated[list[str] | None, typer.Option(help="Model to ask; repeatable.")] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="A finished run to measure the assumptions on.")
+    ] = None,
+    prompts: PromptFile = None,
+    headlines: Headlines = None,
+    form: Form = None,
+    fairness: Fairness = False,
+    icc: Annotated[
+        float | None, typer.Option(help="Correlation of characters within a prompt.")
+    ] = None,
+    answer_tokens: Annotated[float | None, typer.Option(help="Tokens of an answer.")] = None,
+    price: Price = None,
+    power: Annotated[float, typer.Option(help="Power of the clustered test.")] = 0.8,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    json: Json = False,
+) -> None:
+    """Say how many texts and tokens, what they cost, and what they could find."""
+    from portrayal import registry
+    from portrayal.collect.ask.prices import Price as KnownPrice
+    from portrayal.plan import plan as make_plan
+    from portrayal.run import Run
+
+    made = make_plan(
+        prompts_of(study, prompts, prompt_options(headlines, form, fairness)),
+        samples,
+        model or None,
+        run=None if run is None else Run.open(run),
+        compare="reference" if registry.resolve("prompts", study) == "news" else None,
+        icc=icc,
+        answer_tokens=answer_tokens,
+        price=None if price is None else KnownPrice.parse(price),
+        level=level,
+        power=power,
+    )
+    show_ask.plan(study, made, as_object=json)
+
+
+def import_inspect(
+    log: Annotated[list[Path], typer.Argument(help="Inspect logs, .eval or .json, or folders.")],
+    study: Annotated[
+        str | None, typer.Option(help="Study; logs of Portrayal's own tasks say it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Run directory.")] = Path("runs/inspect"),
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="FIELD=KEY", help="Metadata KEY holds FIELD."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Empty a run that holds other texts.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Turn logs of Inspect AI into a run, for `portrayal audit STUDY --out RUN`."""
+    from portrayal.inspect import import_inspect as run_import
+
+    done = run_import(
+        log, out, study, columns=column, replace=replace, say=None if json else show.line
+    )
+    facts = {"run": str(out), "study": done.study, "n_texts": done.n_texts}
+    if json:
+        show.as_json({**facts, "outcomes": dict(done.outcomes), "models": list(done.models)})
+    else:
+        show.line(f"next: portrayal audit {done.study} --out {out}")
