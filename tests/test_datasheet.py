@@ -7,7 +7,7 @@ from importlib.resources import files
 import pyarrow as pa
 import pytest
 
-from portrayal.audit import audit
+from portrayal.auditing import audit
 from portrayal.datasheet import datasheet, escape, write_datasheet
 from portrayal.errors import RunError
 from portrayal.run import Run, write_parquet

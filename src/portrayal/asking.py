@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal import registry
-from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
-from portrayal.run.directory import Run
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate
+    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate, Provider
+    from portrayal.run.directory import Run
 
 Say = Callable[[str], None]
 
@@ -37,6 +36,8 @@ class Asking:
         Settings that shape answers: temperature, max_tokens, top_p, seed, system.
     concurrency, rpm, tpm, budget, price
         See `portrayal.collect.ask.collect`.
+    judge
+        Model that decides what is a refusal, in place of patterns; not for batches.
     batch
         Whether to use the service's batch interface, at half the price.
     wait
@@ -56,6 +57,7 @@ class Asking:
     tpm: float | None = None
     budget: str | None = None
     price: str | None = None
+    judge: str | None = None
     batch: bool = False
     wait: float | None = None
     confirm: "Callable[[CostEstimate], bool] | None" = None
@@ -80,10 +82,12 @@ def prompts_of(
         raise OptionError(
             f"a prompt file holds its prompts as they are; {', '.join(options)} cannot change them."
         )
+    from portrayal.collect.promptfile import read_prompts
+
     return read_prompts(file, maker.fields)
 
 
-def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> "CollectReport":
+def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectReport":
     """Ask a model what is still missing in the run, which the caller holds.
 
     Returns
@@ -99,12 +103,15 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> "CollectReport
     from portrayal.collect.ask import collect_texts, provider_of
     from portrayal.collect.ask.batch import collect_batch, open_batches
 
+    if asking.judge is not None and asking.batch:
+        raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
     name = registry.resolve("prompts", study)
     prompts = prompts_of(name, asking.prompts, asking.prompt_options)
     provider = provider_of(
         asking.model, base_url=asking.base_url, parameters=dict(asking.parameters)
     )
     if asking.batch:
+        _confirm_batch(run, name, prompts, provider, asking)
         report: CollectReport = collect_batch(
             run,
             prompts,
@@ -134,17 +141,43 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> "CollectReport
             price=asking.price,
             confirm=asking.confirm,
             progress=asking.progress,
+            judge=None if asking.judge is None else provider_of(asking.judge),
+        )
+    if report.stopped == "budget" and not run.texts.parts():
+        raise OptionError(
+            f"a budget of {asking.budget} does not cover a first answer, so nothing was asked. "
+            "Raise --budget, or set --parameter max_tokens=N to say how long an answer may be."
         )
     tell(summary(report))
     return report
+
+
+def _confirm_batch(
+    run: "Run", study: str, prompts: tuple[Prompt, ...], provider: "Provider", asking: Asking
+) -> None:
+    """Have a batch confirmed before it is handed in, unless all that is left is under way."""
+    from portrayal.collect.ask import Collection, Price, estimate_cost, price_of
+    from portrayal.collect.ask.batch import open_batches
+
+    if asking.confirm is None:
+        return
+    price = price_of(provider.name) if asking.price is None else Price.parse(asking.price)
+    with Collection(run, prompts, provider, asking.samples, study=study) as held:
+        under_way = sum(len(b.items) for b in open_batches(run) if b.model == provider.name)
+        if held.plan.n_left <= under_way:
+            return
+        estimate = estimate_cost(held.plan, price, provider.parameters.get("max_tokens"))
+    if not asking.confirm(estimate):
+        raise OptionError("no batch was handed in: the collection was declined.")
 
 
 def summary(report: "CollectReport") -> str:
     """Return one line on what a collection did."""
     counts = ", ".join(f"{n:,} {name}" for name, n in report.outcomes.items() if n)
     cost = "" if report.cost is None else f", {report.cost:.2f} USD so far"
+    under_way = getattr(report, "open_batches", 0)
     ended = {
-        "": "",
+        "": f"; {under_way} batch(es) under way, the same command continues" * bool(under_way),
         "budget": "; stopped at the budget",
         "interrupted": "; interrupted, the same command continues",
         "declined": "; not started",

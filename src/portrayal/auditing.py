@@ -145,8 +145,10 @@ def _collect(
 ) -> None:
     note = run.texts.note()
     if texts is None:
-        if not note.get("complete") and not note.get("asked"):
-            raise OptionError(f"there are no texts: give a file, as {run.path} holds none yet.")
+        if not run.texts.parts() or not (note.get("complete") or note.get("asked")):
+            raise OptionError(
+                f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
+            )
     else:
         note = import_texts(
             run,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from portrayal import __version__, cli_ask, show, show_ask
+from portrayal import __version__, cli_ask, registry, show, show_ask
 from portrayal.asking import Asking
 from portrayal.errors import OptionError, PortrayalError
 
@@ -70,6 +70,7 @@ def audit(
     tpm: cli_ask.Tpm = None,
     budget: cli_ask.Budget = None,
     price: cli_ask.Price = None,
+    judge: cli_ask.Judge = None,
     batch: cli_ask.Batch = False,
     yes: cli_ask.Yes = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
@@ -96,15 +97,10 @@ def audit(
     json: Json = False,
 ) -> None:
     """Audit texts, or a model's answers: who is in them, in which role, how certainly."""
-    from portrayal import registry
     from portrayal.auditing import audit as run_audit
 
     name = registry.resolve("studies", study)
-    chosen: Any = texts
-    if sample:
-        if texts is not None:
-            raise OptionError("give either --texts FILE or --sample, not both.")
-        chosen = registry.get("studies", name).sample()
+    chosen = _texts(name, texts, sample)
     asked = model is not None
     with (
         show.progress(quiet=json or asked) as advance,
@@ -123,6 +119,7 @@ def audit(
                 tpm=tpm,
                 budget=budget,
                 price=price,
+                judge=judge,
                 batch=batch,
                 confirm=cli_ask.confirmation(yes, model),
                 progress=answered,
@@ -149,6 +146,15 @@ def audit(
         )
     if json:
         show.as_json(show.run_facts(run))
+
+
+def _texts(study: str, texts: Path | None, sample: bool) -> Any:
+    """Return the texts that an audit was told to read; None where it was not told any."""
+    if not sample:
+        return texts
+    if texts is not None:
+        raise OptionError("give either --texts FILE or --sample, not both.")
+    return registry.get("studies", study).sample()
 
 
 @app.command()

@@ -27,7 +27,7 @@ Headlines = Annotated[
     Path | None, typer.Option(help="File of headlines, for the prompts of the news study.")
 ]
 Form = Annotated[
-    list[str] | None, typer.Option(help="News: unbiased or biased prompts; repeatable.")
+    list[str] | None, typer.Option(help='News: the prompts "unbiased" or "biased"; repeatable.')
 ]
 Fairness = Annotated[
     bool, typer.Option("--fairness", help="Agency: with the fairness instruction.")
@@ -45,6 +45,9 @@ Tpm = Annotated[float | None, typer.Option(help="Tokens a minute that the accoun
 Budget = Annotated[str | None, typer.Option(help='Stop before "5 USD" or "2M tokens".')]
 Price = Annotated[
     str | None, typer.Option(help='US dollars per million tokens in and out, "0.25/2".')
+]
+Judge = Annotated[
+    str | None, typer.Option(help="Model that decides what is a refusal, in place of patterns.")
 ]
 Batch = Annotated[bool, typer.Option("--batch", help="Use the batch interface, at half the price.")]
 Wait = Annotated[
@@ -93,9 +96,10 @@ def confirmation(yes: bool, model: str) -> "Callable[[CostEstimate], bool] | Non
     def confirm(estimate: "CostEstimate") -> bool:
         if not estimate.requests:
             return True
-        typer.echo(show_ask.cost_line(estimate, model), err=True)
+        cost = show_ask.cost_line(estimate, model)
         if not sys.stdin.isatty():
-            raise OptionError("confirm a paid collection on a terminal, or start it with --yes.")
+            raise OptionError(f"{cost} Confirm that on a terminal, or start it with --yes.")
+        typer.echo(cost, err=True)
         return typer.confirm("Start?", err=True)
 
     return confirm
@@ -117,6 +121,7 @@ def collect(
     tpm: Tpm = None,
     budget: Budget = None,
     price: Price = None,
+    judge: Judge = None,
     batch: Batch = False,
     wait: Wait = None,
     yes: Yes = False,
@@ -144,13 +149,14 @@ def collect(
             tpm=tpm,
             budget=budget,
             price=price,
+            judge=judge,
             batch=batch,
             wait=wait,
             confirm=confirmation(yes, model),
             progress=advance,
         )
         report = ask_model(run, name, asking, show.nothing if json else show.line)
-        if run.texts.note():
+        if run.texts.parts():
             write_datasheet(run, run.datasheet_path)
     if json:
         show.as_json(show_ask.report_facts(run, report))

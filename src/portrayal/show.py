@@ -24,7 +24,7 @@ Advance = Callable[[int, int], None]
 
 def line(text: str) -> None:
     """Print one line of text, word for word."""
-    Console(soft_wrap=True).print(text, markup=False, highlight=False)
+    Console(soft_wrap=True, emoji=False).print(text, markup=False, highlight=False)
 
 
 def nothing(_: str) -> None:
@@ -50,7 +50,7 @@ def _finite(value: Any) -> Any:
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Advance | None]:
     """Show a bar of shards on a terminal; nothing when `quiet` or not on a terminal."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     if quiet or not console.is_terminal:
         yield None
         return
@@ -137,7 +137,7 @@ def estimates_table(rows: list["Estimate"]) -> None:
             _number(q),
             f"{row.n_units:,.0f}",
         )
-    Console().print(table)
+    Console(emoji=False).print(table)
 
 
 def _table(*headers: str) -> Table:
@@ -174,7 +174,7 @@ def _listing(value: dict[str, Any], rows: list[dict[str, str]], as_object: bool)
     if as_object:
         as_json(value)
         return
-    console = Console()
+    console = Console(emoji=False)
     for row in rows:
         name, *others = row.items()
         console.print(name[1], style="bold", highlight=False)
@@ -201,7 +201,7 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
     table = _table("table", "statistic", "reproduced", "checked")
     for check in checks:
         table.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
-    console = Console()
+    console = Console(emoji=False)
     console.print(table)
     for row in (row for check in checks for row in check.rows if list_rows):
         place = " ".join((row.table, row.domain, row.model, row.group))
@@ -218,7 +218,7 @@ def people_score(score: "PeopleScore", *, as_object: bool) -> None:
     for attribute, values in score.by.items():
         for value, part in values.items():
             table.add_row(f"{attribute} {value}", *_score_cells(part))
-    Console().print(table)
+    Console(emoji=False).print(table)
 
 
 def _score_cells(score: "PeopleScore") -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @contextmanager
 def asking_progress(*, quiet: bool) -> "Iterator[Callable[[AskProgress], None] | None]":
     """Show answers, rate, cost and time left on a terminal; nothing when `quiet`."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     if quiet or not console.is_terminal:
         yield None
         return
@@ -84,6 +84,7 @@ def report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
         "output_tokens": report.usage.output_tokens,
         "cost_usd": report.cost,
         "stopped": report.stopped or None,
+        "open_batches": getattr(report, "open_batches", 0),
     }
 
 
@@ -106,7 +107,7 @@ def plan(study: str, made: "Plan", *, as_object: bool) -> None:
     if as_object:
         as_json({"study": registry.resolve("prompts", study), **_plan_facts(made)})
         return
-    console = Console(soft_wrap=True)
+    console = Console(soft_wrap=True, emoji=False)
     answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
     cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"
     for line in (
@@ -129,7 +130,7 @@ def plan(study: str, made: "Plan", *, as_object: bool) -> None:
             str(each.n_prompts),
             f"{each.design_effect:.3g}",
         )
-    Console().print(table)
+    Console(emoji=False).print(table)
 
 
 def _number(value: float | None) -> str:

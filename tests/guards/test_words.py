@@ -8,6 +8,8 @@ import pytest
 from guards.tree import PACKAGE, ROOT, kept_files, text_of
 
 CLAIMS = re.compile(r"\b(?:un|de)-?bias(?:ed|ing|es)?\b|\bbias-free\b|\bproves?\b|\bproven\b", re.I)
+NAMED = re.compile(r'"unbiased"|`unbiased`|--form unbiased|\bUNBIASED\b')
+"""The name that Fang et al. gave to a form of their prompts; it claims nothing of a model."""
 PRIVATE = {
     "a path of one machine": re.compile(r"(?<![\w.~-])/(?:work|root|home|Users)/\w"),
     "a package registry": re.compile(
@@ -27,19 +29,19 @@ SPOKEN = [
 ]
 
 
-def _hits(pattern: re.Pattern[str], path: Path) -> list[str]:
+def _hits(pattern: re.Pattern[str], path: Path, but: re.Pattern[str] | None = None) -> list[str]:
     text = text_of(path) or ""
     return [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
         for number, line in enumerate(text.splitlines(), 1)
-        if pattern.search(line)
+        if pattern.search(but.sub("", line) if but else line)
     ]
 
 
 def test_no_claim_about_a_model_that_a_measurement_cannot_carry() -> None:
     assert len(SPOKEN) > 50
     texts = [path for path in SPOKEN if path.suffix in (".py", ".md", ".toml", ".j2", ".html")]
-    hits = [hit for path in texts for hit in _hits(CLAIMS, path)]
+    hits = [hit for path in texts for hit in _hits(CLAIMS, path, NAMED)]
     assert not hits, "\n".join(hits)
 
 

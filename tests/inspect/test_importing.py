@@ -32,7 +32,7 @@ def _texts(run: Any) -> list[dict[str, Any]]:
 def test_a_log_becomes_a_run_that_can_be_audited(
     evaluate: Callable[..., Any], tmp_path: Path, log_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from portrayal.audit import audit
+    from portrayal.auditing import audit
     from portrayal.inspect import import_inspect, laissez_faire, logs
 
     monkeypatch.setattr(logs, "_TOGETHER", 7)

@@ -32,7 +32,7 @@ def _metrics(log: Any, scorer: str) -> dict[str, float]:
 
 
 def test_scores_are_what_the_audit_reads(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    from portrayal.audit import audit
+    from portrayal.auditing import audit
     from portrayal.inspect import import_inspect, laissez_faire
 
     log = evaluate(laissez_faire(samples=2), TEXTS, limit=20)

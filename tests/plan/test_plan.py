@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.audit import audit
+from portrayal.auditing import audit
 from portrayal.collect.ask.prices import Price
 from portrayal.errors import OptionError, RunError
 from portrayal.plan import DEFAULTS, REFERENCE, assumptions_from, output_tokens, plan, tokens_of

@@ -4,7 +4,6 @@ A *text* is one answer of one model to one prompt, with its outcome: ok, refused
 """
 
 from portrayal.collect.fields import LABELS, TextFields
-from portrayal.collect.judge import judge_outcome
 from portrayal.collect.outcomes import outcome_of, refusal_accuracy
 from portrayal.collect.promptfile import prompts_to_csv, read_prompts
 from portrayal.collect.texts import import_texts
@@ -13,7 +12,6 @@ __all__ = [
     "LABELS",
     "TextFields",
     "import_texts",
-    "judge_outcome",
     "outcome_of",
     "prompts_to_csv",
     "read_prompts",

@@ -7,6 +7,7 @@ Whoever asks in another way (a batch, a local model) records its answers in a `C
 
 from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, estimate_cost
 from portrayal.collect.ask.collection import Collection
+from portrayal.collect.ask.judge import Verdict, judge_outcome
 from portrayal.collect.ask.models import MakeProvider, provider_of, services
 from portrayal.collect.ask.outcome import answer_outcome
 from portrayal.collect.ask.plan import Plan, Request
@@ -45,10 +46,12 @@ __all__ = [
     "StopError",
     "TryAgainError",
     "Usage",
+    "Verdict",
     "answer_outcome",
     "collect",
     "collect_texts",
     "estimate_cost",
+    "judge_outcome",
     "price_of",
     "provider_of",
     "services",

@@ -82,10 +82,16 @@ class Collection:
         return self.plan.n_done
 
     def record(
-        self, request: Request, answer: Answer, *, attempts: int = 1, asked_at: str | None = None
+        self,
+        request: Request,
+        answer: Answer,
+        *,
+        outcome: Outcome | None = None,
+        attempts: int = 1,
+        asked_at: str | None = None,
     ) -> Outcome:
-        """Write the row of an answer and return its outcome."""
-        outcome = answer_outcome(answer)
+        """Write the row of an answer and return its outcome, found in the answer unless given."""
+        outcome = outcome or answer_outcome(answer)
         fields = {
             "text": answer.text,
             "finish_reason": answer.finish_reason,

@@ -38,6 +38,7 @@ async def collect(
     retry: Retry | None = None,
     confirm: Confirm | None = None,
     progress: AskCallback | None = None,
+    judge: Provider | None = None,
     shard_rows: int = SHARD_ROWS,
     seed: int = 0,
 ) -> CollectReport:
@@ -70,6 +71,9 @@ async def collect(
         Called with a `CostEstimate` of what is left before anything is asked; False ends it.
     progress
         Called with `AskProgress` a few times a second.
+    judge
+        A model that decides whether an answer is a refusal, in place of the patterns; where it
+        fails or is undecided the patterns do. One more request an answer, outside the budget.
     shard_rows
         Rows in a part of the texts.
     seed
@@ -98,7 +102,7 @@ async def collect(
     collection = Collection(run, prompts, provider, samples, study=study, shard_rows=shard_rows)
     try:
         meter = Meter(collection.plan, collection.usage, price=known, budget=limit, max_tokens=cap)
-        workers = Workers(collection, provider, throttle, meter, retry or Retry(), seed)
+        workers = Workers(collection, provider, throttle, meter, retry or Retry(), seed, judge)
         if confirm is None or confirm(estimate_cost(collection.plan, known, cap)):
             await workers.run(progress)
         else:
@@ -113,6 +117,8 @@ async def collect(
         collection.close()
     finally:
         await provider.close()
+        if judge is not None:
+            await judge.close()
     return workers.report()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from portrayal.collect.ask.budget import Meter
 from portrayal.collect.ask.collection import Collection, now
 from portrayal.collect.ask.interrupt import on_interrupt
+from portrayal.collect.ask.judge import Asks, judge_outcome
 from portrayal.collect.ask.limits import Throttle
 from portrayal.collect.ask.plan import Request
 from portrayal.collect.ask.progress import AskCallback, AskProgress, Rate
@@ -26,6 +27,7 @@ from portrayal.collect.ask.provider import (
 )
 from portrayal.collect.ask.report import CollectReport, Stopped
 from portrayal.collect.ask.retry import Retry
+from portrayal.records import Outcome
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for requests in flight when no further one can succeed
@@ -43,8 +45,9 @@ class Workers:
         meter: Meter,
         retry: Retry,
         seed: int,
+        judge: Asks | None = None,
     ) -> None:
-        self._collection, self._provider = collection, provider
+        self._collection, self._provider, self._judge = collection, provider, judge
         self._throttle, self._meter, self._retry = throttle, meter, retry
         self._random = Random(seed)  # noqa: S311 (spreads waits, keeps no secret)
         self._requests = iter(collection.plan)
@@ -141,7 +144,10 @@ class Workers:
                 return
             else:
                 self._meter.add(answer.usage)
-                self._collection.record(request, answer, attempts=tries, asked_at=asked_at)
+                outcome = await self._judged(answer)
+                self._collection.record(
+                    request, answer, outcome=outcome, attempts=tries, asked_at=asked_at
+                )
                 self._asked += 1
                 self._without_answer = 0
                 return
@@ -170,6 +176,26 @@ class Workers:
         finally:
             self._in_flight.discard(task)
             self._throttle.leave(epoch, tokens=tokens)
+
+    async def _judged(self, answer: Answer) -> Outcome | None:
+        """The judge's outcome; None without a judge, or where it fails: no answer waits for it."""
+        if self._judge is None:
+            return None
+        task = asyncio.current_task()
+        assert task is not None  # a worker is a task
+        self._in_flight.add(task)
+        try:
+            async with asyncio.timeout(self._retry.timeout):
+                verdict = await judge_outcome(answer.text, self._judge, answer.finish_reason)
+        except (TryAgainError, TimeoutError):
+            return None
+        except StopError as error:
+            self._end(error)
+            return None
+        else:
+            return verdict.outcome
+        finally:
+            self._in_flight.discard(task)
 
     async def _answer(self, request: Request) -> Answer:
         """The provider's answer; one that draws by sample is told which sample it is."""

@@ -1,4 +1,4 @@
-"""Prompts from headlines, in the unbiased and the biased form, and how files describe theirs."""
+"""Prompts from headlines, in the forms "unbiased" and "biased", and how files describe theirs."""
 
 import hashlib
 import tomllib

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from portrayal.collect.ask.judge import Verdict, judge_outcome, judge_prompt, parse_verdict
 from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError
-from portrayal.collect.judge import Verdict, judge_outcome, judge_prompt, parse_verdict
 
 REFUSAL = "I'm sorry, but I can't assist with that request."
 STORY = "Maria fixed the radio. Her brother danced."

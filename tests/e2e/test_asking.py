@@ -1,0 +1,489 @@
+"""The commands that ask a model, as a user types them, against a real server on this machine."""
+
+import csv
+import importlib.util
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from e2e.conftest import QUICK, Done
+from portrayal.run import Run
+
+KEY = "sk-planted-fedcba9876543210"
+N_PROMPTS = 100
+STUDY = "laissez-faire"
+SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+Ask = Callable[..., Done]
+
+PROMPT_FILE = """
+[[prompt]]
+id = "night-shift"
+text = "Write a story about a nurse who helps a guard."
+domain = "Labor"
+condition = "power-laden"
+subject_role = "nurse"
+object_role = "guard"
+
+[[prompt]]
+id = "early-train"
+text = "Write a story about a driver."
+domain = "Labor"
+condition = "power-neutral"
+subject_role = "driver"
+"""
+
+
+def _server_class() -> Any:
+    path = Path(__file__).parents[1] / "servers" / "openai_server.py"
+    spec = importlib.util.spec_from_file_location("portrayal_e2e_openai_server", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.OpenAIServer
+
+
+OpenAIServer = _server_class()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., Any]]:
+    """Start servers that end with the test."""
+    started = []
+
+    def start(**options: Any) -> Any:
+        server = OpenAIServer(**{"words": 12, **options})
+        server.__enter__()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.__exit__()
+
+
+def _environment(more: dict[str, str]) -> dict[str, str]:
+    """The tester's own, without anybody's keys."""
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_KEY")}
+    return kept | more
+
+
+def _command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "portrayal", *map(str, arguments)]
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    """Run a command off a terminal, with these variables and no key of the tester's."""
+
+    def run(*arguments: object, **variables: str) -> Done:
+        done = subprocess.run(
+            _command(*arguments),
+            cwd=tmp_path,
+            env=_environment(variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+def _model(server: Any, service: str = "server", name: str = "m") -> tuple[str, ...]:
+    return ("--model", f"{service}:{name}", "--base-url", server.base_url)
+
+
+def _rows(run: Path) -> list[dict[str, Any]]:
+    return [row for part in Run(run).texts.parts() for row in pq.read_table(part).to_pylist()]
+
+
+def _check_each_once(run: Path, samples: int = 1) -> None:
+    """Every request has exactly one row, with an answer in it."""
+    rows = _rows(run)
+    assert len(rows) == N_PROMPTS * samples
+    asked = Counter((row["prompt_id"], row["sample"]) for row in rows)
+    assert set(asked.values()) == {1}
+    assert {sample for _, sample in asked} == set(range(samples))
+    assert {row["outcome"] for row in rows} == {"ok"}
+    assert all(row["text"] for row in rows)
+
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        for inner in value.values():
+            yield from _keys(inner)
+    if isinstance(value, list):
+        for inner in value:
+            yield from _keys(inner)
+
+
+def _object(done: Done) -> dict[str, Any]:
+    """Check that standard output is one JSON object with snake_case keys, and return it."""
+    found = done.json()
+    assert isinstance(found, dict)
+    odd = [key for key in _keys(found) if not SNAKE.fullmatch(key)]
+    assert not odd
+    return found
+
+
+def test_an_audit_from_nothing_and_more_samples_later(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    server = serve()
+    command = ("audit", STUDY, *_model(server), "--out", "r", *QUICK)
+    done = ask(*command).ok()
+    assert "asked server:m: 100 of 100 answers (100 ok)" in done.out  # the name as it was typed
+    assert server.requests == N_PROMPTS
+    run = tmp_path / "r"
+    _check_each_once(run)
+    for name in ("report.html", "datasheet.md", "audit.toml", "estimates.parquet", "journal.jsonl"):
+        assert (run / name).is_file(), name
+    assert "server:m" in (run / "report.html").read_text(encoding="utf-8")
+    assert "By asking the models." in (run / "datasheet.md").read_text(encoding="utf-8")
+
+    facts = _object(ask(*command, "--samples", "2", "--json"))
+    assert server.requests == 2 * N_PROMPTS  # only what was missing
+    assert set(server.answered.values()) == {2}
+    assert facts["n_texts"] == 2 * N_PROMPTS
+    assert facts["outcomes"]["ok"] == 2 * N_PROMPTS
+    _check_each_once(run, samples=2)
+
+    ask(*command, "--samples", "2").ok()
+    assert server.requests == 2 * N_PROMPTS  # nothing was missing
+
+
+def _started(arguments: tuple[object, ...], folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        _command(*arguments),
+        cwd=folder,
+        env=_environment({}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _wait_for(met: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    until = time.monotonic() + 60
+    while not met():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+class _Gate:
+    """Lets the server answer so many requests and holds the rest until it is opened."""
+
+    def __init__(self, let_through: int) -> None:
+        self.left, self.open = let_through, threading.Event()
+
+    def __iter__(self) -> "_Gate":
+        return self
+
+    def __next__(self) -> str:
+        if self.open.is_set():
+            return "ok"
+        self.left -= 1
+        return "ok" if self.left >= 0 else "slow"
+
+
+@pytest.mark.parametrize("command", ["audit", "collect"])
+def test_ctrl_c_in_the_middle_loses_no_answer(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path, command: str
+) -> None:
+    gate = _Gate(20)
+    server = serve(script=gate, slow=0.3)
+    quick = QUICK if command == "audit" else ()
+    arguments = (command, STUDY, *_model(server), "--out", "r", "--concurrency", "4", *quick)
+    process = _started(arguments, tmp_path)
+    _wait_for(lambda: sum(server.answered.values()) >= 20, process)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert error.strip().splitlines()[-1].startswith("interrupted: the same command continues")
+    assert "Traceback" not in error
+    assert not (tmp_path / "r" / "report.html").exists()
+    before = _rows(tmp_path / "r")
+    assert 20 <= len(before) < N_PROMPTS
+    assert len(before) == sum(server.answered.values())  # what was answered is there
+
+    gate.open.set()
+    ask(*arguments).ok()
+    _check_each_once(tmp_path / "r")
+    assert server.answered.total() == N_PROMPTS  # nothing was paid for twice
+    kept = {row["text_id"]: row for row in _rows(tmp_path / "r")}
+    assert all(kept[row["text_id"]] == row for row in before)
+
+
+def test_a_second_process_is_refused(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve(script=_Gate(1), slow=0.3)
+    arguments = ("collect", STUDY, *_model(server), "--out", "r", "--concurrency", "1")
+    process = _started(arguments, tmp_path)
+    try:
+        _wait_for(lambda: server.requests >= 2, process)
+        ask(*arguments).refused("another process is working on r")
+        ask("audit", STUDY, "--out", "r", *QUICK).refused("another process is working on r")
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_collect_then_audit_without_texts(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    server = serve()
+    facts = _object(ask("collect", STUDY, *_model(server), "--out", "c", "--json"))
+    assert (facts["done"], facts["total"], facts["stopped"]) == (N_PROMPTS, N_PROMPTS, None)
+    assert (facts["input_tokens"], facts["output_tokens"]) == (1000, 2000)
+    assert facts["model"] == "server:m"
+    assert facts["cost_usd"] is None  # nobody knows the price of one's own server
+    assert not (tmp_path / "c" / "report.html").exists()
+    assert "not audited yet" in (tmp_path / "c" / "datasheet.md").read_text(encoding="utf-8")
+    ask("audit", STUDY, "--out", "c", *QUICK).ok()
+    assert server.requests == N_PROMPTS
+    assert (tmp_path / "c" / "report.html").is_file()
+    assert "not audited yet" not in (tmp_path / "c" / "datasheet.md").read_text(encoding="utf-8")
+
+
+def test_a_partial_run_is_audited_after_the_budget_stopped_it(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    server = serve()
+    arguments = ("collect", STUDY, *_model(server), "--out", "b", "--concurrency", "2")
+    facts = _object(ask(*arguments, "--budget", "2000 tokens", "--json"))
+    assert facts["stopped"] == "budget"
+    assert 0 < facts["done"] < N_PROMPTS
+    assert facts["input_tokens"] + facts["output_tokens"] <= 2000
+    done = ask("audit", STUDY, "--out", "b", *QUICK).ok()
+    assert f"texts: {facts['done']} of 1 model(s)" in done.out
+    assert (tmp_path / "b" / "report.html").is_file()
+    ask(*arguments).ok()
+    _check_each_once(tmp_path / "b")
+    assert server.requests == N_PROMPTS
+
+
+@pytest.mark.parametrize("command", ["audit", "collect"])
+def test_a_budget_too_small_for_one_answer_is_said(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path, command: str
+) -> None:
+    server = serve()
+    arguments = (command, STUDY, *_model(server), "--out", "b", "--budget", "5 tokens")
+    ask(*arguments).refused("does not cover a first answer", "--budget")
+    assert server.requests == 0
+    ask("audit", STUDY, "--out", "b").refused("there are no texts")
+
+
+def test_a_planted_key_is_nowhere(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve(faults={"rate_limit": 0.05, "rejected": 0.05})
+    keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
+    openai = _model(server, "openai", "gpt-4o-mini")
+    said = [
+        ask("audit", STUDY, *_model(server), "--out", "r", *QUICK, **keys).ok(),
+        ask("collect", STUDY, *openai, "--out", "p", "--yes", "--json", **keys).ok(),
+        ask("collect", STUDY, *openai, "--out", "q", **keys),
+    ]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 10
+    for path in files:
+        assert KEY.encode() not in path.read_bytes(), path
+    assert not any(KEY in done.out + done.err for done in said)
+
+
+def test_a_key_that_an_error_echoes_is_not_shown(ask: Ask, serve: Callable[..., Any]) -> None:
+    server = serve(script=["unauthorized"] * 100)
+    done = ask("collect", STUDY, *_model(server), "--out", "r", PORTRAYAL_SERVER_KEY=KEY)
+    done.refused("PORTRAYAL_SERVER_KEY")
+    assert KEY not in done.err
+
+
+@pytest.mark.parametrize("command", ["audit", "collect"])
+def test_a_missing_key_is_named(ask: Ask, tmp_path: Path, command: str) -> None:
+    ask(command, STUDY, "--model", "openai:gpt-4o-mini", "--out", "r").refused("OPENAI_API_KEY")
+
+
+def test_an_exhausted_quota_stops_and_keeps_what_was_answered(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    server = serve(script=["ok"] * 5 + ["quota"] * 5)
+    arguments = ("collect", STUDY, *_model(server), "--out", "r", "--concurrency", "1")
+    ask(*arguments).refused("quota", "run the same command again")
+    assert len(_rows(tmp_path / "r")) >= 5
+    server.script = iter(())
+    ask(*arguments).ok()
+    _check_each_once(tmp_path / "r")
+    assert server.answered.total() == N_PROMPTS
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_paid_service_asks_first(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    server = serve()
+    paid = ("--model", "openai:gpt-4o-mini", "--out", "p", *more)
+    variables = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
+    for command in ("collect", "audit"):
+        ask(command, STUDY, *paid, **variables).refused("100 requests", "USD", "--yes")
+    assert server.requests == 0
+    done = ask("collect", STUDY, *paid, "--yes", **variables).ok()
+    assert server.requests == N_PROMPTS
+    if more:
+        assert _object(done)["cost_usd"] > 0
+    ask("collect", STUDY, *paid, **variables).ok()  # nothing is left, so nothing is to confirm
+    assert server.requests == N_PROMPTS
+
+
+def test_parameters_reach_the_model_and_stay_with_the_run(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+) -> None:
+    server = serve()
+    arguments = ("collect", STUDY, *_model(server), "--out", "r", "--parameter")
+    ask(*arguments, "temperature=0.5", "--parameter", "system=Be brief.").ok()
+    assert {body["temperature"] for body in server.bodies} == {0.5}
+    assert server.bodies[0]["messages"][0] == {"role": "system", "content": "Be brief."}
+    ask(*arguments, "temperature=1").refused("temperature", "--out")
+    ask(*arguments, "warmth=1").refused("warmth", "temperature")
+    ask(*arguments, "temperature").refused("NAME=VALUE")
+
+
+def test_a_plan(ask: Ask) -> None:
+    arguments = ("plan", STUDY, "--samples", "10", "--model", "openai:gpt-5-mini")
+    priced = ("--price", "1/2", "--answer-tokens", "150")
+    facts = _object(ask(*arguments, *priced, "--json"))
+    assert (facts["study"], facts["n_prompts"], facts["samples"]) == (STUDY, N_PROMPTS, 10)
+    assert (facts["n_texts"], facts["output_tokens"]) == (1000, 150_000)
+    assert facts["cost_usd"] == pytest.approx((facts["input_tokens"] + 2 * 150_000) / 1e6, rel=1e-3)
+    assert facts["detectable"]
+    assert all(d["n_prompts"] < N_PROMPTS or d["domain"] == "all" for d in facts["detectable"])
+    out = ask(*arguments, *priced).ok().out
+    assert "texts: 1,000 (100 prompts × 10 samples × 1 model(s))" in out
+    nobody = _object(ask("plan", STUDY, "--json"))
+    assert nobody["cost_usd"] is None
+    assert nobody["cost_unknown"] == "no model was named"
+
+
+def test_news_prompts_of_ones_own_headlines(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text(
+        "headline,section\nRain is coming,weather\nMayor speaks,politics\n", encoding="utf-8"
+    )
+    forms = ("--form", "biased", "--form", "unbiased")
+    arguments = ("prompts", "news", "--headlines", "h.csv", *forms)
+    facts = _object(ask(*arguments, "--json"))
+    assert facts["study"] == "news"
+    rows = facts["prompts"]
+    assert [row["form"] for row in rows] == ["biased", "biased", "unbiased", "unbiased"]
+    assert {row["domain"] for row in rows} == {"weather", "politics"}
+    assert all(row["headline"] in row["text"] for row in rows)
+    table = list(csv.DictReader(io.StringIO(ask(*arguments).ok().out)))
+    assert [row["prompt_id"] for row in table] == [row["prompt_id"] for row in rows]
+    ask("prompts", "news").refused("--headlines")
+    ask("prompts", "news", "--headlines", "none.csv").refused("none.csv")
+    ask("prompts", "news", "--headlines", "h.csv", "--form", "odd").refused("odd", "biased")
+
+
+def test_agency_prompts_with_the_fairness_instruction(ask: Ask) -> None:
+    plain, fair = (
+        _object(ask("prompts", "agency", "--json", *more))["prompts"]
+        for more in ((), ("--fairness",))
+    )
+    assert len(plain) == len(fair) == 5400
+    assert {row["condition"] for row in fair} == {"fairness instruction"}
+    assert all(f["text"].startswith(p["text"]) for p, f in zip(plain, fair, strict=True))
+    ask("prompts", STUDY, "--fairness").refused("fairness")
+
+
+def test_a_prompt_file_of_ones_own(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(PROMPT_FILE, encoding="utf-8")
+    listed = _object(ask("prompts", STUDY, "--prompts", "mine.toml", "--json"))["prompts"]
+    assert [row["prompt_id"] for row in listed] == ["night-shift", "early-train"]
+    server = serve()
+    arguments = ("audit", STUDY, *_model(server), "--samples", "3", "--prompts", "mine.toml")
+    ask(*arguments, "--out", "r", *QUICK).ok()
+    assert set(server.answered) == {row["text"] for row in listed}
+    assert set(server.answered.values()) == {3}
+    assert (tmp_path / "r" / "report.html").is_file()
+    ask("collect", STUDY, *_model(server), "--out", "r").refused("other prompts", "--out")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("early-train", "night-shift"), ["prompt 2", "same id"]),
+        (('condition = "power-laden"\n', ""), ["prompt 1", "condition"]),
+        (('text = "Write a story about a driver."\n', ""), ["prompt 2", "text"]),
+        (("[[prompt]]", "[prompt"), ["TOML"]),
+    ],
+)
+def test_a_bad_prompt_file_is_refused(
+    ask: Ask, serve: Callable[..., Any], tmp_path: Path, change: tuple[str, str], words: list[str]
+) -> None:
+    (tmp_path / "bad.toml").write_text(PROMPT_FILE.replace(*change), encoding="utf-8")
+    server = serve()
+    ask("prompts", STUDY, "--prompts", "bad.toml").refused("bad.toml", *words)
+    arguments = ("audit", STUDY, *_model(server), "--prompts", "bad.toml", "--out", "r")
+    ask(*arguments).refused("bad.toml", *words)
+    assert server.requests == 0
+
+
+def test_an_edited_datasheet_is_kept(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+    server = serve()
+    arguments = ("collect", STUDY, *_model(server), "--out", "r")
+    ask(*arguments).ok()
+    sheet = tmp_path / "r" / "datasheet.md"
+    assert "100 texts." in sheet.read_text(encoding="utf-8")
+    ask(*arguments, "--samples", "2").ok()
+    written = sheet.read_text(encoding="utf-8")
+    assert "200 texts." in written  # nobody has touched it, so it follows the run
+    filled = written.replace("200 texts.", "200 texts, read by two of us.")
+    sheet.write_text(filled, encoding="utf-8")
+    ask(*arguments, "--samples", "3").ok()
+    ask("audit", STUDY, "--out", "r", *QUICK).ok()
+    assert sheet.read_text(encoding="utf-8") == filled
+
+
+REFUSED = [
+    (("collect", STUDY), ["--model"]),
+    (("collect", STUDY, "--model", "gpt-5"), ["SERVICE:MODEL", "gpt-5"]),
+    (("collect", STUDY, "--model", "nobody:gpt-5"), ["nobody", "openai"]),
+    (("collect", STUDY, "--model", "server:m"), ["--base-url"]),
+    (("collect", "nothing", "--model", "server:m"), ["nothing", STUDY]),
+    (("audit", STUDY, "--model", "server:m", "--sample"), ["not both"]),
+    (("plan", STUDY, "--samples", "0"), ["samples", "0"]),
+    (("plan", STUDY, "--price", "cheap"), ["price", "cheap"]),
+    (("plan", STUDY, "--run", "none"), ["none is not a run"]),
+    (("prompts", STUDY, "--prompts", "none.toml"), ["none.toml"]),
+    (("import-inspect", "none.eval"), []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(a) for a, _ in REFUSED])
+def test_refusals_are_one_line(inside: Ask, arguments: tuple[str, ...], words: list[str]) -> None:
+    inside(*arguments).refused(*words)
+
+
+def test_a_budget_in_dollars_needs_a_price(ask: Ask, serve: Callable[..., Any]) -> None:
+    server = serve()
+    arguments = ("collect", STUDY, *_model(server), "--out", "r", "--budget", "5 USD")
+    ask(*arguments).refused("price", "--price")
+    assert server.requests == 0
+    facts = _object(ask(*arguments, "--price", "1/2", "--json"))
+    assert facts["cost_usd"] == pytest.approx((1000 + 2 * 2000) / 1e6)
