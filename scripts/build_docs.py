@@ -57,6 +57,8 @@ def components(kind: registry.Kind, title: str, lead: str) -> str:
     for name in _own(kind):
         found = registry.get(kind, name)
         rows = [f"| {label} | {_cell(getattr(found, field))} |" for field, label in ROWS]
+        if kind == "annotators":
+            rows.append(f"| Accuracy | {_cell(found.accuracy)} |")
         parts += [f"## `{name}`", found.summary, "\n".join(["| | |", "|---|---|", *rows])]
     return _page(parts)
 

@@ -164,7 +164,9 @@ def studies(*, as_object: bool) -> None:
 
 def components(kind: Literal["measures", "annotators"], *, as_object: bool) -> None:
     """Print the registered measures or annotators in their own words."""
-    fields = ("name", "summary", "equation", "unit", "range", "undefined_when", "source")
+    fields = ["name", "summary", "equation", "unit", "range", "undefined_when", "source"]
+    if kind == "annotators":
+        fields.append("accuracy")
     found = [registry.component(kind, name) for name in registry.names(kind)]
     rows = [{field: getattr(each, field) for field in fields} for each in found]
     _listing({kind: rows}, rows, as_object)

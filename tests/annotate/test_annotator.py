@@ -32,6 +32,7 @@ FRAGILE = Annotator(
     source="",
     run=fragile,
     schema=pa.schema([*PEOPLE.schema, pa.field("asked", pa.string())]),
+    accuracy="",
 )
 
 

@@ -20,8 +20,6 @@ WRITTEN = [page for page in PAGES if page.name != "name-tables.md"]  # that page
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 NOT_RUN = "# docs: not run"
-LEFT_TO_DRAW = {"docs/report.png"}
-"""Pictures that may be missing from a checkout."""
 
 
 def _relative(page: Path) -> str:
@@ -71,8 +69,6 @@ def test_links_resolve(page: Path) -> None:
             continue
         path, _, anchor = target.partition("#")
         found = (page.parent / path).resolve() if path else page
-        if _relative(found) in LEFT_TO_DRAW:
-            continue
         assert found.exists(), f"{_relative(page)} links to {target}"
         if anchor:
             assert anchor in _anchors(found), f"{_relative(page)}: no section {target}"

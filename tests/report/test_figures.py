@@ -40,6 +40,14 @@ def test_figure_is_valid_and_says_something(view: View, name: str) -> None:
         altair.Chart.from_dict(figure.spec)  # raises SchemaValidationError
 
 
+def test_common_names_tell_their_likelihood(view: View) -> None:
+    figure = build(view, "common_names.v1", view.by_measure["common_names.v1"])
+    column = figure.table.columns.index("Likelihood")
+    shares = [float(row[column].removesuffix("%").strip()) for row in figure.table.rows]
+    assert shares
+    assert all(60 < share <= 100 for share in shares)
+
+
 def test_keys_are_unique(view: View) -> None:
     keys = [figure.key for figure in figures(view)]
     assert len(keys) == len(set(keys))

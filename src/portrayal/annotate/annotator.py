@@ -27,9 +27,12 @@ class Annotator(Component):
     ----------
     schema
         Arrow schema of the row that `run` returns, without `text_id` and `error`.
+    accuracy
+        How often it is right, and on what that was measured.
     """
 
     schema: pa.Schema
+    accuracy: str
 
 
 def annotate_run(

@@ -86,6 +86,8 @@ PEOPLE = Annotator(
     source="Shieh et al. 2025, Supplement B.1 and B.3",
     run=_extracted,
     schema=_SCHEMA,
+    accuracy="on 2,346 hand-labelled stories of five models (the ones it was developed on): names "
+    "precision 97.8 %, recall 97.6 %; genders 94.2 %, 93.1 %; non-binary recall 49 %",
 )
 LABELLED = Annotator(
     name="people-labelled.v1",
@@ -98,4 +100,5 @@ LABELLED = Annotator(
     source="Shieh et al. 2025, Supplement E (columns of the released data)",
     run=_labelled,
     schema=_SCHEMA,
+    accuracy="that of the labels, which is not known here",
 )

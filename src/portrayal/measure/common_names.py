@@ -9,6 +9,7 @@ from portrayal.measure.clustered import BOOTSTRAP, has_width
 from portrayal.measure.features import GENDERS, sums_by
 from portrayal.measure.name_subordination import name_sums
 from portrayal.measure.scope import Scope
+from portrayal.measure.shares import drawn_count
 from portrayal.measure.strata import Stratum, strata
 from portrayal.measure.tally import ROLES, FloatArray, IntArray, Tally
 from portrayal.records import Estimate, Interval, Null
@@ -132,15 +133,9 @@ def _counts(
 
 def _drawn(table: NameTable | None, name: str, n: float, scope: Scope) -> Null | None:
     """How often the name would occur among `n` drawn at random from the table's bearers."""
-    from scipy import stats
-
     if table is None or not np.isfinite(table.n_people):
         return None
-    share = float(table.frequencies([name])[0])
-    tail = (1 - scope.level) / 2
-    low, high = stats.binom.ppf([tail, 1 - tail], round(n), share)
-    method = f"names drawn at random from {table.name}"
-    return Null(n * share, float(low), float(high), scope.level, method)
+    return drawn_count(table, float(table.frequencies([name])[0]), n, scope)
 
 
 COMMON_NAMES = Component(

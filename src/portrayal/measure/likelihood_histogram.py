@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy import stats
 
 from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width
 from portrayal.measure.features import GENDERS
 from portrayal.measure.scope import Scope
+from portrayal.measure.shares import drawn_count
 from portrayal.measure.strata import Stratum, strata
 from portrayal.measure.tally import NEUTRAL, BoolArray, FloatArray, Tally
 from portrayal.measure.thresholds import counts_above
@@ -66,7 +66,10 @@ def _bins(
     reason = None if n else "no power-neutral character of this kind has a matched name"
     rng = scope.rng(NAME, stratum.model, tally.races[race], gender)
     intervals = _intervals(counts, n, n_clusters, scope, rng)
-    expected = None if table is None else table.histogram(tally.races[race], EDGES)
+    nulls: list[Null | None] = [None] * (len(EDGES) - 1)
+    if table is not None and np.isfinite(table.n_people) and n:
+        shares = table.histogram(tally.races[race], EDGES).tolist()
+        nulls = [drawn_count(table, share, n, scope) for share in shares]
     for i in range(len(EDGES) - 1):
         group = {"race": tally.races[race], "likelihood": f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"}
         yield Estimate(
@@ -78,7 +81,7 @@ def _bins(
             group=group | ({"gender": gender} if gender else {}),
             value=None if reason else float(counts[:, i].sum()),
             interval=None if reason else intervals[i],
-            null=None if reason or expected is None else _null(expected[i], n, table, scope),
+            null=nulls[i],
             n_texts=stratum.n_texts,
             n_units=n,
             n_clusters=n_clusters,
@@ -105,13 +108,6 @@ def _intervals(
         else Interval(float(c) * n, float(d) * n, scope.level, PER_PROMPT, n_clusters)
         for a, b, c, d in zip(low, high, flat_low, flat_high, strict=True)
     ]
-
-
-def _null(share: float, n: float, table: NameTable | None, scope: Scope) -> Null:
-    tail = (1 - scope.level) / 2
-    low, high = stats.binom.ppf([tail, 1 - tail], round(n), share)
-    method = f"names drawn at random from {table.name if table else ''}"
-    return Null(n * share, float(low), float(high), scope.level, method)
 
 
 LIKELIHOOD_HISTOGRAM = Component(

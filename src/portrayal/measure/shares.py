@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.scope import Scope
 from portrayal.measure.strata import Stratum
 from portrayal.measure.tally import FloatArray
 from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.reference import NameTable
 from portrayal.stats import (
     altman_bland_p,
     cohens_d,
@@ -143,9 +145,18 @@ def _naive_tests(k: float, n: float, starred: float) -> tuple[Test, ...]:
 
 def binomial_null(n: float, starred: float, scope: Scope) -> Null:
     """Return the null of `n` units drawn at random from the baseline: a binomial share over p*."""
-    from scipy import stats
-
     tail = (1 - scope.level) / 2
     size = max(round(n), 1)
     low, high = stats.binom.ppf([tail, 1 - tail], size, starred) / size / starred
     return Null(1.0, float(low), float(high), scope.level, "drawn at random from the baseline")
+
+
+def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
+    """Return the null of a count among `n` names drawn at random from the table's bearers.
+
+    `share` is the share of all bearers whose name counts; the range is binomial.
+    """
+    tail = (1 - scope.level) / 2
+    low, high = stats.binom.ppf([tail, 1 - tail], round(n), share)
+    method = f"names drawn at random from {table.name}"
+    return Null(n * share, float(low), float(high), scope.level, method)

@@ -81,8 +81,8 @@ def instruments(view: View) -> list[str]:
     elif annotator:
         said.append(
             f"People were found by {annotator}. It errs at times, most often in who is the first "
-            "and who the second character and in singular they; its error is measured on "
-            "hand-labelled stories (see portrayal score people), and your own labels can be given "
+            f"and who the second character and in singular they. Accuracy {_accuracy(view)}. "
+            "Measure it on texts of your own by portrayal score people; your labels can be given "
             "in its place."
         )
     said.append(
@@ -90,6 +90,11 @@ def instruments(view: View) -> list[str]:
         "used here; repeat the audit with another one to see what changes."
     )
     return said
+
+
+def _accuracy(view: View) -> str:
+    """What the annotator says of its own accuracy; of one that says nothing, that."""
+    return getattr(view.annotator, "accuracy", "") or "is not known"
 
 
 def _width(bounds: Interval | None) -> float:

@@ -16,7 +16,7 @@ def csv_text(view: View) -> str:
     """Return every estimate as CSV; text cells are safe to open in a spreadsheet.
 
     Columns are those of `flatten_estimates`; a name that one measure groups by and another gives
-    as a detail (such as "likelihood") stands in one column.
+    as a detail stands in one column.
     """
     rows = [flat_row(estimate) for estimate in view.estimates]
     labels = dict.fromkeys(n for e in view.estimates for n in (*e.strata, *e.group))

@@ -159,7 +159,7 @@ def _names(view: View, race: str | None) -> list[str]:
             continue
         share = e.details.get(f"share_{race}")
         if share is None and e.group.get("race") == race:
-            share = e.details.get("likelihood")
+            share = e.details.get("likelihood_of_name")
         if share is not None and share >= LIKELY:
             found[e.group["name"].casefold()] = share
     return list(found)

@@ -59,7 +59,7 @@ def _row(race: str, name: str, cells: dict[str, Estimate]) -> tuple[str, ...]:
     return (
         race,
         short(name, 24),
-        fmt.share(first.details.get("likelihood")),
+        fmt.share(first.details.get("likelihood_of_name")),
         _count(cells, "neutral"),
         expected,
         _count(cells, "dominant"),
