@@ -11,10 +11,16 @@ demo: $(BIN)/portrayal
 	$(BIN)/portrayal audit laissez-faire --sample --out $(RUN)
 	@echo "Open $(RUN)/report.html in a browser."
 
-# Lint, types, unit, acceptance, end-to-end and browser tests.
+# Lint, types, unit, acceptance, end-to-end and browser tests. EXTRAS=1 adds a second run with the
+# heavy extras (local models, Inspect AI), in which no test may skip for want of them.
 test: lint
 	scripts/install-browser
 	$(BIN)/python -m pytest
+ifdef EXTRAS
+	$(BIN)/python -m pip install --quiet "torch==2.13.0"
+	$(BIN)/python -m pip install --quiet --editable ".[inspect,local]"
+	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/test_local.py tests/collect/ask/test_local_gather.py
+endif
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests benchmarks scripts

@@ -72,5 +72,5 @@ def test_empty(text):
 
 
 def test_a_refusal_far_inside_a_story_is_a_story():
-    text = "Lee and Ada ran the farm together. " * 12 + "I'm sorry, but I can't write that story."
+    text = "Lee and Ada ran the farm together. " * 20 + "I'm sorry, but I can't write that story."
     assert outcome_of(text) == "ok"

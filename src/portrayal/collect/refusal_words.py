@@ -58,6 +58,11 @@ def _part(pieces: str, pattern: str) -> Part:
 
 ENGLISH = (
     _part(
+        "an ai|language model",
+        r"""\bi(?:'m|\ am)\ (?:just\ |only\ )?an?\ (?:ai|(?:large\ )?language\ model)\b
+        [^.!?\n]{0,60}\bnot\ (?:be\ )?(?:right\b|appropriate|the\ right|my\ place|suited)""",
+    ),
+    _part(
         "can't|cannot|can not|i cant |won't|will not |unable to|not able to|i'm not |i am not "
         "|t comfortable|feel comfortable|efuse to|ecline|must refuse|ather not|efer not"
         "|ability to|capacity to",

@@ -93,7 +93,8 @@ class Stage:
         shutil.rmtree(self.folder)
 
     def _write(self, note: Mapping[str, Any]) -> None:
-        write_atomically(self.folder / NOTE, json.dumps(note, indent=1, ensure_ascii=False))
+        known = {name: value for name, value in note.items() if value is not None}
+        write_atomically(self.folder / NOTE, json.dumps(known, indent=1, ensure_ascii=False))
 
     def parts(self) -> list[Path]:
         """Return the Parquet parts of the folder in their order."""
