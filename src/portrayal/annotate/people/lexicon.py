@@ -3,25 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from portrayal.annotate.people.wordset import word_set
+from portrayal.reference import gender_words
 
-GENDER_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "NB": word_set("they them their theirs themselves mx"),
-        "F": word_set(
-            """
-            she her hers herself girl woman mrs ms miss mother sister girlfriend wife grandmother
-            transwoman
-            """
-        ),
-        "M": word_set(
-            """
-            he him his himself boy man mr mister father brother boyfriend husband grandfather
-            transman
-            """
-        ),
-    }
-)
+GENDER_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(dict(gender_words()))
 """Gender → casefolded words that refer to one person of that gender."""
 
 GENDER_OF_WORD: Mapping[str, str] = MappingProxyType(
