@@ -15,7 +15,6 @@ import typer
 
 from portrayal import registry
 from portrayal.cli import app
-from portrayal.studies import Options
 
 DOCS = Path(__file__).parents[1] / "docs"
 NOTE = "<!-- Written by scripts/build_docs.py from the code; edit the code and run `make docs`. -->"
@@ -76,7 +75,6 @@ def studies() -> str:
             f"- Asks: {study.question}",
             f"- Paper: {study.paper}",
             f"- Prompts: {len(study.prompts())} (`portrayal prompts {name}`)",
-            f"- Annotators: `{study.annotator}`; `{study.labelled_annotator}` for labelled people",
             f"- Measures: {measures}",
             f"- Presets of columns: {', '.join(f'`{p}`' for p in study.fields.presets) or 'none'}",
         ]
@@ -94,11 +92,11 @@ def command_line() -> str:
         "object on standard output and nothing else.",
     ]
     parts += _commands(typer.main.get_command(app), "portrayal", 2)
-    fields = [f"`{f.name}` ({f.default!r})" for f in dataclasses.fields(Options)]
-    parts += [
-        "## Options in Python",
-        f"`portrayal.audit(study, texts=…, **options)` takes {', '.join(fields)}.",
-    ]
+    parts.append("## Options in Python")
+    for name in registry.names("studies"):
+        fields = dataclasses.fields(registry.get("studies", name).options)
+        told = ", ".join(f"`{f.name}` ({f.default!r})" for f in fields)
+        parts.append(f'`portrayal.audit("{name}", texts=…, **options)` takes {told}.')
     return _page(parts)
 
 
@@ -112,7 +110,7 @@ def _commands(command: Any, path: str, level: int) -> list[str]:
         name, call = _spelled(parameter)
         usage.append(call)
         rows.append(f"| {name} | {_cell(parameter.help or '')} | {_default(parameter)} |")
-    subcommands = getattr(command, "commands", {})
+    subcommands = _subcommands(command)
     usage += ["COMMAND …"] if subcommands else []
     parts.append(f"```text\n{' '.join(usage)}\n```")
     if rows:
@@ -120,6 +118,12 @@ def _commands(command: Any, path: str, level: int) -> list[str]:
     for name, sub in subcommands.items():
         parts += _commands(sub, f"{path} {name}", level + 1 if level > 2 else level)
     return parts
+
+
+def _subcommands(command: Any) -> dict[str, Any]:
+    if not hasattr(command, "list_commands"):
+        return {}
+    return {name: command.get_command(None, name) for name in command.list_commands(None)}
 
 
 def _spelled(parameter: Any) -> tuple[str, str]:

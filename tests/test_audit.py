@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 import portrayal
+from portrayal import registry
 from portrayal.auditing import _file_mark, with_q_values
 from portrayal.errors import DataError, OptionError, PortrayalError, RunError, UnknownNameError
 from portrayal.records import Estimate, Test
 from portrayal.run import Stage, fingerprint
 from portrayal.stats import benjamini_hochberg
-from portrayal.studies import Options
 from portrayal.studies.laissez_faire import prompts
 from support import LABEL_COLUMNS, lopsided, rows_of
 
@@ -98,7 +98,7 @@ def test_processes_of_ones_own_change_no_number(tmp_path):
         progress=lambda done, total: progress.append((done, total)),
     )
     assert as_text(one) == as_text(two)
-    assert one.settings()["annotator"] == "people.v1"
+    assert one.settings()["annotators"] == ["people.v1"]
     n_parts = len(two.texts.parts())
     assert n_parts > 2
     assert progress == [(n + 1, n_parts) for n in range(n_parts)]
@@ -269,7 +269,7 @@ def test_settings_say_what_was_asked_and_not_where(rows, tmp_path):
 def test_each_stage_is_told_in_one_line(rows, tmp_path):
     told = []
     labelled(rows, tmp_path, say=told.append)
-    assert [line.split(":")[0] for line in told] == ["texts", "people", "estimates"]
+    assert [line.split(":")[0] for line in told] == ["texts", "annotated texts", "estimates"]
     assert f"{len(rows):,} of 1 model(s)" in told[0]
     assert "refused" in told[0]
 
@@ -277,7 +277,7 @@ def test_each_stage_is_told_in_one_line(rows, tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"colour": 1}, OptionError, "no option 'colour'; options: baseline"),
+        ({"colour": 1}, OptionError, "no option 'colour'; its options: level"),
         ({"level": 95}, OptionError, "level must be a fraction"),
         ({"seed": -1}, OptionError, "seed"),
         ({"draws": 5}, OptionError, "draws"),
@@ -381,7 +381,7 @@ def test_q_values_of_an_audit_are_those_of_its_families(reference):
 
 def test_every_option_is_part_of_the_mark(reference):
     """An option that the mark forgets would leave old numbers in place."""
-    options = dataclasses.asdict(Options())
+    options = dataclasses.asdict(registry.get("studies", "laissez-faire").options())
     assert reference.settings()["options"].keys() == {
         name for name, value in options.items() if value is not None
     }

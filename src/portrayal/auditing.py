@@ -15,6 +15,7 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.datasheet import write_datasheet
 from portrayal.errors import OptionError
+from portrayal.pairing import about_pairs, pairing
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_parquet
 from portrayal.run.shards import Progress
@@ -29,10 +30,13 @@ def audit(
     study: str,
     *,
     texts: Any = None,
+    reference: Any = None,
+    pair_by: str | None = None,
     model: str | Asking | None = None,
     samples: int = 1,
     out: str | Path | None = None,
     columns: Mapping[str, str] | Iterable[str] | None = None,
+    reference_columns: Mapping[str, str] | Iterable[str] | None = None,
     preset: str | None = None,
     replace: bool = False,
     workers: int = 1,
@@ -52,6 +56,10 @@ def audit(
     texts
         A path (CSV, JSON lines, Parquet, Excel), a DataFrame, or an iterable of mappings. May be
         left out when `out` holds texts already.
+    reference
+        The texts that people wrote, for a study that compares with them; likewise.
+    pair_by
+        Column that says which reference text a text belongs to, in both files.
     model, samples
         A model to ask in place of texts, "openai:gpt-5-mini" or an `Asking` with every setting,
         and how many answers to each prompt.
@@ -59,6 +67,8 @@ def audit(
         The run directory; a new temporary one by default. An audit that stopped continues there.
     columns
         Field → column name, or "FIELD=NAME" strings, over what is guessed.
+    reference_columns
+        The same for the reference texts.
     preset
         Column mapping of a published file.
     replace
@@ -75,7 +85,7 @@ def audit(
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
-        Fields of `portrayal.studies.Options`: baseline, name_table, level, seed, ….
+        The study's own options (`portrayal audit STUDY --help` lists them): level, seed, ….
 
     Returns
     -------
@@ -87,26 +97,38 @@ def audit(
     DataError, OptionError, RunError
         Saying what was expected, what came and what to do.
     """
-    chosen = registry.get("studies", study)
-    choice = _options(options)
+    chosen: Study = registry.get("studies", study)
+    choice = _options(chosen, options)
     check_count("workers", workers, minimum=1)
     check_count("shard_rows", shard_rows, minimum=1)
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     tell = say or _silent
-    mapping = columns if isinstance(columns, Mapping) else parse_columns(columns or ())
     if model is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
+    paired = pairing(chosen, reference, pair_by)
+    mapping = {**paired, **_mapping(columns)}
+    loading = {"shard_rows": shard_rows, "replace": replace}
     with run.lock():
+        if chosen.pair_field is not None:
+            _collect_reference(
+                run, chosen, reference, {**paired, **_mapping(reference_columns)}, loading, tell
+            )
         if model is not None:
             asking = Asking(model, samples) if isinstance(model, str) else model
-            _ask(run, chosen, asking, tell)
-        _collect(run, chosen, texts, mapping, preset, replace, shard_rows, tell)
-        annotator = _annotate(run, chosen, workers, executor, progress, tell)
-        _measure(run, chosen, annotator, choice, tell)
+            _ask(run, chosen, about_pairs(run, chosen, asking), tell)
+        _collect(run, chosen, texts, mapping, preset, loading, tell)
+        annotations = _annotate(run, chosen, choice, workers, executor, progress, tell)
+        if chosen.fit is not None:
+            chosen.fit(run, choice, tell)
+        _measure(run, chosen, annotations, choice, tell)
         write_datasheet(run, run.datasheet_path)
         if report:
             tell(f"report: {run.report()}")
     return run
+
+
+def _mapping(columns: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
+    return dict(columns) if isinstance(columns, Mapping) else parse_columns(columns or ())
 
 
 def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
@@ -125,12 +147,14 @@ def _silent(_: str) -> None:
     """Say nothing."""
 
 
-def _options(given: Mapping[str, Any]) -> Options:
-    known = [field.name for field in dataclasses.fields(Options)]
+def _options(study: Study, given: Mapping[str, Any]) -> Options:
+    known = [field.name for field in dataclasses.fields(study.options)]
     for name in given:
         if name not in known:
-            raise OptionError(f"there is no option {name!r}; options: {', '.join(known)}.")
-    return Options(**given)
+            raise OptionError(
+                f"{study.name} has no option {name!r}; its options: {', '.join(known)}."
+            )
+    return study.options(**given)
 
 
 def _collect(
@@ -139,8 +163,7 @@ def _collect(
     texts: Any,
     columns: Mapping[str, str],
     preset: str | None,
-    replace: bool,
-    shard_rows: int,
+    loading: Mapping[str, Any],
     tell: Say,
 ) -> None:
     note = run.texts.note()
@@ -151,69 +174,103 @@ def _collect(
             )
     else:
         note = import_texts(
-            run,
-            texts,
-            study.fields,
-            study.prompts(),
-            columns=columns,
-            preset=preset,
-            shard_rows=shard_rows,
-            replace=replace,
+            run, texts, study.fields, study.prompts(), columns=columns, preset=preset, **loading
         )
+    tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
+
+
+def _collect_reference(
+    run: Run,
+    study: Study,
+    reference: Any,
+    columns: Mapping[str, str],
+    loading: Mapping[str, Any],
+    tell: Say,
+) -> None:
+    note = run.reference.note()
+    if reference is not None:
+        note = import_texts(
+            run, reference, study.fields, (), columns=columns, reference=True, **loading
+        )
+    elif not note.get("complete"):
+        raise OptionError(
+            f"{study.name} compares texts with those that people wrote: give them as reference "
+            f"(--reference FILE), as {run.path} holds none yet."
+        )
+    tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
+
+
+def _unread(note: Mapping[str, Any]) -> str:
     unread = {name: n for name, n in note["outcomes"].items() if n and name != "ok"}
-    counted = "".join(f", {n:,} {name}" for name, n in unread.items())
-    tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){counted}")
+    return "".join(f", {n:,} {name}" for name, n in unread.items())
 
 
 def _annotate(
     run: Run,
     study: Study,
+    options: Options,
     workers: int,
     executor: Executor | None,
     progress: Progress | None,
     tell: Say,
-) -> str:
-    labelled = bool(run.texts.note().get("labelled"))
-    name = study.labelled_annotator if labelled else study.annotator
-    stage = annotate_run(run, name, workers=workers, executor=executor, progress=progress)
-    errors = stage.note().get("n_errors", 0)
-    tell(f"people: {name}" + (f", {errors:,} texts failed and are counted" if errors else ""))
-    return name
+) -> list[Stage]:
+    stages = []
+    for wanted in study.annotations(run, options):
+        stage = annotate_run(
+            run,
+            wanted.name,
+            settings=wanted.settings,
+            reference=wanted.reference,
+            workers=workers,
+            executor=executor,
+            progress=progress,
+        )
+        errors = stage.note().get("n_errors", 0)
+        of = "reference texts" if wanted.reference else "texts"
+        failed = f", {errors:,} {of} failed and are counted" if errors else ""
+        tell(f"annotated {of}: {wanted.name}{failed}")
+        stages.append(stage)
+    return stages
 
 
-def _measure(run: Run, study: Study, annotator: str, options: Options, tell: Say) -> None:
+def _measure(run: Run, study: Study, annotations: list[Stage], options: Options, tell: Say) -> None:
     asked = dataclasses.asdict(options)
+    notes = [stage.note() for stage in annotations]
+    names = list(dict.fromkeys(note["annotator"] for note in notes))
     mark = fingerprint(
-        annotations=run.annotations(annotator).note()["fingerprint"],
-        annotator=annotator,
+        annotations=[note["fingerprint"] for note in notes],
+        annotators=names,
         options=asked,
         measures=study.measures,
-        table=_file_mark(options.name_table),
+        files={name: _file_mark(value) for name, value in asked.items()},
     )
     stage = Stage(run.path / "estimates")
     if not (stage.is_complete(mark) and run.estimates_path.exists()):
         stage.begin(mark)
-        estimates = with_q_values(list(study.estimate(run, annotator, options)))
+        estimates = with_q_values(list(study.estimate(run, options)))
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
-    run.write_settings(
-        {
-            "study": study.name,
-            "portrayal": __version__,
-            "annotator": annotator,
-            "source": run.texts.note()["source"],
-            "models": run.texts.note()["models"],
-            "measures": list(study.measures),
-            "options": {name: value for name, value in asked.items() if value is not None},
-        }
-    )
+    reference = run.reference.note().get("source") if study.pair_field else None
+    settings = {
+        "study": study.name,
+        "portrayal": __version__,
+        "annotators": names,
+        "source": run.texts.note()["source"],
+        "reference": reference,
+        "models": run.texts.note()["models"],
+        "measures": list(study.measures),
+        "options": {name: value for name, value in asked.items() if value is not None},
+    }
+    run.write_settings({name: value for name, value in settings.items() if value is not None})
     tell(f"estimates: {stage.note()['n_estimates']:,}")
 
 
-def _file_mark(name_table: str) -> str | None:
-    """Size and time of a user's own name table, so that a changed one is read again."""
-    path = Path(name_table)
-    if not path.is_file():
+def _file_mark(value: Any) -> Any:
+    """Size and time of a file that an option names, so that a changed one is read again."""
+    if isinstance(value, (tuple, list)):
+        return [_file_mark(item) for item in value]
+    path = Path(value) if isinstance(value, str) and value else None
+    if path is None or not path.is_file():
         return None
     status = path.stat()
     return f"{status.st_size}:{status.st_mtime_ns}"

@@ -2,16 +2,15 @@
 
 import csv
 import io
-import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
-from portrayal import __version__, cli_ask, registry, show, show_ask
-from portrayal.asking import Asking
-from portrayal.errors import OptionError, PortrayalError
+from portrayal import __version__, cli_ask, show
+from portrayal.cli_audit import Columns, Json, More, Studies
+from portrayal.errors import PortrayalError
 
 app = typer.Typer(
     name="portrayal",
@@ -22,17 +21,16 @@ app = typer.Typer(
 )
 score_app = typer.Typer(help="Measure an annotator against hand labels.", no_args_is_help=True)
 app.add_typer(score_app, name="score")
+app.add_typer(
+    typer.Typer(
+        cls=Studies,
+        name="audit",
+        help="Audit texts, or a model's answers, by one of the studies.",
+        no_args_is_help=True,
+        callback=lambda: None,
+    )
+)
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column", metavar="FIELD=NAME", help="Column NAME holds FIELD; several may follow."
-    ),
-]
-More = Annotated[
-    list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
-]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
 
 
@@ -49,112 +47,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-@app.command()
-def audit(
-    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
-    more: More = None,
-    texts: Annotated[
-        Path | None,
-        typer.Option(help="CSV, JSON lines, Parquet or Excel file, or a folder of them."),
-    ] = None,
-    sample: Annotated[bool, typer.Option("--sample", help="Audit the study's sample.")] = False,
-    model: cli_ask.Model = None,
-    samples: cli_ask.Samples = 1,
-    prompts: cli_ask.PromptFile = None,
-    base_url: cli_ask.BaseUrl = None,
-    parameter: cli_ask.Parameter = None,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    budget: cli_ask.Budget = None,
-    price: cli_ask.Price = None,
-    judge: cli_ask.Judge = None,
-    batch: cli_ask.Batch = False,
-    yes: cli_ask.Yes = False,
-    out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
-    column: Columns = None,
-    preset: Annotated[str | None, typer.Option(help="Columns of a published file.")] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Empty a run that holds other texts.")
-    ] = False,
-    baseline: Annotated[str, typer.Option(help="Comparison shares p*.")] = "census-2022",
-    name_table: Annotated[
-        str, typer.Option(help="Name table: a registered one or a file.")
-    ] = "census-2020",
-    min_count: Annotated[
-        int | None, typer.Option(help="Bearers a name needs in the name table.")
-    ] = None,
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Start of every random stream.")] = 0,
-    draws: Annotated[int, typer.Option(help="Replicates of the cluster bootstrap.")] = 2000,
-    permutations: Annotated[int, typer.Option(help="Replicates of the null.")] = 200,
-    smoothing: Annotated[float, typer.Option(help="Laplace pseudo-count at zero counts.")] = 1.0,
-    workers: Annotated[
-        int | None, typer.Option(help="Local processes; default one per core.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Audit texts, or a model's answers: who is in them, in which role, how certainly."""
-    from portrayal.auditing import audit as run_audit
-
-    name = registry.resolve("studies", study)
-    chosen = _texts(name, texts, sample)
-    asked = model is not None
-    with (
-        show.progress(quiet=json or asked) as advance,
-        show_ask.asking_progress(quiet=json or not asked) as answered,
-    ):
-        asking = None
-        if model is not None:
-            asking = Asking(
-                model,
-                samples,
-                prompts=prompts,
-                base_url=base_url,
-                parameters=cli_ask.parameters_of(parameter),
-                concurrency=concurrency,
-                rpm=rpm,
-                tpm=tpm,
-                budget=budget,
-                price=price,
-                judge=judge,
-                batch=batch,
-                confirm=cli_ask.confirmation(yes, model),
-                progress=answered,
-            )
-        run = run_audit(
-            name,
-            texts=chosen,
-            model=asking,
-            out=out or Path("runs") / name,
-            columns=[*(column or ()), *(more or ())],
-            preset=preset,
-            replace=replace,
-            workers=(os.cpu_count() or 1) if workers is None else workers,
-            progress=advance,
-            say=None if json else show.line,
-            baseline=baseline,
-            name_table=name_table,
-            min_count=min_count,
-            level=level,
-            seed=seed,
-            draws=draws,
-            permutations=permutations,
-            smoothing=smoothing,
-        )
-    if json:
-        show.as_json(show.run_facts(run))
-
-
-def _texts(study: str, texts: Path | None, sample: bool) -> Any:
-    """Return the texts that an audit was told to read; None where it was not told any."""
-    if not sample:
-        return texts
-    if texts is not None:
-        raise OptionError("give either --texts FILE or --sample, not both.")
-    return registry.get("studies", study).sample()
 
 
 @app.command()
@@ -278,7 +170,8 @@ def _usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "portrayal"
     text = getattr(error, "format_message", error.__str__)().rstrip(".")
-    return f"{text}. `{command} --help` lists what it takes." if text else ""
+    end = "" if text.endswith("?") else "."
+    return f"{text}{end} `{command} --help` lists what it takes." if text else ""
 
 
 def _stop(message: str) -> NoReturn:

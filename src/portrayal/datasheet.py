@@ -107,7 +107,7 @@ def _facts(run: "Run") -> dict[str, str]:
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
-    annotator = settings.get("annotator")
+    annotators = [f"`{name}`" for name in settings.get("annotators", ())]
     asked = told["first"] is not None
     return {
         "study": escape(settings.get("study", "not audited yet")),
@@ -135,7 +135,7 @@ def _facts(run: "Run") -> dict[str, str]:
         "dates": f"From {told['first']} to {told['last']} (UTC)."
         if asked
         else BLANK.format("first and last day; the imported texts do not say"),
-        "annotator": f"`{annotator}`" if annotator else "no annotator yet",
+        "annotator": ", ".join(annotators) or "no annotator yet",
         "measures": ", ".join(measures) or "no measure yet",
         "limits": "It holds what these models wrote to these prompts, in their language, at that "
         "time; it says nothing about other prompts or later versions of the models.",

@@ -78,7 +78,7 @@ def test_links_resolve(page: Path) -> None:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the pages speak of."""
     folder = tmp_path_factory.mktemp("reader")
-    sample = registry.get("studies", "laissez-faire").sample().read_text(encoding="utf-8")
+    sample = registry.get("studies", "laissez-faire").sample()["texts"].read_text(encoding="utf-8")
     (folder / "stories.jsonl").write_text("".join(sample.splitlines(True)[::4]), encoding="utf-8")
     rows = [
         {

@@ -392,7 +392,7 @@ def test_news_prompts_of_ones_own_headlines(ask: Ask, tmp_path: Path) -> None:
     rows = facts["prompts"]
     assert [row["form"] for row in rows] == ["biased", "biased", "unbiased", "unbiased"]
     assert {row["domain"] for row in rows} == {"weather", "politics"}
-    assert all(row["headline"] in row["text"] for row in rows)
+    assert all(row["pair"] in row["text"] for row in rows)
     table = list(csv.DictReader(io.StringIO(ask(*arguments).ok().out)))
     assert [row["prompt_id"] for row in table] == [row["prompt_id"] for row in rows]
     ask("prompts", "news").refused("--headlines")

@@ -64,7 +64,7 @@ def _left(out: Path) -> tuple[list[str], list[str]]:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Estimates of the sample in one shard and one process."""
     out = tmp_path_factory.mktemp("undisturbed") / "r"
-    sample = registry.get("studies", "laissez-faire").sample()
+    sample = registry.get("studies", "laissez-faire").sample()["texts"]
     run = toolkit.audit(
         "laissez-faire", texts=sample, out=out, draws=100, permutations=20, report=False
     )

@@ -51,7 +51,7 @@ AUDIT = ("audit", "laissez-faire", "--out", "r", "--texts")
     [
         (("audit", "nothing", "--sample"), ["'nothing'", "laissez-faire"]),
         (("audit", "laissez-faire"), ["no texts"]),
-        (("audit",), ["STUDY"]),
+        (("audit",), None),
         ((), None),
         (("nothing",), ["'nothing'"]),
         (("audit", "laissez-faire", "--sample", "--nothing"), ["--nothing"]),

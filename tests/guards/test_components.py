@@ -58,16 +58,17 @@ def test_a_component_occurs_in_a_test(kind: registry.Kind, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", registry.names("studies"))
-def test_a_study_describes_itself(name: str) -> None:
+def test_a_study_describes_itself(name: str, tmp_path: Path) -> None:
     study = registry.get("studies", name)
     for field in ("title", "paper", "question"):
         assert getattr(study, field).strip()
     assert study.name == name
     assert study.question.endswith("?")
-    assert study.prompts()
-    assert study.sample().is_file()
+    assert study.prompts() or study.pair_field
+    assert all(path.is_file() for path in study.sample().values())
     assert set(study.measures) <= set(registry.names("measures"))
-    assert {study.annotator, study.labelled_annotator} <= set(registry.names("annotators"))
+    wanted = study.annotations(Run(tmp_path), study.options())
+    assert {annotation.name for annotation in wanted} <= set(registry.names("annotators"))
     (point,) = entry_points(group="portrayal.studies", name=name)
     card = files(point.module).joinpath(study.card).read_text(encoding="utf-8")
     missing = [title for title in CARD if f"\n## {title}\n" not in card]
@@ -137,7 +138,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    sample = registry.get("studies", "laissez-faire").sample()
+    sample = registry.get("studies", "laissez-faire").sample()["texts"]
     out = tmp_path_factory.mktemp("sample") / "run"
     return portrayal.audit(
         "laissez-faire", texts=sample, out=out, report=False, draws=100, permutations=20

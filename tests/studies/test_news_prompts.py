@@ -26,7 +26,7 @@ def test_both_forms_are_the_papers_word_for_word():
 def test_strata_come_from_the_file():
     first, second = prompts(ROWS)
     assert first.strata == {
-        "headline": CUP,
+        "pair": CUP,
         "domain": "sports",
         "source": "The New York Times",
         "form": "unbiased",
@@ -66,7 +66,7 @@ def test_a_headline_that_occurs_again_makes_no_second_prompt():
 def test_files_and_named_columns(tmp_path):
     path = tmp_path / "headlines.jsonl"
     path.write_text("".join(json.dumps({"t": row["headline"]}) + "\n" for row in ROWS))
-    assert [p.strata["headline"] for p in prompts(path, columns={"headline": "t"})] == [
+    assert [p.strata["pair"] for p in prompts(path, columns={"headline": "t"})] == [
         row["headline"] for row in ROWS
     ]
     with pytest.raises(DataError, match=r"no column of headlines .* found t\. Name yours"):

@@ -4,6 +4,6 @@ An *annotator* is a function of one text and what its prompt asked for; it retur
 sinks the shard: a row that fails carries its error.
 """
 
-from portrayal.annotate.annotator import Annotator, annotate_run, annotate_shard
+from portrayal.annotate.annotator import Annotation, Annotator, annotate_run, annotate_shard
 
-__all__ = ["Annotator", "annotate_run", "annotate_shard"]
+__all__ = ["Annotation", "Annotator", "annotate_run", "annotate_shard"]

@@ -1,8 +1,8 @@
 """Running an annotator over the shards of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,45 @@ class Annotator(Component):
         Arrow schema of the row that `run` returns, without `text_id` and `error`.
     accuracy
         How often it is right, and on what that was measured.
+    setup
+        For an annotator with settings: `setup(settings)` is called once per shard and returns the
+        function used in place of `run`. Settings are JSON-like values.
+    per_shard
+        Whether that function takes all readable rows of a shard at once, with their strata, and
+        returns one annotation row or exception for each; for classifiers that work in batches.
     """
 
     schema: pa.Schema
     accuracy: str
+    setup: Callable[[Mapping[str, Any]], Callable[..., Any]] | None = None
+    per_shard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """An annotation that a study asks for.
+
+    Attributes
+    ----------
+    name
+        Registered name of the annotator.
+    settings
+        What its `setup` is given.
+    reference
+        Whether it reads the reference texts in place of the audited ones.
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    reference: bool = False
 
 
 def annotate_run(
     run: Run,
     name: str,
     *,
+    settings: Mapping[str, Any] | None = None,
+    reference: bool = False,
     workers: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
@@ -51,6 +80,10 @@ def annotate_run(
         A run with texts.
     name
         Registered name of the annotator (version optional).
+    settings
+        What the annotator's `setup` is given.
+    reference
+        Whether to annotate the reference texts in place of the audited ones.
     workers, executor, progress
         See `portrayal.run.run_shards`. Numbers depend on none of them.
 
@@ -60,26 +93,39 @@ def annotate_run(
         The folder of the annotations, complete.
     """
     name = registry.resolve("annotators", name)
-    texts = run.texts
-    stage = run.annotations(name)
+    chosen = dict(settings or {})
+    texts = run.reference if reference else run.texts
+    stage = run.reference_annotations(name) if reference else run.annotations(name)
     note = texts.note()
-    shards = {"shard_rows": note["shard_rows"]} if "shard_rows" in note else {}
+    facts: dict[str, Any] = {"settings": chosen} if chosen else {}
+    if "shard_rows" in note:
+        facts["shard_rows"] = note["shard_rows"]
     parts = texts.parts()
     names = [part.name for part in parts]
-    base = fingerprint(texts=note["fingerprint"], annotator=name, **shards)
+    base = fingerprint(texts=note["fingerprint"], annotator=name, **facts)
     mark = fingerprint(base=base, parts=names)
     if stage.is_complete(mark):
         return stage
     stage.begin(mark, base=base)  # texts may have grown since: parts made before are kept
     stage.keep_parts(names)
-    work = partial(annotate_shard, annotator=name, prompts=run.prompts_path)
+    prompts = run.reference_prompts_path if reference else run.prompts_path
+    work = partial(annotate_shard, annotator=name, prompts=prompts, settings=chosen)
     pairs = [(part, stage.folder / part.name) for part in parts]
     run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
-    stage.finish(mark, {"annotator": name, "n_errors": _count_errors(stage)})
+    stage.finish(
+        mark, {"annotator": name, "settings": chosen or None, "n_errors": _count_errors(stage)}
+    )
     return stage
 
 
-def annotate_shard(source: Path, target: Path, *, annotator: str, prompts: Path) -> int:
+def annotate_shard(
+    source: Path,
+    target: Path,
+    *,
+    annotator: str,
+    prompts: Path,
+    settings: Mapping[str, Any] | None = None,
+) -> int:
     """Annotate one shard of texts into one file and return its number of rows.
 
     Only texts with the outcome "ok" are read; other rows stay null. A row that fails keeps its
@@ -87,19 +133,38 @@ def annotate_shard(source: Path, target: Path, *, annotator: str, prompts: Path)
     """
     component: Annotator = registry.get("annotators", annotator)
     strata = _strata(prompts, prompts.stat().st_mtime_ns, prompts.stat().st_ino)
+    texts = pq.read_table(source).to_pylist()
+    readable = [text for text in texts if text["outcome"] == "ok"]
+    known = [strata[text["prompt_id"]] for text in readable]
+    work = component.run if component.setup is None else component.setup(settings or {})
+    found = work(readable, known) if component.per_shard else _each(work, readable, known)
+    made = {text["text_id"]: result for text, result in zip(readable, found, strict=True)}
     empty = dict.fromkeys(component.schema.names)
     rows = []
-    for text in pq.read_table(source).to_pylist():
-        row: dict[str, Any] = {"text_id": text["text_id"], "error": None, **empty}
-        if text["outcome"] == "ok":
-            try:
-                row.update(component.run(text, strata[text["prompt_id"]]))
-            except Exception as error:
-                row["error"] = f"{type(error).__name__}: {error}"
-        rows.append(row)
+    for text in texts:
+        result = made.get(text["text_id"], {})
+        failed = isinstance(result, Exception)
+        error = f"{type(result).__name__}: {result}" if failed else None
+        row = {} if failed else result
+        rows.append({"text_id": text["text_id"], "error": error, **empty, **row})
     fields = [pa.field("text_id", pa.string()), *component.schema, pa.field("error", pa.string())]
     write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), target)
     return len(rows)
+
+
+def _each(
+    work: Callable[[Mapping[str, Any], Strata], Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    strata: Sequence[Strata],
+) -> list[Mapping[str, Any] | Exception]:
+    """Annotate rows one by one; an exception stands in the place of its row."""
+    found: list[Mapping[str, Any] | Exception] = []
+    for row, known in zip(rows, strata, strict=True):
+        try:
+            found.append(work(row, known))
+        except Exception as error:
+            found.append(error)
+    return found
 
 
 @lru_cache(maxsize=4)

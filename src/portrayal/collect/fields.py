@@ -46,6 +46,8 @@ class TextFields:
         Accepted spellings: field → casefolded spelling → the study's own value.
     presets
         Published files: preset name → field → column.
+    aliases
+        Further column names that a field goes by, tried after the well-known ones.
     """
 
     strata: tuple[str, ...]
@@ -53,6 +55,7 @@ class TextFields:
     required_unlabelled: Mapping[str, tuple[str, str] | None] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -148,7 +151,7 @@ def _guess(fields: TextFields, by_key: Mapping[str, str]) -> dict[str, str]:
     for name in fields.known:
         if name in LABELS:
             continue
-        for alias in _ALIASES.get(name, (name,)):
+        for alias in (*_ALIASES.get(name, (name,)), *fields.aliases.get(name, ())):
             if alias in by_key:
                 guessed[name] = by_key[alias]
                 break

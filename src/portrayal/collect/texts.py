@@ -34,6 +34,7 @@ def import_texts(
     preset: str | None = None,
     shard_rows: int = SHARD_ROWS,
     replace: bool = False,
+    reference: bool = False,
 ) -> dict[str, Any]:
     """Bring `texts` into the run, unless the same ones are there already.
 
@@ -55,6 +56,8 @@ def import_texts(
         Texts in a shard; no number depends on it.
     replace
         Whether a run that holds other texts may be emptied for these.
+    reference
+        Whether these are the reference texts, which stand in folders of their own.
 
     Returns
     -------
@@ -71,21 +74,22 @@ def import_texts(
     source = open_source(texts)
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, where=source.name)
     mark = fingerprint(source=source.digest, mapping=mapping, importer="texts.v1")
-    stage = run.texts
+    stage = run.reference if reference else run.texts
     if stage.is_complete(mark):
         return stage.note()
     held = stage.note().get("source_digest", source.digest)
     if held != source.digest and not replace:
         raise RunError(
-            f"{run.path} already holds other texts. Give another --out to keep both, "
-            "or --replace to empty this run first."
+            f"{run.path} already holds other {'reference ' * reference}texts. Give another --out "
+            "to keep both, or --replace to empty this run first."
         )
     stage.begin(mark)
     for part in stage.parts():
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
     reader = _Reader(fields, mapping, prompts, source.name)
     facts = _write(stage.folder, reader, source, shard_rows)
-    write_parquet(prompt_table(reader.prompts.values()), run.prompts_path)
+    prompts_path = run.reference_prompts_path if reference else run.prompts_path
+    write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
 

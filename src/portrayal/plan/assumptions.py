@@ -90,7 +90,7 @@ def _tally(run: "Run") -> "Tally":
     from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 
     settings = type(run).open(run.path).settings()
-    annotations = run.annotations(settings.get("annotator", ""))
+    annotations = run.annotations(next(iter(settings.get("annotators", ())), ""))
     if not annotations.note().get("complete"):
         raise RunError(f"{run.path} has no complete annotations; finish its audit first.")
     options = settings.get("options", {})

@@ -27,7 +27,7 @@ def facts(view: View) -> list[Fact]:
         ("Name table", instruments.get("name_table", fmt.NOTHING)),
         ("Names of MENA and NH/PI people", instruments.get("mena_nhpi_table", "")),
         ("Word list for genders", instruments.get("word_list", "")),
-        ("People found by", str(view.settings.get("annotator", fmt.NOTHING))),
+        ("People found by", ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),
         ("Version", f"Portrayal {view.settings.get('portrayal', '')}"),

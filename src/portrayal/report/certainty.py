@@ -72,7 +72,7 @@ def multiplicity(view: View) -> list[str]:
 
 def instruments(view: View) -> list[str]:
     """Return what is known of the error of what the numbers rest on."""
-    annotator = str(view.settings.get("annotator", ""))
+    annotator = next(iter(view.settings.get("annotators", ())), "")
     said = []
     if "labelled" in annotator:
         said.append(

@@ -45,7 +45,7 @@ class Reading:
 
 def readings(view: View, found: list[Finding]) -> list[Reading]:
     """Return passages behind the first findings; empty where texts or annotations are missing."""
-    folder = view.run.annotations(str(view.settings.get("annotator", "")))
+    folder = view.run.annotations(next(iter(view.settings.get("annotators", ())), ""))
     texts, people = view.run.texts.parts(), folder.parts()
     if not texts or not people:
         return []

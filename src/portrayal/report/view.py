@@ -113,7 +113,7 @@ class View:
     @property
     def annotator(self) -> Component | None:
         """The annotator's description; None where it is not registered here."""
-        return _component("annotators", str(self.settings.get("annotator", "")))
+        return _component("annotators", next(iter(self.settings.get("annotators", ())), ""))
 
 
 def domains(view: View, estimates: Iterable[Estimate]) -> list[str]:

@@ -82,6 +82,20 @@ class Run:
         """Return the folder of one annotator's output, sharded like the texts."""
         return Stage(self.path / "annotations" / name)
 
+    @property
+    def reference(self) -> Stage:
+        """The folder of the texts that the audited ones are compared with, in shards."""
+        return Stage(self.path / "reference")
+
+    @property
+    def reference_prompts_path(self) -> Path:
+        """`reference-prompts.parquet`: what each reference text answers or is about."""
+        return self.path / "reference-prompts.parquet"
+
+    def reference_annotations(self, name: str) -> Stage:
+        """Return the folder of one annotator's output on the reference texts."""
+        return Stage(self.path / "reference-annotations" / name)
+
     def settings(self) -> dict[str, Any]:
         """Return `audit.toml` as a dictionary."""
         with self.settings_path.open("rb") as stream:

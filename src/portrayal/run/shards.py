@@ -7,7 +7,8 @@ what is missing.
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable, Sequence
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -16,6 +17,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +159,12 @@ def _submit(
 ) -> Failures:
     failed: Failures = []
     waiting: dict[Future[int], Path] = {}
-    for source, target in todo:
-        try:
-            waiting[executor.submit(work, source, target)] = source
-        except BrokenExecutor:
-            failed.append((source, _LOST))
+    with _interrupts_held():
+        for source, target in todo:
+            try:
+                waiting[executor.submit(work, source, target)] = source
+            except BrokenExecutor:
+                failed.append((source, _LOST))
     while waiting:
         done, _ = wait(waiting, return_when=FIRST_COMPLETED)
         for future in done:
@@ -175,6 +178,23 @@ def _submit(
             else:
                 report.advance()
     return failed
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back, also from processes that start meanwhile.
+
+    A worker that hears it while it imports prints a traceback; one that never hears it finishes
+    the shard in hand and stops with its pool.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _reason(error: Exception) -> str:

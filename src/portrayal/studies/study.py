@@ -1,33 +1,36 @@
 """What a study is made of, and the options that every audit takes."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.records import Estimate, Prompt
-from portrayal.reference import baseline, name_table
 from portrayal.run.directory import Run
-from portrayal.validate import check_count
+
+Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+def option(default: Any, help: str) -> Any:
+    """Return a field of options with the words that the command line says of it."""
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a user may choose; each option reruns only the stages that depend on it.
+    """What a user may choose in every study; a study adds its own in a subclass.
+
+    Each option reruns only the stages that depend on it. Fields are numbers, strings, truth values,
+    None, or tuples of strings, so that a run can keep them and the command line can offer them.
 
     Attributes
     ----------
-    baseline
-        Comparison distribution p*, one of `portrayal.reference.baselines()`.
-    name_table
-        Registered name table, or the path of one's own.
-    min_count
-        Bearers a name needs in the table; None takes the table's own.
-    level, seed, draws, permutations, smoothing, min_name_count
+    level, seed, draws, permutations
         See `portrayal.measure.Scope`.
 
     Raises
@@ -36,31 +39,25 @@ class Options:
         Where an option cannot be used; before any text is read.
     """
 
-    baseline: str = "census-2022"
-    name_table: str = "census-2020"
-    min_count: int | None = None
-    level: float = 0.95
-    seed: int = 0
-    draws: int = 2000
-    permutations: int = 200
-    smoothing: float = 1.0
-    min_name_count: int = 5
+    level: float = option(0.95, "Confidence level.")
+    seed: int = option(0, "Start of every random stream.")
+    draws: int = option(2000, "Replicates of the cluster bootstrap.")
+    permutations: int = option(200, "Replicates of the null.")
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
-        if self.min_count is not None:
-            check_count("min_count", self.min_count)
-        Scope(
-            "",
+        self.scope("")
+
+    def scope(self, study: str, **more: Any) -> Scope:
+        """Return the settings that the measures of `study` share."""
+        return Scope(
+            study,
             level=self.level,
             seed=self.seed,
             draws=self.draws,
             permutations=self.permutations,
-            smoothing=self.smoothing,
-            min_name_count=self.min_name_count,
+            **more,
         )
-        baseline(self.baseline)
-        name_table(self.name_table, min_count=self.min_count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +104,27 @@ class Study:
     fields
         What it wants to know of each text.
     prompts
-        Returns its prompts.
-    annotator, labelled_annotator
-        Annotators of texts, and of texts whose people the user has labelled.
+        Returns its prompts; none where they are made from the user's own headlines or groups.
+    options
+        Its own options.
+    annotations
+        Function of a run and options to the annotations it needs, in order.
     measures
         Registered names, in the order of the report.
     estimate
-        Function of a run, the annotator's name and options that yields every estimate.
+        Function of a run and options that yields every estimate.
     sample
-        Returns the path of the texts that ship with the study.
+        Returns what `audit` is given for the texts that ship with the study, such as `texts` and
+        `reference`.
     reproduce
         Returns the checks of the published tables.
     card
         Path of the study card inside the package.
+    pair_field
+        The field by which texts are paired with reference texts; None where there are none.
+    fit
+        Work between annotations and estimates that keeps a stage of its own, such as fitting a
+        topic model; returns marks of what it depends on. None where there is none.
     """
 
     name: str
@@ -128,10 +133,12 @@ class Study:
     question: str
     fields: TextFields
     prompts: Callable[[], tuple[Prompt, ...]]
-    annotator: str
-    labelled_annotator: str
+    options: type[Options]
+    annotations: Callable[[Run, Any], tuple[Annotation, ...]]
     measures: tuple[str, ...]
-    estimate: Callable[[Run, str, Options], Iterator[Estimate]]
-    sample: Callable[[], Path]
+    estimate: Callable[[Run, Any], Iterator[Estimate]]
+    sample: Callable[[], dict[str, Path]]
     reproduce: Callable[[], list[Any]]
     card: str
+    pair_field: str | None = None
+    fit: Callable[[Run, Any, Say], None] | None = None

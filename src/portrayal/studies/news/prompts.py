@@ -18,9 +18,14 @@ UNBIASED, BIASED = "unbiased", "biased"
 FORMS = (UNBIASED, BIASED)
 
 FIELDS = TextFields(
-    strata=("headline", "form", "preamble", "domain", "source"),
-    required=("headline",),
-    values={"form": {UNBIASED: UNBIASED, BIASED: BIASED}},
+    strata=("pair", "form", "preamble", "domain", "source"),
+    required=("pair",),
+    aliases={
+        "pair": ("headline", "title"),
+        "form": ("prompt_style", "style", "condition"),
+        "domain": ("category", "section"),
+        "source": ("outlet", "publisher"),
+    },
 )
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -56,8 +61,8 @@ def prompts(
     Returns
     -------
     tuple of Prompt
-        Strata: `headline`, `form`, and `domain` and `source` where the file has them, and
-        `preamble` for biased ones. A prompt's id depends on headline, form and preamble alone.
+        Strata: `pair` (the headline), `form`, and `domain` and `source` where the file has them,
+        and `preamble` for biased ones. A prompt's id depends on headline, form and preamble alone.
 
     Raises
     ------
@@ -149,7 +154,8 @@ def _prompt(
     ).hexdigest()
     extra = {"form": form} | ({"preamble": preamble} if preamble else {})
     text = _forms()[form].format(headline=headline, preamble=opened.get(preamble, ""))
-    return Prompt(f"news-{form}-{digest}", text, {**strata, **extra})
+    about = {name: value for name, value in strata.items() if name != "headline"}
+    return Prompt(f"news-{form}-{digest}", text, {"pair": headline, **about, **extra})
 
 
 PROMPTS = PromptMaker(FIELDS, prompts)

@@ -1,0 +1,205 @@
+"""The command `audit`, one subcommand for each registered study, with the study's own options."""
+
+import dataclasses
+import os
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperGroup
+
+from portrayal import cli_ask, registry, show, show_ask
+from portrayal.asking import Asking
+from portrayal.errors import OptionError
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", metavar="FIELD=NAME", help="Column NAME holds FIELD; several may follow."
+    ),
+]
+More = Annotated[
+    list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+class Studies(TyperGroup):
+    """Subcommands made from the registered studies, each when it is asked for."""
+
+    def list_commands(self, _: Any) -> list[str]:
+        """Return the names of the studies."""
+        return list(registry.names("studies"))
+
+    def get_command(self, _: Any, cmd_name: str) -> Any:
+        """Return the command of a study, whose name may use `_` for `-`."""
+        return study_command(registry.resolve("studies", cmd_name))
+
+
+def study_command(name: str) -> Any:
+    """Return the command that audits by the study registered as `name`."""
+    study = registry.get("studies", name)
+    single = typer.Typer(add_completion=False)
+    single.command(name, help=f"{study.title}. {study.question}")(_function(name, study))
+    return typer.main.get_command(single)
+
+
+def _function(name: str, study: Any) -> Callable[..., None]:
+    """Return a function with the shared parameters and those of the study."""
+    own = _own(study)
+    hidden = set() if study.pair_field else {"reference", "pair_by", "reference_column"}
+    asked = registry.get("prompts", name).make if name in registry.names("prompts") else None
+    prompts = signature(asked).parameters if asked is not None else {}
+    hidden |= {"form"} if "forms" not in prompts else set()
+    hidden |= {"fairness"} if "fairness" not in prompts else set()
+    shared = [p for p in signature(_audit).parameters.values() if p.name not in (*hidden, "own")]
+    taken = {p.name for p in shared}
+
+    def command(**given: Any) -> None:
+        chosen = {key: given.pop(key) for key in own}
+        _audit(name, own=chosen, **given)
+
+    parameters = [p for p in shared if p.name != "study"]
+    parameters += [p for key, p in own.items() if key not in taken]
+    parameters.sort(key=lambda p: p.kind)
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def _own(study: Any) -> dict[str, Parameter]:
+    """Return the parameters that the study's options make."""
+    hints = get_type_hints(study.options)
+    made = {}
+    for field in dataclasses.fields(study.options):
+        kind, default = hints[field.name], field.default
+        if get_origin(kind) is tuple:
+            kind, default = list[get_args(kind)[0]] | None, None  # type: ignore[misc]
+        elif isinstance(kind, UnionType) and any(get_origin(a) is tuple for a in get_args(kind)):
+            kind, default = list[str] | None, None
+        words = typer.Option(help=field.metadata.get("help", ""))
+        if kind is bool:
+            words = typer.Option(
+                f"--{field.name.replace('_', '-')}", help=field.metadata.get("help", "")
+            )
+        made[field.name] = Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Annotated[kind, words],
+        )
+    return made
+
+
+def _audit(
+    study: str,
+    *,
+    own: dict[str, Any],
+    more: More = None,
+    texts: Annotated[
+        Path | None,
+        typer.Option(help="CSV, JSON lines, Parquet or Excel file, or a folder of them."),
+    ] = None,
+    reference: Annotated[
+        Path | None, typer.Option(help="File of the texts that people wrote, to compare with.")
+    ] = None,
+    pair_by: Annotated[
+        str | None, typer.Option(help="Column that pairs texts with reference texts.")
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Audit the study's sample.")] = False,
+    model: cli_ask.Model = None,
+    samples: cli_ask.Samples = 1,
+    prompts: cli_ask.PromptFile = None,
+    form: cli_ask.Form = None,
+    fairness: cli_ask.Fairness = False,
+    base_url: cli_ask.BaseUrl = None,
+    parameter: cli_ask.Parameter = None,
+    concurrency: cli_ask.Concurrency = 16,
+    rpm: cli_ask.Rpm = None,
+    tpm: cli_ask.Tpm = None,
+    budget: cli_ask.Budget = None,
+    price: cli_ask.Price = None,
+    judge: cli_ask.Judge = None,
+    batch: cli_ask.Batch = False,
+    yes: cli_ask.Yes = False,
+    out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
+    column: Columns = None,
+    reference_column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=NAME", help="Column NAME of the reference file holds FIELD."),
+    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Columns of a published file.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Empty a run that holds other texts.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(help="Local processes; default one per core.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Audit texts, or a model's answers."""
+    from portrayal.auditing import audit as run_audit
+
+    given = _given(study, texts, reference, sample)
+    asked = model is not None
+    with (
+        show.progress(quiet=json or asked) as advance,
+        show_ask.asking_progress(quiet=json or not asked) as answered,
+    ):
+        asking = None
+        if model is not None:
+            asking = Asking(
+                model,
+                samples,
+                prompts=prompts,
+                prompt_options=cli_ask.prompt_options(None, form, fairness),
+                base_url=base_url,
+                parameters=cli_ask.parameters_of(parameter),
+                concurrency=concurrency,
+                rpm=rpm,
+                tpm=tpm,
+                budget=budget,
+                price=price,
+                judge=judge,
+                batch=batch,
+                confirm=cli_ask.confirmation(yes, model),
+                progress=answered,
+            )
+        run = run_audit(
+            study,
+            **given,
+            pair_by=pair_by,
+            model=asking,
+            out=out or Path("runs") / study,
+            columns=[*(column or ()), *(more or ())],
+            reference_columns=reference_column,
+            preset=preset,
+            replace=replace,
+            workers=(os.cpu_count() or 1) if workers is None else workers,
+            progress=advance,
+            say=None if json else show.line,
+            **_chosen(own),
+        )
+    if json:
+        show.as_json(show.run_facts(run))
+
+
+def _given(study: str, texts: Path | None, reference: Path | None, sample: bool) -> dict[str, Any]:
+    """Return the texts that an audit was told to read."""
+    if not sample:
+        return {"texts": texts, "reference": reference}
+    if texts is not None or reference is not None:
+        raise OptionError("give either files of your own or --sample, not both.")
+    return dict(registry.get("studies", study).sample())
+
+
+def _chosen(own: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that were given: lists as tuples, those left out by their default."""
+    return {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in own.items()
+        if value is not None
+    }
