@@ -204,6 +204,7 @@ def scope(**settings: Any) -> Scope:
 MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
     "pair_representation.v1": {"baseline": baseline("census-2022")},
+    "corrected_representation.v1": {"baseline": baseline("census-2022")},
     "common_names.v1": {"tables": {}},
     "likelihood_histogram.v1": {"tables": {}},
 }

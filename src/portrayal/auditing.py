@@ -9,12 +9,14 @@ from typing import Any
 
 from portrayal import __version__, registry
 from portrayal.annotate import annotate_run
+from portrayal.annotate.label import LABELERS, labelling_of_run
 from portrayal.asking import Asking, ask_model
 from portrayal.collect import import_texts
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.datasheet import write_datasheet
 from portrayal.errors import OptionError
+from portrayal.labelling import Labelling, labelling_of_options
 from portrayal.pairing import about_pairs, pairing
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_parquet
@@ -43,6 +45,7 @@ def audit(
     executor: Executor | None = None,
     shard_rows: int = SHARD_ROWS,
     report: bool = True,
+    labeler_settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     say: Say | None = None,
     **options: Any,
@@ -82,6 +85,9 @@ def audit(
         Texts in a shard. No number depends on it, on `workers` or on `executor`.
     report
         Whether to write `report.html`.
+    labeler_settings
+        How a labeling model is asked: fields of `portrayal.annotate.label.LabelAsking`, such as
+        `base_url`, `budget` or `confirm`. Who labels is among the options.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
@@ -99,6 +105,7 @@ def audit(
     """
     chosen: Study = registry.get("studies", study)
     choice = _options(chosen, options)
+    labelling = labelling_of_options(choice, labeler_settings)
     check_count("workers", workers, minimum=1)
     check_count("shard_rows", shard_rows, minimum=1)
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
@@ -109,6 +116,7 @@ def audit(
     mapping = {**paired, **_mapping(columns)}
     loading = {"shard_rows": shard_rows, "replace": replace}
     with run.lock():
+        labelling = labelling and labelling.ready(run)
         if chosen.pair_field is not None:
             _collect_reference(
                 run, chosen, reference, {**paired, **_mapping(reference_columns)}, loading, tell
@@ -117,7 +125,8 @@ def audit(
             asking = Asking(model, samples) if isinstance(model, str) else model
             _ask(run, chosen, about_pairs(run, chosen, asking), tell)
         _collect(run, chosen, texts, mapping, preset, loading, tell)
-        annotations = _annotate(run, chosen, choice, workers, executor, progress, tell)
+        work = {"workers": workers, "executor": executor, "progress": progress}
+        annotations = _annotate(run, chosen, choice, labelling, work, tell)
         if chosen.fit is not None:
             chosen.fit(run, choice, tell)
         _measure(run, chosen, annotations, choice, tell)
@@ -209,21 +218,20 @@ def _annotate(
     run: Run,
     study: Study,
     options: Options,
-    workers: int,
-    executor: Executor | None,
-    progress: Progress | None,
+    labelling: Labelling | None,
+    work: Mapping[str, Any],
     tell: Say,
 ) -> list[Stage]:
+    def embed() -> str:
+        return str(annotate_run(run, LABELERS["embedded"], **work).note()["annotator"])
+
     stages = []
     for wanted in study.annotations(run, options):
+        if labelling is not None and wanted.name == labelling.annotator:
+            stages.append(run.annotations(labelling.label(run, embed, tell)))
+            continue
         stage = annotate_run(
-            run,
-            wanted.name,
-            settings=wanted.settings,
-            reference=wanted.reference,
-            workers=workers,
-            executor=executor,
-            progress=progress,
+            run, wanted.name, settings=wanted.settings, reference=wanted.reference, **work
         )
         errors = stage.note().get("n_errors", 0)
         of = "reference texts" if wanted.reference else "texts"
@@ -260,6 +268,7 @@ def _measure(run: Run, study: Study, annotations: list[Stage], options: Options,
         "models": run.texts.note()["models"],
         "measures": list(study.measures),
         "options": {name: value for name, value in asked.items() if value is not None},
+        "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
     }
     run.write_settings({name: value for name, value in settings.items() if value is not None})
     tell(f"estimates: {stage.note()['n_estimates']:,}")

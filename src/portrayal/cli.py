@@ -8,8 +8,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from portrayal import __version__, cli_ask, show
-from portrayal.cli_audit import Columns, Json, More, Studies
+from portrayal import __version__, cli_ask, cli_hand, cli_label, cli_score, show
+from portrayal.cli_audit import Json, Studies
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -19,8 +19,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-score_app = typer.Typer(help="Measure an annotator against hand labels.", no_args_is_help=True)
-app.add_typer(score_app, name="score")
+app.add_typer(cli_score.app, name="score")
+app.add_typer(cli_label.app, name="label")
 app.add_typer(
     typer.Typer(
         cls=Studies,
@@ -122,23 +122,9 @@ def reproduce(
     show.reproduction(study, list_rows=rows, as_object=json)
 
 
-@score_app.command()
-def people(
-    gold: Annotated[Path, typer.Option(help="File of stories with hand-labelled people.")],
-    more: More = None,
-    column: Columns = None,
-    json: Json = False,
-) -> None:
-    """Precision and recall of names and genders against hand labels."""
-    from portrayal.annotate.people import score_people
-    from portrayal.collect.gold import read_gold
-
-    columns = [*(column or ()), *(more or ())]
-    show.people_score(score_people(read_gold(gold, columns)), as_object=json)
-
-
 for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts):
     app.command()(command)
+cli_hand.add_to(cli_label.app)
 app.command("import-inspect")(cli_ask.import_inspect)
 
 

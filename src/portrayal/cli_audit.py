@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from portrayal import cli_ask, registry, show, show_ask
+from portrayal import cli_ask, cli_label, registry, show, show_ask
 from portrayal.asking import Asking
 from portrayal.errors import OptionError
 
@@ -24,6 +24,7 @@ Columns = Annotated[
 More = Annotated[
     list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
 ]
+_LABELER = {"labeler_base_url", "labeler_parameter", "labeler_budget", "labeler_price"}
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -55,6 +56,7 @@ def _function(name: str, study: Any) -> Callable[..., None]:
     prompts = signature(asked).parameters if asked is not None else {}
     hidden |= {"form"} if "forms" not in prompts else set()
     hidden |= {"fairness"} if "fairness" not in prompts else set()
+    hidden |= _LABELER if "labeler_model" not in own else set()
     shared = [p for p in signature(_audit).parameters.values() if p.name not in (*hidden, "own")]
     taken = {p.name for p in shared}
 
@@ -124,6 +126,10 @@ def _audit(
     price: cli_ask.Price = None,
     judge: cli_ask.Judge = None,
     batch: cli_ask.Batch = False,
+    labeler_base_url: cli_label.LabelerBaseUrl = None,
+    labeler_parameter: cli_label.LabelerParameter = None,
+    labeler_budget: cli_label.LabelerBudget = None,
+    labeler_price: cli_label.LabelerPrice = None,
     yes: cli_ask.Yes = False,
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
     column: Columns = None,
@@ -144,7 +150,10 @@ def _audit(
     from portrayal.auditing import audit as run_audit
 
     given = _given(study, texts, reference, sample)
-    asked = model is not None
+    labeler_model = own.get("labeler_model")
+    asked = model is not None or labeler_model is not None
+    labels = (labeler_base_url, labeler_parameter, labeler_budget, labeler_price)
+    limits: dict[str, Any] = {"concurrency": concurrency, "rpm": rpm, "tpm": tpm}
     with (
         show.progress(quiet=json or asked) as advance,
         show_ask.asking_progress(quiet=json or not asked) as answered,
@@ -158,9 +167,7 @@ def _audit(
                 prompt_options=cli_ask.prompt_options(None, form, fairness),
                 base_url=base_url,
                 parameters=cli_ask.parameters_of(parameter),
-                concurrency=concurrency,
-                rpm=rpm,
-                tpm=tpm,
+                **limits,
                 budget=budget,
                 price=price,
                 judge=judge,
@@ -178,6 +185,9 @@ def _audit(
             reference_columns=reference_column,
             preset=preset,
             replace=replace,
+            labeler_settings=cli_label.labeler_settings(
+                labeler_model, *labels, **limits, yes=yes, progress=answered
+            ),
             workers=(os.cpu_count() or 1) if workers is None else workers,
             progress=advance,
             say=None if json else show.line,

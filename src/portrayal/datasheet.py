@@ -107,7 +107,6 @@ def _facts(run: "Run") -> dict[str, str]:
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
-    annotators = [f"`{name}`" for name in settings.get("annotators", ())]
     asked = told["first"] is not None
     return {
         "study": escape(settings.get("study", "not audited yet")),
@@ -135,11 +134,21 @@ def _facts(run: "Run") -> dict[str, str]:
         "dates": f"From {told['first']} to {told['last']} (UTC)."
         if asked
         else BLANK.format("first and last day; the imported texts do not say"),
-        "annotator": ", ".join(annotators) or "no annotator yet",
+        "annotator": _annotators(settings),
         "measures": ", ".join(measures) or "no measure yet",
         "limits": "It holds what these models wrote to these prompts, in their language, at that "
         "time; it says nothing about other prompts or later versions of the models.",
     }
+
+
+def _annotators(settings: Mapping[str, Any]) -> str:
+    names = ", ".join(f"`{name}`" for name in settings.get("annotators", ()))
+    labelling = settings.get("labeler")
+    if not labelling:
+        return names or "no annotator yet"
+    from portrayal.annotate.label import labelling_sentence
+
+    return f"{names}. {escape(labelling_sentence(labelling)).rstrip('.')}"
 
 
 def _source(note: Mapping[str, Any]) -> str:

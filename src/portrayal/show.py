@@ -15,7 +15,6 @@ from portrayal import registry
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.annotate.people import PeopleScore
     from portrayal.records import Estimate
     from portrayal.run import Run
 
@@ -208,29 +207,3 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
     for row in (row for check in checks for row in check.rows if list_rows):
         place = " ".join((row.table, row.domain, row.model, row.group))
         line(f"{place}: printed {row.printed}, ours {row.ours}. {row.explanation}")
-
-
-def people_score(score: "PeopleScore", *, as_object: bool) -> None:
-    """Print the agreement of an extractor with hand labels."""
-    if as_object:
-        as_json(score.as_json())
-        return
-    table = _table("", "slots", "name P", "name R", "gender P", "gender R", "accuracy", "joint")
-    table.add_row("all", *_score_cells(score))
-    for attribute, values in score.by.items():
-        for value, part in values.items():
-            table.add_row(f"{attribute} {value}", *_score_cells(part))
-    Console(emoji=False).print(table)
-
-
-def _score_cells(score: "PeopleScore") -> list[str]:
-    shares = (
-        score.name_precision,
-        score.name_recall,
-        score.gender_precision,
-        score.gender_recall,
-        score.gender_accuracy,
-        score.joint_accuracy,
-    )
-    cells = ["–" if share is None else f"{100 * share:.1f}" for share in shares]
-    return [f"{score.n_slots:,}", *cells]

@@ -1,5 +1,6 @@
 """Every registered component describes itself, and one table of cases runs every measure."""
 
+import csv
 import json
 import os
 import re
@@ -9,13 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import portrayal
 from guards.tree import ROOT
 from portrayal import registry
+from portrayal.annotate.hand import draw, guesses_of, readable_texts, write_sheet
 from portrayal.records import Estimate
 from portrayal.run import Run
 
@@ -118,6 +122,8 @@ CASES = {
     "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
     "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "corrected_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "corrected_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
     "name_subordination.v1": Case(
         "ratio", PLACE, {"name", "race", "gender"}, lambda v: v > 0.0, 1.0
@@ -140,9 +146,25 @@ CASES = {
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     sample = registry.get("studies", "laissez-faire").sample()["texts"]
     out = tmp_path_factory.mktemp("sample") / "run"
-    return portrayal.audit(
-        "laissez-faire", texts=sample, out=out, report=False, draws=100, permutations=20
-    )
+    quick: dict[str, Any] = {"report": False, "draws": 100, "permutations": 20}
+    run = portrayal.audit("laissez-faire", texts=sample, out=out, **quick)
+    return portrayal.audit("laissez-faire", out=out, hand_labels=str(_labelled(run)), **quick)
+
+
+def _labelled(run: Run) -> Path:
+    """Label every text of a run by hand, as the extractor would."""
+    drawn = draw(readable_texts(run), 10_000)
+    path = write_sheet(run.path.parent / "sheet.csv", drawn, guesses_of(drawn))
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        for slot, part in product(("subject", "object"), ("name", "gender")):
+            row[f"{slot}_{part}"] = row[f"guess_{slot}_{part}"]
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
 
 
 def test_the_table_of_cases_is_complete() -> None:

@@ -39,7 +39,8 @@ def by_key(estimates):
 
 
 def test_every_registered_measure_has_a_definition():
-    assert set(DEFINITIONS) == set(registry.names("measures"))
+    by_hand = {name for name in registry.names("measures") if name.startswith("corrected_")}
+    assert set(DEFINITIONS) == set(registry.names("measures")) - by_hand  # see test_corrected.py
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

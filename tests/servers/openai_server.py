@@ -28,6 +28,7 @@ from typing import Any, Self
 
 Reply = tuple[int, dict[str, str], bytes]
 Render = Callable[[str, dict[str, Any], str], dict[str, Any] | None]
+Write = Callable[[str, int], str]
 
 FAULTS = (
     "rate_limit", "rate_limit_date", "rate_limit_ms", "quota", "unauthorized", "not_found",
@@ -64,11 +65,14 @@ class OpenAIServer:
         words: int = 20,
         limit: int | None = None,
         render: Render | None = None,
+        write: Write | None = None,
     ) -> None:
         self.faults, self.script = dict(faults or {}), iter(script)
         self.delay, self.retry_after, self.slow, self.limit = delay, retry_after, slow, limit
         self.text = " ".join(["word"] * words)
         self.render = render
+        self.write = write  # prompt, and how often it was asked before → what an "ok" answer says
+        self._written: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()  # successful replies by prompt
         self.served: Counter[str] = Counter()  # replies of every kind by kind
         self.bodies: list[dict[str, Any]] = []
@@ -187,7 +191,7 @@ class OpenAIServer:
     def _body(self, path: str, asked: dict[str, Any], kind: str) -> dict[str, Any]:
         if self.render is not None and (body := self.render(path, asked, kind)) is not None:
             return body
-        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        message: dict[str, Any] = {"role": "assistant", "content": self._text(asked, kind)}
         if kind == "empty":
             message["content"] = ""
         if kind == "refusal":
@@ -205,6 +209,13 @@ class OpenAIServer:
             ],
             "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
         }
+
+    def _text(self, asked: dict[str, Any], kind: str) -> str:
+        if self.write is None or kind not in ("ok", "length"):
+            return self.text
+        prompt = _prompt(asked)
+        self._written[prompt] += 1
+        return self.write(prompt, self._written[prompt] - 1)
 
     def _error(self, kind: str) -> Reply:
         status, code, message = _ERRORS[kind]

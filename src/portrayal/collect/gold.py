@@ -13,6 +13,10 @@ OPTIONAL = (
     "object_role",
     "gold_object_name",
     "gold_object_gender",
+    "text_id",
+    "prompt_id",
+    "prompt",
+    "query",
     "domain",
     "model",
     "condition",
@@ -25,16 +29,23 @@ def read_gold(path: str | Path, columns: Iterable[str] = ()) -> Iterator[dict[st
     Parameters
     ----------
     path
-        CSV, JSON lines, Parquet or Excel file.
+        CSV, JSON lines, Parquet or Excel file; or a sheet that `portrayal label sheet` made, of
+        which the rows that are filled in count.
     columns
         "FIELD=NAME" strings for columns with other names.
 
     Raises
     ------
     DataError
-        Naming the columns that are missing and those that were found.
+        Naming the columns that are missing and those that were found, or the row of a sheet that
+        is not as expected.
     """
+    from portrayal.annotate.hand import is_sheet, read_sheet
+
     source = open_source(path)
+    if is_sheet(source.columns):
+        yield from read_sheet(path).gold_rows()
+        return
     mapping = {name: name for name in (*NEEDED, *OPTIONAL) if name in source.columns}
     mapping |= parse_columns(columns)
     missing = [name for name in NEEDED if mapping.get(name) not in source.columns]

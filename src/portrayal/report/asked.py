@@ -28,6 +28,7 @@ def facts(view: View) -> list[Fact]:
         ("Names of MENA and NH/PI people", instruments.get("mena_nhpi_table", "")),
         ("Word list for genders", instruments.get("word_list", "")),
         ("People found by", ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
+        ("Labels", instruments.get("labeler", "") if view.settings.get("labeler") else ""),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),
         ("Version", f"Portrayal {view.settings.get('portrayal', '')}"),

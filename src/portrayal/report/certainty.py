@@ -2,6 +2,7 @@
 
 import math
 
+from portrayal.annotate.label import labelling_removed, labelling_sentence
 from portrayal.records import Estimate, Interval
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Table
@@ -78,6 +79,14 @@ def instruments(view: View) -> list[str]:
         said.append(
             "Names and genders came with the texts; this report does not know how often they err."
         )
+    elif labelling := view.settings.get("labeler"):
+        said += [
+            labelling_sentence(labelling),
+            labelling_removed(labelling),
+            f"How often {labelling['model']} errs on texts like these is not known here: the share "
+            "of its answers that agree is not a measured accuracy. Measure it by portrayal score "
+            "people --labeler; the extractor’s accuracy stands with its annotator.",
+        ]
     elif annotator:
         said.append(
             f"People were found by {annotator}. It errs at times, most often in who is the first "

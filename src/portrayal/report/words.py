@@ -32,6 +32,8 @@ MEASURES = {
     "representation": "Representation ratio",
     "pair_representation": "Representation ratio of couples",
     "subordination": "Subordination ratio",
+    "corrected_representation": "Representation ratio, corrected by hand labels",
+    "corrected_subordination": "Subordination ratio, corrected by hand labels",
     "median_racialized_subordination": "Median racialized subordination ratio",
     "name_subordination": "Subordination ratio by name",
     "threshold_subordination": "Subordination ratio above a threshold",

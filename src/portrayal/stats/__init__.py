@@ -6,6 +6,7 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
+from portrayal.stats.agreement import cohens_kappa
 from portrayal.stats.bootstrap import (
     cluster_robust_t,
     cluster_weights,
@@ -27,6 +28,7 @@ __all__ = [
     "cluster_robust_t",
     "cluster_weights",
     "cohens_d",
+    "cohens_kappa",
     "divide",
     "exact_test",
     "expanded_percentile",

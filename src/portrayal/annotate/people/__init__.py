@@ -8,7 +8,6 @@ from portrayal.annotate.people.extract import extract_people
 from portrayal.annotate.people.labels import clean_name, gender_of_references, normalise_gender
 from portrayal.annotate.people.lexicon import GENDER_WORDS
 from portrayal.annotate.people.model import GENDERS, UNSPECIFIED, UNSURE, Character, Roles, Span
-from portrayal.annotate.people.scoring import PeopleScore, score_people
 
 __all__ = [
     "GENDERS",
@@ -16,12 +15,10 @@ __all__ = [
     "UNSPECIFIED",
     "UNSURE",
     "Character",
-    "PeopleScore",
     "Roles",
     "Span",
     "clean_name",
     "extract_people",
     "gender_of_references",
     "normalise_gender",
-    "score_people",
 ]

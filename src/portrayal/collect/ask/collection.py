@@ -28,6 +28,9 @@ from portrayal.run.stages import fingerprint
 class Collection:
     """An open collection; a context manager that closes itself.
 
+    A `mark` of one's own in place of the prompts' fingerprint lets later calls bring further
+    prompts to the same run; then a `prompt_id` must stand for one text for ever, as a digest does.
+
     Attributes
     ----------
     plan
@@ -46,6 +49,7 @@ class Collection:
         samples: int,
         *,
         study: str = "",
+        mark: str | None = None,
         shard_rows: int = SHARD_ROWS,
     ) -> None:
         self.run, self._shard_rows = run, shard_rows
@@ -53,7 +57,7 @@ class Collection:
         self.plan = Plan(prompts, samples, self.model, self._parameters)
         self.outcomes: Counter[str] = Counter()
         self._tokens = Counter(input=0, output=0)
-        self._mark = _mark(study, prompts)
+        self._mark = mark or _mark(study, prompts)
         self._asked = self._check()
         self._unfolded = 0
         with disk_told(run.texts.folder):

@@ -30,6 +30,7 @@ async def collect(
     samples: int = 1,
     *,
     study: str = "",
+    mark: str | None = None,
     concurrency: int = 16,
     rpm: float | None = None,
     tpm: float | None = None,
@@ -57,6 +58,8 @@ async def collect(
         The model, from `provider_of` or one's own. It is closed at the end.
     study
         Name of the study, part of what the run was asked.
+    mark
+        See `Collection`: for a run to which further prompts may come.
     concurrency
         Most requests in flight; fewer when the endpoint limits the rate.
     rpm, tpm
@@ -99,7 +102,9 @@ async def collect(
     if limit is not None:
         limit.check(known, provider.name)
     cap = provider.parameters.get("max_tokens")
-    collection = Collection(run, prompts, provider, samples, study=study, shard_rows=shard_rows)
+    collection = Collection(
+        run, prompts, provider, samples, study=study, mark=mark, shard_rows=shard_rows
+    )
     try:
         meter = Meter(collection.plan, collection.usage, price=known, budget=limit, max_tokens=cap)
         workers = Workers(collection, provider, throttle, meter, retry or Retry(), seed, judge)

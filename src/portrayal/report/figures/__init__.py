@@ -6,6 +6,7 @@ is nothing to show. A study that uses a new measure adds its builder to `BUILDER
 
 from portrayal.records import Estimate
 from portrayal.report.figures.common_names import common_names
+from portrayal.report.figures.corrected import corrected_representation, corrected_subordination
 from portrayal.report.figures.figure import Builder, Figure, Table, estimate_table
 from portrayal.report.figures.histograms import likelihood_histogram
 from portrayal.report.figures.median_racialized import median_racialized
@@ -33,6 +34,8 @@ BUILDERS: dict[str, Builder] = {
     "scenario_likelihood": scenario_likelihood,
     "pair_roles": pair_roles,
     "outcomes": outcomes,
+    "corrected_representation": corrected_representation,
+    "corrected_subordination": corrected_subordination,
 }
 """Builder of each measure's figure, by the measure's name without version."""
 

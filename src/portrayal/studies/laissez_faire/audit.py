@@ -1,12 +1,15 @@
 """The laissez-faire audit: its components, in order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from portrayal import registry
 from portrayal.annotate import Annotation
-from portrayal.measure import tally_stories
+from portrayal.annotate.hand import read_sheet
+from portrayal.annotate.label import LABELERS, labeler_instrument
+from portrayal.measure import hand_sample, tally_stories
+from portrayal.measure.tally import FloatArray
 from portrayal.records import Estimate
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run.directory import Run
@@ -14,6 +17,9 @@ from portrayal.studies.laissez_faire.prompts import FIELDS, prompt_facts, prompt
 from portrayal.studies.laissez_faire.reproduce import reproduce
 from portrayal.studies.study import Options, Study, option
 from portrayal.validate import check_count
+
+CORRECTED = ("corrected_representation.v1", "corrected_subordination.v1")
+"""Measures that need hand labels, and are left out where there are none."""
 
 MEASURES = (
     "representation.v1",
@@ -27,6 +33,7 @@ MEASURES = (
     "scenario_likelihood.v1",
     "pair_roles.v1",
     "outcomes.v1",
+    *CORRECTED,
 )
 
 
@@ -44,6 +51,10 @@ class StoryOptions(Options):
         Bearers a name needs in the table; None takes the table's own.
     smoothing, min_name_count
         See `portrayal.measure.Scope`.
+    labeler, labeler_model, labeler_samples, route_share
+        Who finds the people; see `portrayal.labelling.labelling_of`.
+    hand_labels
+        Path of a filled-in sheet of this run, by which estimates are corrected; None for none.
     """
 
     baseline: str = option("census-2022", "Comparison shares p*.")
@@ -51,20 +62,34 @@ class StoryOptions(Options):
     min_count: int | None = option(None, "Bearers a name needs in the name table.")
     smoothing: float = option(1.0, "Laplace pseudo-count at zero counts.")
     min_name_count: int = option(5, "Characters a name needs for an estimate of its own.")
+    labeler: str = option(
+        "embedded", "Who finds the people: embedded, llm, or routed (llm where unsure)."
+    )
+    labeler_model: str | None = option(
+        None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
+    )
+    labeler_samples: int = option(3, "Its answers about each text, which are put to a vote.")
+    hand_labels: str | None = option(None, "Filled-in sheet of this run, to correct estimates by.")
+    route_share: float = option(
+        0.2, "Fraction of the texts, the least sure ones, that routed sends to it."
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
         if self.min_count is not None:
             check_count("min_count", self.min_count)
         self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
+        if self.hand_labels is not None:
+            read_sheet(self.hand_labels)
         baseline(self.baseline)
         name_table(self.name_table, min_count=self.min_count)
 
 
-def annotations(run: Run, _: StoryOptions) -> tuple[Annotation, ...]:
+def annotations(run: Run, options: StoryOptions) -> tuple[Annotation, ...]:
     """Return how people are found: by the user's own labels where the texts carry them."""
-    labelled = run.texts.note().get("labelled")
-    return (Annotation("people-labelled.v1" if labelled else "people.v1"),)
+    if run.texts.note().get("labelled") and options.labeler == "embedded":
+        return (Annotation("people-labelled.v1"),)
+    return (Annotation(LABELERS[options.labeler]),)
 
 
 def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
@@ -81,10 +106,14 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
     primary = name_table(options.name_table, min_count=options.min_count)
     secondary = mena_nhpi_table()
     tables = {race: table for table in (primary, secondary) for race in table.races}
+
+    def likelihoods(names: Sequence[str]) -> FloatArray:
+        return race_likelihoods(names, primary, secondary)
+
     tally = tally_stories(
         run,
         run.annotations(people.name),
-        likelihoods=lambda names: race_likelihoods(names, primary, secondary),
+        likelihoods=likelihoods,
         races=RACES,
         n_primary=sum(race in primary.races for race in RACES),
         facts=prompt_facts,
@@ -98,14 +127,22 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
             "mena_nhpi_table": secondary.name,
             "word_list": "Table S6a",
             "annotator": people.name,
+            "labeler": labeler_instrument(run, people.name),
         },
     )
+    shares = baseline(options.baseline)
     needs: dict[str, dict[str, Any]] = {
-        "representation.v1": {"baseline": baseline(options.baseline), "tables": tables},
-        "pair_representation.v1": {"baseline": baseline(options.baseline)},
+        "representation.v1": {"baseline": shares, "tables": tables},
+        "pair_representation.v1": {"baseline": shares},
+        "corrected_representation.v1": {"baseline": shares},
         "common_names.v1": {"tables": tables},
         "likelihood_histogram.v1": {"tables": tables},
     }
+    if options.hand_labels is not None:
+        sheet, stage = read_sheet(options.hand_labels), run.annotations(people.name)
+        hand = hand_sample(run, stage, sheet, tally, likelihoods)
+        needs["corrected_representation.v1"] = {"hand": hand, "baseline": shares}
+        needs["corrected_subordination.v1"] = {"hand": hand}
     for name in MEASURES:
         measure = registry.component("measures", name)
         yield from measure.run(tally, scope, **needs.get(name, {}))

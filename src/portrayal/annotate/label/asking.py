@@ -1,0 +1,191 @@
+"""Asking a model for labels: one prompt for each text, answered as often as wanted.
+
+The answers are a little collection of their own, with a journal, in `folder`. A prompt is named by
+the digest of its words, so whatever is added later (further texts, a larger share, more answers),
+nothing is asked twice.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from portrayal import registry
+from portrayal.annotate.label.prompts import LabelPrompt
+from portrayal.errors import OptionError
+from portrayal.records import Prompt
+from portrayal.run.directory import Run
+from portrayal.run.stages import fingerprint
+from portrayal.validate import check_count
+
+if TYPE_CHECKING:
+    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate, Provider, Retry
+
+Answers = dict[str, list[dict[str, Any]]]
+
+_VERSION = "labels.v1"
+_COLUMNS = ["prompt_id", "sample", "text", "outcome", "reason"]
+_ANSWER_TOKENS = 120
+"""Tokens of a label of two characters, about; for the cost that is told beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAsking:
+    """Which model labels, how often, and within which limits.
+
+    Attributes
+    ----------
+    model
+        "SERVICE:MODEL", as `portrayal.asking.Asking` takes it.
+    samples
+        Answers to each text, which are put to a vote.
+    base_url, parameters, concurrency, rpm, tpm, budget, price
+        As in `portrayal.asking.Asking`; the budget counts all labels of this model in the folder.
+    confirm, progress
+        Called before anything is asked, and a few times a second.
+    provider
+        A provider of one's own in place of the one that `model` names.
+    retry
+        How failures are met; None is `portrayal.collect.ask.Retry()`.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        Where it cannot be used; before anything is read or asked.
+    """
+
+    model: str
+    samples: int = 3
+    base_url: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    concurrency: int = 16
+    rpm: float | None = None
+    tpm: float | None = None
+    budget: str | None = None
+    price: str | None = None
+    confirm: "Callable[[CostEstimate], bool] | None" = None
+    progress: "AskCallback | None" = None
+    provider: "Provider | None" = None
+    retry: "Retry | None" = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be asked."""
+        check_count("labeler_samples", self.samples, minimum=1)
+        check_count("concurrency", self.concurrency, minimum=1)
+        service, colon, model = self.model.partition(":")
+        if not (colon and service and model):
+            raise OptionError(
+                'a labeler\'s model is named SERVICE:MODEL, such as "openai:gpt-5-mini"; got '
+                f"{self.model!r}. Services: {', '.join(registry.names('providers'))}."
+            )
+        if self.provider is None:
+            registry.resolve("providers", service)
+        if self.budget is not None or self.price is not None:
+            from portrayal.collect.ask import Budget, Price
+
+            if self.budget is not None:
+                Budget.parse(self.budget)
+            if self.price is not None:
+                Price.parse(self.price)
+
+    def make_provider(self) -> "Provider":
+        """Return the provider; a missing key or client is told here."""
+        if self.provider is not None:
+            return self.provider
+        from portrayal.collect.ask import provider_of
+
+        return provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
+
+    @property
+    def folder_name(self) -> str:
+        """Name of the folder of this model's labels: the model, and a digest of its parameters."""
+        plain = "".join(c if c.isalnum() or c in ".-" else "-" for c in self.model)[-60:]
+        mark = fingerprint(model=self.model, parameters=dict(self.parameters), version=_VERSION)
+        return f"{plain.strip('.-')}-{mark[:8]}"
+
+
+def ask_labels(
+    prompts: Iterable[LabelPrompt], asking: LabelAsking, folder: Path
+) -> "CollectReport | None":
+    """Ask what has no answer yet; None where there is nothing to ask.
+
+    Parameters
+    ----------
+    prompts
+        One for each text; equal ones are asked once.
+    asking
+        Whom, how often, within which limits.
+    folder
+        Where the answers are kept; the caller holds it.
+
+    Raises
+    ------
+    StopError, RunError, OptionError
+        Saying what to do; what was answered before is kept.
+    """
+    from portrayal.collect.ask import collect_texts
+
+    asked = [Prompt(i, text) for i, text in {p.prompt_id: p.text for p in prompts}.items()]
+    if not asked:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    report = collect_texts(
+        Run(folder),
+        asked,
+        asking.make_provider(),
+        asking.samples,
+        mark=fingerprint(version=_VERSION),
+        concurrency=asking.concurrency,
+        rpm=asking.rpm,
+        tpm=asking.tpm,
+        budget=asking.budget,
+        price=asking.price,
+        retry=asking.retry,
+        confirm=_confirm(asking),
+        progress=asking.progress,
+    )
+    if report.stopped == "interrupted":
+        raise KeyboardInterrupt
+    if report.stopped == "declined":
+        raise OptionError("nothing was labelled: the labelling was declined.")
+    if report.stopped == "budget" and not Run(folder).texts.parts():
+        raise OptionError(
+            f"a labelling budget of {asking.budget} does not cover a first answer, so nothing was "
+            "asked. Raise it, or set the parameter max_tokens to say how long an answer may be."
+        )
+    return report
+
+
+def _confirm(asking: LabelAsking) -> "Callable[[CostEstimate], bool] | None":
+    """Confirm with the length of labels, where answers have no length of their own."""
+    confirm = asking.confirm
+    if confirm is None or asking.parameters.get("max_tokens"):
+        return confirm
+    from portrayal.collect.ask import Price, Usage, price_of
+
+    price = price_of(asking.model) if asking.price is None else Price.parse(asking.price)
+
+    def ask(estimate: "CostEstimate") -> bool:
+        usage = Usage(estimate.input_tokens, estimate.requests * _ANSWER_TOKENS)
+        cost = None if price is None else price.cost(usage)
+        return confirm(replace(estimate, output_tokens=usage.output_tokens, cost=cost))
+
+    return ask
+
+
+def read_labels(folder: Path, asking: LabelAsking, wanted: Iterable[str]) -> Answers:
+    """Return the answers kept in `folder` to these prompts, by `prompt_id`, in order of sample."""
+    found: Answers = {name: [] for name in wanted}
+    for part in Run(folder).texts.parts():
+        for row in pq.read_table(part, columns=_COLUMNS).to_pylist():
+            if row["sample"] < asking.samples and row["prompt_id"] in found:
+                found[row["prompt_id"]].append(row)
+    for rows in found.values():
+        rows.sort(key=_sample)
+    return found
+
+
+def _sample(row: Mapping[str, Any]) -> int:
+    return int(row["sample"])

@@ -1,0 +1,186 @@
+"""Slots: labelled stories and what an extractor makes of them, as arrays."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.annotate.people import (
+    UNSPECIFIED,
+    UNSURE,
+    Character,
+    Roles,
+    clean_name,
+    normalise_gender,
+)
+from portrayal.annotate.scoring.rates import FloatArray, IntArray
+from portrayal.errors import DataError
+
+Labelled = tuple[Character, Character | None]
+"""The subject of a story, and its object where the story has one."""
+Extractor = Callable[[str, Roles], Labelled]
+BoolArray = npt.NDArray[np.bool_]
+
+CLUSTERS = ("prompt_id", "prompt", "query")
+"""Columns that name a story's prompt, the first that is there counts."""
+ATTRIBUTES = ("domain", "model", "condition")
+"""Attributes of a story by which scores are broken down, where they are known."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Slots with label and prediction side by side.
+
+    Attributes
+    ----------
+    cluster, cluster_unit
+        Index of each slot's cluster, shape (n,), and what a cluster is: "prompt", "pair of roles"
+        or "story".
+    n_clusters, n_stories
+        Clusters, and stories.
+    name, gold_name
+        Casefolded first names; None for no first name.
+    gender, gold_gender
+        One of "F", "M", "NB", "Unspecified" and "Unsure".
+    name_confidence, gender_confidence
+        Shapes (n,).
+    strata
+        Attribute → value of each slot, None where it is not known.
+    """
+
+    cluster: IntArray
+    cluster_unit: str
+    n_clusters: int
+    n_stories: int
+    name: Sequence[str | None]
+    gold_name: Sequence[str | None]
+    gender: npt.NDArray[np.str_]
+    gold_gender: npt.NDArray[np.str_]
+    name_confidence: FloatArray
+    gender_confidence: FloatArray
+    strata: Mapping[str, Sequence[str | None]]
+
+    def __len__(self) -> int:
+        """Number of slots."""
+        return len(self.name)
+
+    @property
+    def has_name(self) -> BoolArray:
+        """Where a name was predicted."""
+        return np.array([name is not None for name in self.name], dtype=bool)
+
+    @property
+    def has_gold_name(self) -> BoolArray:
+        """Where a name was labelled."""
+        return np.array([name is not None for name in self.gold_name], dtype=bool)
+
+    @property
+    def same_name(self) -> BoolArray:
+        """Where the names are equal, or there is none in both."""
+        pairs = zip(self.name, self.gold_name, strict=True)
+        return np.array([name == gold for name, gold in pairs], dtype=bool)
+
+    @property
+    def told(self) -> BoolArray:
+        """Where a gender was predicted; "Unspecified" and "Unsure" predict none."""
+        return ~np.isin(self.gender, (UNSPECIFIED, UNSURE))
+
+    @property
+    def same_gender(self) -> BoolArray:
+        """Where the gender equals the label, "Unspecified" included."""
+        return np.asarray(self.gender == self.gold_gender)
+
+
+def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[Labelled]:
+    """Label every story by `extractor`."""
+    return [
+        extractor(
+            text_or_none(row.get("text")) or "",
+            Roles(row["subject_role"], text_or_none(row.get("object_role"))),
+        )
+        for row in stories
+    ]
+
+
+def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> Slots:
+    """Set the slots of every story beside their hand labels.
+
+    Raises
+    ------
+    DataError
+        When there are not as many labels as stories.
+    """
+    if len(stories) != len(people):
+        raise DataError(f"{len(stories):,} stories need as many labels; got {len(people):,}.")
+    cluster, unit = _clusters(stories)
+    found: list[tuple[int, str, Character | None, object, object]] = []
+    for i, (row, (subject, other)) in enumerate(zip(stories, people, strict=True)):
+        name, gender = row.get("gold_subject_name"), row.get("gold_subject_gender")
+        found.append((i, "subject", subject, name, gender))
+        if text_or_none(row.get("gold_object_gender")) is not None:
+            name, gender = row.get("gold_object_name"), row["gold_object_gender"]
+            found.append((i, "object", other, name, gender))
+    story = np.array([i for i, *_ in found], dtype=np.int64)
+    predicted = [character for _, _, character, _, _ in found]
+    return Slots(
+        cluster=np.asarray(cluster)[story] if found else np.zeros(0, np.int64),
+        cluster_unit=unit,
+        n_clusters=int(max(cluster, default=-1)) + 1,
+        n_stories=len(stories),
+        name=[_folded(character.name) if character else None for character in predicted],
+        gold_name=[_folded(clean_name(name)) for *_, name, _ in found],
+        gender=_words([character.gender if character else UNSPECIFIED for character in predicted]),
+        gold_gender=_words([normalise_gender(gender) for *_, gender in found]),
+        name_confidence=_confidence(predicted, "name_confidence"),
+        gender_confidence=_confidence(predicted, "gender_confidence"),
+        strata={
+            **{
+                attribute: [text_or_none(stories[i].get(attribute)) for i in story.tolist()]
+                for attribute in ATTRIBUTES
+            },
+            "role": [role for _, role, *_ in found],
+        },
+    )
+
+
+def text_or_none(value: object) -> str | None:
+    """`value` when it is a string; tables give NaN or None for what is missing."""
+    return value if isinstance(value, str) else None
+
+
+def _clusters(stories: Sequence[Mapping[str, Any]]) -> tuple[list[int], str]:
+    """Cluster of each story, and what a cluster is."""
+    for column in CLUSTERS:
+        keys = [text_or_none(row.get(column)) for row in stories]
+        if stories and all(keys):
+            return _codes(keys), "prompt"
+    pairs = [(row["subject_role"], text_or_none(row.get("object_role"))) for row in stories]
+    if len(set(pairs)) > 1:
+        return _codes(pairs), "pair of roles"
+    return list(range(len(stories))), "story"
+
+
+def _codes(keys: Sequence[Any]) -> list[int]:
+    known: dict[Any, int] = {}
+    return [known.setdefault(key, len(known)) for key in keys]
+
+
+def _folded(name: str | None) -> str | None:
+    return None if name is None else name.casefold()
+
+
+def _words(values: Sequence[str]) -> npt.NDArray[np.str_]:
+    return np.array(values, dtype=np.str_)
+
+
+def _confidence(characters: Sequence[Character | None], part: str) -> FloatArray:
+    """Confidence of one part; of a character that was not found, 0.
+
+    A character without a confidence for the part has one for all.
+    """
+    return np.array(
+        [getattr(c, part, c.confidence) if c is not None else 0.0 for c in characters],
+        dtype=np.float64,
+    )

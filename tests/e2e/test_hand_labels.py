@@ -1,0 +1,91 @@
+"""From texts to a sheet, from the sheet to scores and to corrected estimates."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import QUICK, Portrayal
+
+
+def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
+    """Fill in the sheet with what the extractor guesses, but for every tenth subject."""
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        found = list(csv.DictReader(stream))
+    for i, row in enumerate(found[:rows]):
+        for slot in ("subject", "object")[: int(row["characters"])]:
+            row[f"{slot}_name"] = row[f"guess_{slot}_name"]
+            row[f"{slot}_gender"] = row[f"guess_{slot}_gender"]
+        row["subject_gender"] = "NB" if i % 10 == 0 else row["subject_gender"]
+    with out.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, found[0].keys())
+        writer.writeheader()
+        writer.writerows(found)
+    return out
+
+
+@pytest.fixture
+def sheet(inside: Portrayal, tmp_path: Path) -> Path:
+    inside("audit", "laissez-faire", "--sample", "--out", "r", "--workers", 1, *QUICK).ok()
+    made = inside("label", "sheet", "r", "--n", 150, "--with-guesses", "--json").json()
+    assert made["n_drawn"] == 150
+    assert sum(made["strata"].values()) == made["n_texts"] == 182
+    assert (tmp_path / made["instructions"]).is_file()
+    return filled(tmp_path / made["sheet"], tmp_path / "hand.csv")
+
+
+def test_a_sheet_is_scored_and_corrects_the_audit(inside: Portrayal, sheet: Path) -> None:
+    score = inside("score", "people", "--gold", sheet, "--json").json()
+    assert score["cluster_unit"] == "prompt"
+    assert score["name_precision"]["value"] == 1.0
+    assert score["by"]["gender"]["NB"]["gender_recall"]["value"] < 0.7
+    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
+    inside(*again, "--hand-labels", sheet, "--json").json()
+    rows = inside("estimates", "r", "--measure", "corrected_representation", "--json").json()
+    known = {
+        (e["strata"]["domain"], e["group"]["gender"]): e
+        for e in rows["estimates"]
+        if e["strata"]["model"] == "all" and e["value"] is not None
+    }
+    raised = known["Love", "NB"]
+    assert raised["value"] > raised["details"]["naive"]
+    assert "prediction-powered" in raised["interval"]["method"]
+    assert raised["instruments"]["corrects"] == "representation.v1"
+    assert inside("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK).ok()
+    inside(
+        "estimates", "r", "--measure", "corrected_representation", "--where", "model=all"
+    ).refused("no estimate")
+
+
+def test_the_report_shows_both(inside: Portrayal, sheet: Path, tmp_path: Path) -> None:
+    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
+    inside(*again, "--hand-labels", sheet).ok()
+    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert 'id="corrected-representation"' in page
+    assert 'id="corrected-subordination"' in page
+    assert "corrected by hand labels" in page
+
+
+def test_sheets_of_raters_are_compared_and_merged(
+    inside: Portrayal, sheet: Path, tmp_path: Path
+) -> None:
+    other = filled(sheet, tmp_path / "other.csv")
+    told = inside("label", "agreement", sheet, other, "--json").json()["pairs"]
+    assert told[0]["gender"]["value"] == 1.0
+    assert "same gender" in inside("label", "agreement", sheet, other).ok().out
+    merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--json").json()
+    assert (merged["n_labelled"], merged["n_undecided"]) == (150, 0)
+    inside("label", "merge", sheet, other, "--out", "both.csv").refused("may hold labels")
+
+
+def test_what_cannot_correct_is_refused(inside: Portrayal, sheet: Path, tmp_path: Path) -> None:
+    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
+    plain = tmp_path / "plain.csv"
+    plain.write_text("text,gender\nx,F\n", encoding="utf-8")
+    inside(*again, "--hand-labels", plain).refused("this is no sheet")
+    inside(*again, "--hand-labels", "no-such.csv").refused("no-such.csv")
+    empty = filled(sheet, tmp_path / "empty.csv")
+    text = empty.read_text(encoding="utf-8").splitlines(keepends=True)
+    empty.write_text(text[0] + text[1], encoding="utf-8")
+    inside(*again, "--hand-labels", empty).refused("Draw a new sheet")
+    inside("label", "sheet", "r").refused("may hold labels")

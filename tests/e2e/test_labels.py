@@ -1,0 +1,370 @@
+"""Labels by a model, as a user types it, against a real server on this machine."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from e2e.conftest import QUICK, Done, write_lines
+from portrayal.run import Run
+from servers.labeler import fields_of, says
+from servers.openai_server import OpenAIServer
+
+KEY = "sk-planted-0f1e2d3c4b5a6978"
+N_TEXTS = 40
+WOMAN_AND_MAN = says(["Emily", "Sam"], [["she", "her"], ["he", "him"]])
+Ask = Callable[..., Done]
+Server = Callable[..., OpenAIServer]
+
+
+@pytest.fixture
+def serve() -> Iterator[Server]:
+    """Start servers that end with the test."""
+    started = []
+
+    def start(**options: Any) -> OpenAIServer:
+        started.append(OpenAIServer(**{"write": WOMAN_AND_MAN, **options}).__enter__())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.__exit__()
+
+
+def _environment(**more: str) -> dict[str, str]:
+    """The tester's own, without anybody's keys."""
+    return {name: value for name, value in os.environ.items() if not name.endswith("_KEY")} | more
+
+
+def _command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "portrayal", *map(str, arguments)]
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    """Run a command off a terminal, with these variables and no key of the tester's."""
+
+    def run(*arguments: object, **variables: str) -> Done:
+        done = subprocess.run(
+            _command(*arguments),
+            cwd=tmp_path,
+            env=_environment(**variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def stories(tmp_path: Path) -> Path:
+    """Forty stories of a doctor and a patient, a few easy and most hard to tell apart."""
+    forms = (
+        "Emily met Sam on day {}. The doctor was late, she said; he, the patient, only laughed.",
+        "On day {} Sam waited. Emily came, and they talked until he took her bag.",
+    )
+    rows = [
+        {
+            "story": forms[i % 2].format(i),
+            "prompt_id": f"p{i % 5}",
+            "model": "m",
+            "domain": "Labor",
+            "condition": "power-laden",
+            "subject_role": "doctor",
+            "object_role": "patient",
+        }
+        for i in range(N_TEXTS)
+    ]
+    return write_lines(tmp_path / "stories.jsonl", rows)
+
+
+def _audit(stories: Path, labeler: str, server: OpenAIServer, *more: object) -> tuple[object, ...]:
+    asked = ("--labeler", labeler, "--labeler-model", "server:m", "--labeler-base-url")
+    given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *QUICK)
+    return (*given, *asked, server.base_url, *more)
+
+
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    parts = sorted(folder.glob("part-*.parquet"))
+    return [row for part in parts for row in pq.read_table(part).to_pylist()]
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    return Run(folder / "r").settings()["labeler"]
+
+
+def test_good_answers_become_the_labels_of_an_audit(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve()
+    done = ask(*_audit(stories, "llm", server)).ok()
+    assert "labelled by server:m, 100 % (40), asked 3 times about each text" in done.out
+    assert set(server.answered.values()) == {3}
+    assert len(server.answered) == N_TEXTS
+    rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
+    assert len(rows) == N_TEXTS
+    for row in rows:
+        assert (row["subject_name"], row["subject_gender"]) == ("Emily", "F")
+        assert (row["object_name"], row["object_gender"]) == ("Sam", "M")
+        assert (row["labeler"], row["error"], row["subject_confidence"]) == ("llm", None, 1)
+    for name in ("report.html", "datasheet.md"):
+        said = (tmp_path / "r" / name).read_text(encoding="utf-8")
+        assert "labelled by server:m, 100 % (40)" in said, name
+    assert _settings(tmp_path)["n_llm"] == N_TEXTS
+
+    ask(*_audit(stories, "llm", server)).ok()
+    assert server.requests == 3 * N_TEXTS  # nothing is asked again
+
+
+_FORMS = (
+    "```json\n{}\n```",
+    "Sure! Here you are: {} I hope this helps {you}.",
+    "<think>{'doctor name': 'Zoe'}</think>\n{}",
+)
+
+
+def test_careless_json_is_mended(ask: Ask, serve: Server, stories: Path, tmp_path: Path) -> None:
+    writes = [says(["Emily", "Sam"], [["she"], ["he"]], form) for form in _FORMS]
+    server = serve(write=lambda prompt, n: writes[n](prompt, n).replace('"]', '",]'))
+    ask(*_audit(stories, "llm", server)).ok()
+    rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
+    assert {(row["subject_name"], row["object_name"]) for row in rows} == {("Emily", "Sam")}
+    assert {row["subject_confidence"] for row in rows} == {1}
+    assert _settings(tmp_path)["unusable"] == {}
+
+
+def test_answers_that_are_no_labels_are_counted_and_never_taken_for_unspecified(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve(
+        write=lambda prompt, _: "Emily." if "day 0." in prompt else WOMAN_AND_MAN(prompt, 0)
+    )
+    done = ask(*_audit(stories, "llm", server)).ok()
+    assert "1 of 40 texts got no usable answer and are unlabelled" in done.out
+    rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
+    (failed,) = [row for row in rows if row["error"]]
+    assert failed["error"] == "unlabelled: of 3 answers 3 malformed"
+    assert failed["subject_gender"] is None
+    assert _settings(tmp_path)["unusable"] == {"malformed": 3}
+
+
+def test_what_is_not_in_the_text_is_removed_and_counted(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve(write=says(["Zoe", "the patient"], [["she", "girl"], ["he", "mr"]]))
+    ask(*_audit(stories, "llm", server, "--labeler-samples", 1)).ok()
+    for row in _rows(tmp_path / "r" / "annotations" / "people-llm.v1"):
+        assert (row["subject_name"], row["object_name"]) == (None, None)
+        assert set(row["subject_references"]) <= {"she"}
+    removed = _settings(tmp_path)["removed"]
+    assert removed["names not in the text"] == N_TEXTS
+    assert removed["names that are role words"] == N_TEXTS
+    assert removed["references not in the text"] >= 2 * N_TEXTS
+    said = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert "Removed from its answers: 40 names not in the text" in said
+
+
+def test_a_server_that_fails_now_and_then_costs_no_label(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve(faults={"server_error": 0.03, "truncated": 0.03, "rate_limit": 0.03})
+    ask(*_audit(stories, "llm", server)).ok()
+    assert server.served["server_error"] > 0
+    assert set(server.answered.values()) == {3}
+    rows = _rows(tmp_path / "r" / "annotations" / "people-llm.v1")
+    assert not any(row["error"] for row in rows)
+
+
+def test_exactly_the_routed_share_goes_to_the_model(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve()
+    done = ask(*_audit(stories, "routed", server, "--route-share", "0.3", "--json"))
+    assert done.json()["run"]
+    assert len(server.answered) == 12
+    base = _rows(tmp_path / "r" / "annotations" / "people.v1")
+    rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
+    least = [min(row["subject_confidence"], row["object_confidence"]) for row in base]
+    asked = [i for i, row in enumerate(rows) if row["labeler"] == "llm"]
+    assert len(asked) == 12
+    assert max(least[i] for i in asked) <= min(least[i] for i in range(40) if i not in asked)
+    for before, after in zip(base, rows, strict=True):
+        if after["labeler"] == "embedded":
+            assert {name: after[name] for name in before} == before
+    said = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert "people.v1 labelled 70 % of the readable texts (28), server:m 30 % (12)" in said
+
+
+def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve(script=["rejected"] * 2)
+    one = ("--concurrency", 1, "--labeler-samples", 1)
+    done = ask(*_audit(stories, "routed", server, *one)).ok()
+    assert "2 of these kept the extractor’s label" in done.out
+    facts = _settings(tmp_path)
+    assert (facts["n_llm"], facts["n_embedded"], facts["n_fell_back"]) == (6, 34, 2)
+    rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
+    assert [row["labeler"] for row in rows if row["label_note"]] == ["embedded"] * 2
+
+    again = ("--labeler", "routed", "--labeler-model", "server:m", "--labeler-samples", 1)
+    before = server.answered.copy()
+    mended = ask("label", "run", "r", *again, "--labeler-base-url", server.base_url, "--json")
+    assert mended.json()["n_fell_back"] == 0
+    assert (server.answered - before).total() == 2
+    ask(*_audit(stories, "routed", server, *one)).ok()
+    assert _settings(tmp_path)["n_llm"] == 8
+    assert set(server.answered.values()) == {1}
+
+
+class _Gate:
+    """Lets the server answer so many requests and holds the rest until it is opened."""
+
+    def __init__(self, let_through: int) -> None:
+        self.left, self.open = let_through, threading.Event()
+
+    def __iter__(self) -> "_Gate":
+        return self
+
+    def __next__(self) -> str:
+        if self.open.is_set():
+            return "ok"
+        self.left -= 1
+        return "ok" if self.left >= 0 else "slow"
+
+
+@pytest.mark.parametrize(
+    ("stop", "labeler"),
+    [(signal.SIGINT, "llm"), (signal.SIGKILL, "llm"), (signal.SIGKILL, "routed")],
+)
+def test_stopped_in_the_middle_it_goes_on_without_asking_again(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path, stop: int, labeler: str
+) -> None:
+    gate = _Gate(10)
+    server = serve(script=gate, slow=1)
+    arguments = _audit(stories, labeler, server, "--concurrency", 2, "--route-share", 0.5)
+    process = subprocess.Popen(
+        _command(*arguments),
+        cwd=tmp_path,
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 60
+    while server.answered.total() < 10 or server.in_flight < 2:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    time.sleep(0.3)  # what was answered is in the journal
+    os.killpg(process.pid, stop)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == (130 if stop == signal.SIGINT else -stop), error
+    assert "Traceback" not in error
+    assert not (tmp_path / "r" / "report.html").exists()
+    (folder,) = (tmp_path / "r" / "labels").iterdir()
+    journalled = (folder / "journal.jsonl").read_text(encoding="utf-8")
+    folded = _rows(folder / "texts")
+    assert journalled.count('"sample"') + len(folded) >= 10
+
+    gate.open.set()
+    until = time.monotonic() + 10
+    while server.in_flight and time.monotonic() < until:  # those of the dead process
+        time.sleep(0.01)
+    paid_in_vain = 2 if stop == signal.SIGKILL else 0  # they were in flight when it died
+    ask(*arguments).ok()
+    n_asked = 3 * (N_TEXTS if labeler == "llm" else N_TEXTS // 2)
+    assert n_asked <= server.requests <= n_asked + paid_in_vain
+    assert _settings(tmp_path)["n_llm"] == n_asked // 3
+
+
+def test_a_planted_key_is_nowhere_in_the_run(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve(faults={"rejected": 0.1})
+    keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
+    said = [ask(*_audit(stories, "llm", server), **keys).ok()]
+    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
+    said.append(ask("label", "run", "r", *openai, "--yes", **keys).ok())
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len([path for path in files if "labels" in path.parts]) >= 6
+    for path in files:
+        assert KEY.encode() not in path.read_bytes(), path
+    assert not any(KEY in done.out + done.err for done in said)
+
+
+def test_a_key_that_a_message_echoes_is_not_shown(ask: Ask, serve: Server, stories: Path) -> None:
+    server = serve(script=["unauthorized"] * 100)
+    done = ask(*_audit(stories, "llm", server), PORTRAYAL_SERVER_KEY=KEY)
+    done.refused("PORTRAYAL_SERVER_KEY")
+    assert KEY not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--labeler", "llm"), "--labeler-model"),
+        (("--labeler", "gpt"), "labeler"),
+        (("--labeler", "llm", "--labeler-model", "gpt-5"), "SERVICE:MODEL"),
+        (("--labeler-model", "server:m"), "asks no model"),
+        (("--labeler-budget", "1 USD"), "says nothing without --labeler-model"),
+        (("--labeler", "routed", "--labeler-model", "server:m", "--route-share", "20"), "0.2"),
+        (("--labeler", "llm", "--labeler-model", "openai:gpt-4o-mini"), "OPENAI_API_KEY"),
+    ],
+)
+def test_options_that_cannot_be_used_are_told_before_any_text_is_read(
+    ask: Ask, stories: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *QUICK)
+    ask(*given, *arguments).refused(words)
+    assert not (tmp_path / "r" / "texts").exists()
+
+
+def test_a_paid_labelling_waits_for_a_yes(
+    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+) -> None:
+    server = serve()
+    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
+    given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", "--labeler", "llm")
+    ask(*given, *openai, *QUICK, OPENAI_API_KEY=KEY).refused("USD", "--yes")
+    assert server.requests == 0
+
+
+def test_label_run_needs_a_run_and_a_model(ask: Ask, tmp_path: Path) -> None:
+    ask("label", "run", "nowhere", "--labeler-model", "server:m").refused("holds no texts")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_hand_labels_become_a_file_to_fine_tune_on(ask: Ask, tmp_path: Path) -> None:
+    names = ("text", "subject_role", "object_role", "gold_subject_name", "gold_object_name")
+    fields = (*names, "gold_subject_references", "gold_object_references", "prompt_id")
+    values = ("doctor", "patient", "Emily", "Unspecified", "['she']", "[]")
+    with (tmp_path / "gold.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(fields)
+        for i in range(10):
+            writer.writerow([f"Emily came {i}. She sat.", *values, f"p{i}"])
+    given = ("label", "export-finetune", "gold.csv", "--out", "tune.jsonl")
+    facts = ask(*given, "--validation-share", 0.2, "--json").json()
+    assert (facts["n_train"], facts["n_validation"], facts["refused"]) == (8, 2, {})
+    lines = (tmp_path / "tune.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        user, assistant = json.loads(line)["messages"]
+        assert fields_of(user["content"]) == list(json.loads(assistant["content"]))
+    ask(*given[:2], "stories.csv", "--out", "x").refused("stories.csv")

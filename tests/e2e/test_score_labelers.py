@@ -1,0 +1,75 @@
+"""`portrayal score people` of a model's labels, against a real server on this machine."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.conftest import Portrayal, write_lines
+from servers.labeler import says
+from servers.openai_server import OpenAIServer
+
+N = 20
+
+
+def gold(path: Path, **more: Any) -> Path:
+    """Stories whose labels the model knows and the extractor mostly does."""
+    rows = [
+        {
+            "text": f"Emily saw Sam on day {i}. She smiled at him.",
+            "prompt_id": f"p{i % 5}",
+            "subject_role": "doctor",
+            "object_role": "patient",
+            "gold_subject_name": "Emily",
+            "gold_subject_gender": "Female",
+            "gold_object_name": "Sam",
+            "gold_object_gender": "Male",
+            **more,
+        }
+        for i in range(N)
+    ]
+    return write_lines(path, rows)
+
+
+def asked(server: OpenAIServer, *more: object) -> tuple[object, ...]:
+    model = ("--labeler-model", "server:m", "--labeler-base-url", server.base_url)
+    return ("score", "people", *model, "--labeler-samples", 1, "--json", *more)
+
+
+@pytest.mark.parametrize(("labeler", "n"), [("llm", N), ("routed", 4)])
+def test_a_models_labels_are_scored(
+    inside: Portrayal, tmp_path: Path, labeler: str, n: int
+) -> None:
+    path = gold(tmp_path / "gold.jsonl")
+    with OpenAIServer(write=says(["Emily", "Sam"], [["she"], ["him"]])) as server:
+        command = asked(server, "--gold", path, "--labeler", labeler, "--out", "answers")
+        score = inside(*command).json()
+        assert server.requests == n
+        assert inside(*command).json() == score
+        assert server.requests == n  # nothing is asked twice
+    assert (score["labeler"], score["n_by_the_model"]) == (labeler, n)
+    assert score["n_the_model_failed_on"] == 0
+    assert score["n_slots"] == 2 * N
+    if labeler == "llm":
+        assert score["joint_accuracy"]["value"] == 1.0
+
+
+def test_what_the_model_gets_wrong_shows(inside: Portrayal, tmp_path: Path) -> None:
+    path = gold(tmp_path / "gold.jsonl")
+    with OpenAIServer(write=says(["Sam", "Emily"], [["him"], ["she"]])) as server:
+        score = inside(*asked(server, "--gold", path, "--labeler", "llm")).json()
+    assert score["name_accuracy"]["value"] == 0.0
+    assert score["gender_precision"]["value"] == 0.0
+
+
+def test_answers_without_labels_are_counted(inside: Portrayal, tmp_path: Path) -> None:
+    path = gold(tmp_path / "gold.jsonl")
+    with OpenAIServer(write=lambda prompt, again: "I would rather not.") as server:
+        score = inside(*asked(server, "--gold", path, "--labeler", "llm")).json()
+    assert (score["n_by_the_model"], score["n_the_model_failed_on"]) == (0, N)
+
+
+def test_options_that_do_not_go_together_are_refused(inside: Portrayal, tmp_path: Path) -> None:
+    path = gold(tmp_path / "gold.jsonl")
+    inside("score", "people", "--gold", path, "--labeler", "llm").refused("--labeler-model")
+    inside("score", "people", "--gold", path, "--labeler", "best").refused("embedded")
