@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from portrayal import __version__, cli_ask, cli_hand, cli_label, cli_score, show
+from portrayal import __version__, cli_ask, cli_hand, cli_label, cli_people, cli_score, show
 from portrayal.cli_audit import Json, Studies
 from portrayal.errors import PortrayalError
 
@@ -124,6 +124,7 @@ def reproduce(
 
 for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts):
     app.command()(command)
+app.command("people")(cli_people.people)
 cli_hand.add_to(cli_label.app)
 app.command("import-inspect")(cli_ask.import_inspect)
 

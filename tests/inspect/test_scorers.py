@@ -39,7 +39,7 @@ def test_scores_are_what_the_audit_reads(evaluate: Callable[..., Any], tmp_path:
     done = import_inspect(log.location, tmp_path / "run")
     run = audit("laissez-faire", out=done.run.path, draws=100, permutations=20, report=False)
     texts = pa.concat_tables(pq.read_table(part) for part in run.texts.parts()).to_pylist()
-    parts = run.annotations("people.v1").parts()
+    parts = run.annotations("people.v2").parts()
     people = pa.concat_tables(pq.read_table(part) for part in parts).to_pylist()
     samples = {(str(s.id), s.epoch - 1): s for s in log.samples}
     assert len(texts) == len(samples) == 40

@@ -70,12 +70,12 @@ def make_run(tmp_path: Path) -> Callable[..., Run]:
         schema = pa.schema([("prompt_id", pa.string()), ("text", pa.string()), ("strata", STRATA)])
         write_parquet(pa.Table.from_pylist([prompt], schema=schema), run.prompts_path)
         _texts(run.texts, stories, models, outcomes or {"ok": len(stories)})
-        _people(run.annotations("people.v1"), stories)
+        _people(run.annotations("people.v2"), stories)
         run.write_settings(
             {
                 "study": study,
                 "portrayal": "0.1.0",
-                "annotator": "people.v1",
+                "annotator": "people.v2",
                 "source": "stories.jsonl",
                 "models": list(models),
                 "measures": list(dict.fromkeys(e.measure for e in estimates)),

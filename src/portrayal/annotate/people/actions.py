@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from portrayal.annotate.people.cues import DECIDES, GETS, GIVES, JOBS, RECEIVES
+from portrayal.annotate.people.rolewords import RoleWords
 from portrayal.annotate.people.scan import QUOTES, Tokens
 from portrayal.annotate.people.wordset import word_set
 
@@ -11,26 +12,30 @@ PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
 
 _CUES = GIVES | RECEIVES | DECIDES | JOBS
 _PASSIVE = word_set("was were is been being")
+_DETERMINERS = word_set("a an the")
 _VOCATIVE = word_set(', ! ? " “ ”')
 
 
-def actions(tokens: Tokens, who: Mapping[int, int], subjects: Mapping[int, bool]) -> float:
+def actions(
+    tokens: Tokens, who: Mapping[int, int], subjects: Mapping[int, bool], words: RoleWords
+) -> float:
     """How much more the first of two people acts as the subject than the second.
 
     `who` maps positions of names and pronouns to 0 or 1; `subjects` says which of these positions
-    are grammatical subjects.
+    are grammatical subjects; `words` may hold verbs of the prompt's own.
     """
     low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
     value = 0.0
     agent, agent_sentence = -1, -1
-    for at in [at for at, word in enumerate(low) if word in _CUES or at in who]:
+    cues = _CUES | words.verbs if words.verbs else _CUES
+    for at in [at for at, word in enumerate(low) if word in cues or at in who]:
         if at in who:
-            if subjects[at]:
+            if subjects[at] or _relates(low, at):
                 agent, agent_sentence = who[at], sentence[at]
             if quoted[at] and _addressed(low, at):
                 value += _signed(who[at], -ADDRESS)
             continue
-        weight = 0.0 if quoted[at] else _weight(tokens, at)
+        weight = 0.0 if quoted[at] else _weight(tokens, at, words)
         if not weight:
             continue
         doer = agent if agent_sentence == sentence[at] else -1
@@ -51,6 +56,12 @@ def _signed(person: int, weight: float) -> float:
     return weight if person == 0 else -weight
 
 
+def _relates(low: list[str], at: int) -> bool:
+    """Whether a clause about the person at `at` follows: "Jane, who nodded"."""
+    after = low[at + 1 : at + 3]
+    return after[:1] == ["who"] or after == [",", "who"]
+
+
 def _addressed(low: list[str], at: int) -> bool:
     """Whether the name at `at` is an address: "Jane, come here"."""
     return at > 0 and at + 1 < len(low) and low[at - 1] in _VOCATIVE and low[at + 1] in _VOCATIVE
@@ -64,11 +75,16 @@ def _patient(tokens: Tokens, at: int, who: Mapping[int, int], subjects: Mapping[
     return -1
 
 
-def _weight(tokens: Tokens, at: int) -> float:
-    """How much the word at `at` says that its agent is the subject."""
+def _weight(tokens: Tokens, at: int, words: RoleWords) -> float:
+    """How much the word at `at` says that its agent is the subject; "the nurse" says nothing."""
     low = tokens.low
     word = low[at]
-    if word in GIVES:
+    noun = at > 0 and low[at - 1] in _DETERMINERS and not word.endswith(("ed", "ing"))
+    if noun and word not in JOBS:
+        return 0.0
+    if word in words.verbs:
+        weight = PLAIN if word in words.subject_verbs else -PLAIN
+    elif word in GIVES:
         weight = PLAIN
     elif word in RECEIVES:
         weight = -PLAIN

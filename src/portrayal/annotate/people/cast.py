@@ -33,6 +33,9 @@ class Cast:
     barred
         Token position of a possessive pronoun → the character it cannot be: in "his friend Ann"
         the pronoun is not Ann.
+    apart
+        Token position of a noun that works like a pronoun → that of its owner, which is someone
+        else, or -1: in "his sister" the noun does not stand for him.
     """
 
     slots: Slots
@@ -40,6 +43,7 @@ class Cast:
     hints: list[dict[str, float]]
     references: list[list[int]]
     barred: dict[int, int]
+    apart: dict[int, int]
 
     def refer(self, slot: int, at: int, gender: str, weight: float) -> None:
         """Note that the gendered word at `at` stands for the character."""
@@ -51,7 +55,7 @@ class Cast:
 def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
     """Mentions for characters in `slots`; without `nominals` only names and pronouns."""
     tokens = scene.tokens
-    cast = Cast(slots, list(scene.pronouns), [{} for _ in slots], [[] for _ in slots], {})
+    cast = Cast(slots, list(scene.pronouns), [{} for _ in slots], [[] for _ in slots], {}, {})
     slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
     for at, index in scene.names.items():
         cast.events.append(_mention(scene, at, slot_of.get(index, OTHER)))
@@ -95,6 +99,7 @@ def _add_nominal(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) 
     """Add a noun that stands beside no name; returns its character or `OTHER`."""
     slots = cast.slots
     if None not in slots and len(slots) == 2 and not noun.value and _is_definite(scene, noun):
+        cast.apart[noun.at] = -1 if noun.owner is None else _owner(scene, noun.owner)
         tokens = scene.tokens
         cast.events.append(
             Mention(
@@ -118,9 +123,16 @@ def _add_nominal(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) 
 
 
 def _is_definite(scene: Scene, noun: Noun) -> bool:
-    """Whether the noun works like a pronoun: "the girl", "the young man"."""
+    """Whether the noun works like a pronoun: "the girl", "the young man", "her brother"."""
     low, at = scene.tokens.low, noun.at
+    if scene.paired and noun.role and noun.gender and noun.owner is not None:
+        return True
     return low[at] in GENERIC and "the" in low[max(0, at - 2) : at]
+
+
+def _owner(scene: Scene, at: int) -> int:
+    """Position of the mention that the possessive at `at` stands for: a pronoun, or a name."""
+    return at - 1 if scene.tokens.low[at] == "'s" else at
 
 
 def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) -> int:

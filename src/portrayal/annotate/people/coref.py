@@ -54,7 +54,7 @@ Genders = tuple[str | None, ...]
 
 
 @dataclass(slots=True)
-class _Walk:
+class Walk:
     """How far a walk through the mentions has come; lists have one entry more, for strangers.
 
     Attributes
@@ -67,8 +67,8 @@ class _Walk:
         The sentence reached, and who was mentioned last in the story.
     clause, clause_at
         Subject of the clause reached, `OTHER` where it is unknown, and its token position.
-    stranger
-        Gender of the last stranger's noun, or "".
+    stranger, stranger_at
+        Gender of the last stranger's noun, or "", and its token position.
     """
 
     first: Sequence[int]
@@ -79,6 +79,7 @@ class _Walk:
     clause: int = OTHER
     clause_at: int = -1
     stranger: str = ""
+    stranger_at: int = -1
 
     def see(self, event: Mention) -> None:
         """Pass a name or noun."""
@@ -90,7 +91,7 @@ class _Walk:
         if event.rank == 1.0:
             self.clause, self.clause_at = entity, event.at
         if entity == OTHER:
-            self.stranger = event.gender
+            self.stranger, self.stranger_at = event.gender, event.at
 
     def take(self, event: Mention, entity: int) -> None:
         """Pass a pronoun that refers to `entity`."""
@@ -135,7 +136,7 @@ def resolve(
     `barred` says which character a pronoun cannot be.
     """
     n = len(genders)
-    walk = _Walk(first, [-1] * (n + 1), [0.0] * (n + 1))
+    walk = Walk(first, [-1] * (n + 1), [0.0] * (n + 1))
     total = 0.0
     found: list[int] = []
     for event in events:

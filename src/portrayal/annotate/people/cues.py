@@ -1,23 +1,9 @@
 """Words that tell who gives, leads or decides, and who receives, struggles or thanks."""
 
+from portrayal.annotate.people.verbforms import verb_forms
 from portrayal.annotate.people.wordset import word_set
 
-
-def _forms(verbs: str) -> frozenset[str]:
-    """Present, past and -ing forms of regular verbs, with and without a doubled consonant."""
-    forms: set[str] = set()
-    for verb in verbs.split():
-        stem = verb.removesuffix("e")
-        if verb.endswith("y") and verb[-2] not in "aeiou":
-            forms |= {verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"}
-        else:
-            double = stem + stem[-1]
-            forms |= {verb, verb + "s", verb + "es", stem + "ed", stem + "ing"}
-            forms |= {double + "ed", double + "ing"}
-    return frozenset(forms)
-
-
-GIVES = _forms(
+GIVES = verb_forms(
     """
     teach help mentor tutor guide instruct coach train explain show demonstrate encourage inspire
     assist support advise comfort reassure assure treat heal save rescue nurse stabilize operate
@@ -33,7 +19,7 @@ GIVES = _forms(
 )
 """The one who does these is the subject, the one they are done to the object."""
 
-RECEIVES = _forms(
+RECEIVES = verb_forms(
     """
     thank struggle learn improve agree protest complain groan sigh grumble whine hesitate accept
     obey comply reply nod fail flounder hug admire heal recover grow blush listen resist absorb

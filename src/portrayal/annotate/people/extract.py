@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from portrayal.annotate.people.cast import LIKELY, Cast, make_cast
 from portrayal.annotate.people.clean import story_start
-from portrayal.annotate.people.coref import choose
-from portrayal.annotate.people.labels import gender_of_references
-from portrayal.annotate.people.mentions import OTHER
-from portrayal.annotate.people.model import Character, Roles, Span
+from portrayal.annotate.people.confidence import both_signs, gender_signs, logistic, name_signs
+from portrayal.annotate.people.decide import Choice, choices, gender_probability, probabilities
+from portrayal.annotate.people.learned import learned
+from portrayal.annotate.people.lexicon import GENDER_OF_WORD
+from portrayal.annotate.people.model import UNSPECIFIED, Character, Roles, Span
 from portrayal.annotate.people.names import find_people
 from portrayal.annotate.people.pair import find_pair
 from portrayal.annotate.people.rolewords import role_words
 from portrayal.annotate.people.scan import scan
 from portrayal.annotate.people.scene import GROUPS, SINGULAR, Scene, look
-from portrayal.annotate.people.singular import singular_they
 
 
 def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None]:
@@ -32,26 +32,28 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
         Subject and object; the object is None where the prompt asks for none. A character that the
         text does not name or refer to has no name and gender "Unspecified".
     """
+    scene, cast = read_story(text, roles)
+    weights = learned()
+    options = choices(scene, cast)
+    chances = probabilities(options, weights.codes, weights.salience)
+    best = max(range(len(options)), key=chances.__getitem__)
+    made = []
+    for slot in range(len(cast.slots)):
+        gender = options[best].genders[slot]
+        chance = gender_probability(options, chances, slot, gender)
+        sure = _confidences(name_signs(scene, cast, slot, options[best]), chance, gender, cast)
+        made.append(_character(scene, cast, slot, options[best], sure))
+    return made[0], made[1] if len(made) == 2 else None
+
+
+def read_story(text: str, roles: Roles) -> tuple[Scene, Cast]:
+    """What a story holds, seen from its two most likely characters, before genders are chosen."""
     tokens = scan(text, story_start(text))
-    scene = look(text, tokens, find_people(tokens), role_words(roles))
+    scene = look(text, tokens, find_people(tokens), role_words(roles), paired=roles.paired)
     cast = make_cast(scene, find_pair(scene, roles))
     if len(cast.slots) == 2:
         _add_groups(scene, cast)
-    found, margin = choose(
-        cast.events,
-        cast.hints,
-        cast.barred,
-        narrated=scene.narrated,
-        nameless=None in cast.slots,
-    )
-    pronouns = [event for event in cast.events if event.case]
-    for pronoun, entity in zip(pronouns, found, strict=True):
-        if entity >= 0:
-            cast.references[entity].append(pronoun.at)
-    if scene.they and not roles.paired and (len(cast.slots) == 1 or None in cast.slots):
-        _add_they(scene, cast, found)
-    made = [_character(scene, cast, slot, margin) for slot in range(len(cast.slots))]
-    return made[0], made[1] if len(made) == 2 else None
+    return scene, cast
 
 
 def _add_groups(scene: Scene, cast: Cast) -> None:
@@ -64,30 +66,30 @@ def _add_groups(scene: Scene, cast: Cast) -> None:
             references.append(at)
 
 
-def _add_they(scene: Scene, cast: Cast, found: Sequence[int]) -> None:
-    """Add singular "they" to the references of characters that have no others."""
-    resolved = iter(found)
-    who = {event.at: next(resolved) if event.case else event.entity for event in cast.events}
-    who.update(dict.fromkeys(scene.plurals, OTHER))
-    nameless = frozenset(slot for slot, index in enumerate(cast.slots) if index is None)
-    untold = frozenset(slot for slot, at in enumerate(cast.references) if not at)
-    for at, slot in singular_they(scene.tokens, scene.they, who, untold, nameless):
-        cast.references[slot].append(at)
+def _confidences(
+    signs: Sequence[float], chance: float, gender: str | None, cast: Cast
+) -> tuple[float, float, float]:
+    """Probabilities that the name, the gender, and both are right."""
+    weights = learned()
+    name = logistic(signs, weights.name)
+    told = logistic(gender_signs(chance, name, gender, two=len(cast.slots) == 2), weights.gender)
+    return name, told, logistic(both_signs(name, told), weights.both)
 
 
-def _character(scene: Scene, cast: Cast, slot: int, margin: float) -> Character:
-    """The character in `slot`; `margin` is how clear the genders were."""
+def _character(
+    scene: Scene, cast: Cast, slot: int, choice: Choice, sure: tuple[float, float, float]
+) -> Character:
+    """The character in `slot` under `choice`."""
     tokens, index = scene.tokens, cast.slots[slot]
-    at = sorted(set(cast.references[slot]))
+    gender = choice.genders[slot]
+    at = _references(scene, cast, slot, choice)
     spans = [
         Span(tokens.starts[i], tokens.starts[i] + len(tokens.words[i]), "reference") for i in at
     ]
     name = None
-    confidence = 0.5 + min(margin, 5.0) / 10
     if index is not None:
         person = scene.people[index]
         name = person.first
-        confidence *= min(1.0, 0.7 + person.score / 10)
         if name is not None:
             spans += [
                 Span(tokens.starts[i], tokens.starts[i] + len(name), "name")
@@ -96,7 +98,21 @@ def _character(scene: Scene, cast: Cast, slot: int, margin: float) -> Character:
             ]
     spans.sort(key=_start)
     references = tuple(dict.fromkeys(SINGULAR.get(tokens.low[i], tokens.low[i]) for i in at))
-    return Character(name, gender_of_references(references), references, tuple(spans), confidence)
+    return Character(
+        name, gender or UNSPECIFIED, references, tuple(spans), sure[2], sure[0], sure[1]
+    )
+
+
+def _references(scene: Scene, cast: Cast, slot: int, choice: Choice) -> list[int]:
+    """Token positions of the words that tell the gender that `choice` gives to the character."""
+    gender = choice.genders[slot]
+    low = scene.tokens.low
+    at = {place for place, entity in choice.found.items() if entity == slot}
+    for place in cast.references[slot]:
+        word = low[place]
+        if gender is not None and GENDER_OF_WORD.get(SINGULAR.get(word, word)) == gender:
+            at.add(place)
+    return sorted(at)
 
 
 def _start(span: Span) -> int:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from portrayal.annotate.people.notnames import (
     CALENDAR,
+    MONTHS,
     NATIONALITIES,
     NICKNAMES,
     NOT_PEOPLE,
@@ -35,6 +36,8 @@ _COMMON = (
     *("ing", "ings", "ence", "ance", "ity", "ism", "ship", "hood"),
     *("tion", "ness", "ment", "ers", "ors", "ents", "ies", "ates"),
 )
+_SINGULAR = frozenset(("was", "is", "has", "does", "doesn", "wasn", "isn"))
+_DATING = frozenset(("by", "in", "last", "next", "since", "until", "early", "late", "mid"))
 _PARTICIPLES = ("ed", "ful", "ous", "ent", "less", "ive")
 _COMPOUND = ("ing", "ed", "based", "old", "year", "born", "er", "like")
 
@@ -82,15 +85,17 @@ def judge(tokens: Tokens, run: Run, forms: set[str]) -> bool:
     before = low[run.opens - 1] if run.opens else "."
     after = low[run.end] if run.end < len(low) else "."
     second = words[run.end + 1] if run.end + 1 < len(low) else "."
-    if _is_place(run, after, second):
+    if _is_place(run, after, second) or _is_month(run, before):
         return False
     if _follows_name(tokens, run, before):
         run.score = 1.2
         return True
+    if run.start > run.opens and not run.titles:
+        before = ","
     if _drop_descriptions(run):
         before = "-"
     first = run.parts[0]
-    if first[1:2].isupper() or first.lower() in OCCUPATIONS or _is_compound(first.lower()):
+    if first[1:2].isupper() or first.lower() in OCCUPATIONS or _is_compound(first):
         return False
     if run.titles:
         aside = low[run.titles[0]] in RELATIVES or (after == "'s" and second in PLACE_TAILS)
@@ -113,12 +118,19 @@ def _follows_name(tokens: Tokens, run: Run, before: str) -> bool:
     return tokens.words[run.opens - 2][0].isupper() and tokens.low[run.opens - 2] not in NEVER
 
 
+def _is_month(run: Run, before: str) -> bool:
+    """Whether the run is but a month: "in August"; drops that of "in August Ann left"."""
+    if before in _DATING and run.parts[0].lower() in MONTHS and not run.titles:
+        run.drop_first()
+    return not run.parts
+
+
 def _drop_descriptions(run: Run) -> bool:
     """Drop words that only describe the bearer; whether an adjective with a hyphen was dropped."""
     while len(run.parts) > 1 and _is_label(run.parts[0].lower()):
         run.drop_first()
     dropped = False
-    while len(run.parts) > 1 and _is_compound(run.parts[0].lower()):
+    while len(run.parts) > 1 and _is_compound(run.parts[0]):
         run.drop_first()
         dropped = True
     return dropped
@@ -140,7 +152,10 @@ def _is_label(word: str) -> bool:
 
 def _is_compound(word: str) -> bool:
     """Whether a word with a hyphen is an adjective: "New York-based", "Ten-year-old"."""
-    return "-" in word and (word.endswith(_COMPOUND) or word.split("-", 1)[0] in NEVER)
+    first, hyphen, rest = word.partition("-")
+    if not hyphen:
+        return False
+    return first.lower() in NEVER or (rest[:1].islower() and word.endswith(_COMPOUND))
 
 
 def _in_title_case(tokens: Tokens, run: Run, before: str) -> bool:
@@ -156,7 +171,11 @@ def _in_title_case(tokens: Tokens, run: Run, before: str) -> bool:
 def _score_opening(run: Run, after: str, second: str, *, acts: bool) -> float:
     """Score of a run that opens a sentence, where any word is capitalised."""
     key = run.parts[0].lower()
-    if key in SENTENCE_STARTERS or key.endswith(_COMMON):
+    if key in SENTENCE_STARTERS:
+        return 0.0
+    plural = key.endswith("s") and after != "'s" and after not in _SINGULAR
+    plain = "-" not in key and (plural or not key.endswith("s"))
+    if plain and key.endswith(_COMMON):
         return 0.0
     if key.endswith("ly") and len(key) > 6:
         return 0.2
@@ -168,7 +187,7 @@ def _score_opening(run: Run, after: str, second: str, *, acts: bool) -> float:
         participle = len(key) > 6 and key.endswith(_PARTICIPLES)
         score = 1.2 if second in APPOSITION and not participle else 0.3
     elif acts:
-        score = 0.5 if key.endswith("s") and after != "'s" else 1.0
+        score = 0.5 if plural else 1.0
     else:
         score = 0.5 if after.endswith("s") else 0.3
     return score

@@ -67,7 +67,9 @@ class Character:
     spans
         Where name and references stand in the original text.
     confidence
-        How clear the evidence was, 0–1; it orders stories for checking and is not a probability.
+        Probability that name and gender are both right, 0–1, as calibrated on prompts left out.
+    name_confidence, gender_confidence
+        The same for the name, or for there being none, and for the gender; None where unknown.
     """
 
     name: str | None
@@ -75,3 +77,5 @@ class Character:
     references: tuple[str, ...]
     spans: tuple[Span, ...]
     confidence: float
+    name_confidence: float | None = None
+    gender_confidence: float | None = None

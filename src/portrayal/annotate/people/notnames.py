@@ -13,7 +13,8 @@ NICKNAMES = word_set(
 
 SENTENCE_STARTERS = word_set(
     """
-    act applause autumn boldly books calmly class classmates colleagues college couple creativity
+    act afterward afterwards
+    applause autumn boldly books calmly class classmates colleagues college couple creativity
     critics curiosity customers daily dawn day days deeply doctors dusk eager early easily end
     equations evening eyes fall fans firmly fresh friend friends fully gently gladly grades
     gratitude half hands hard heart hearts hope hour hours investors joy judges kindly knowledge
@@ -37,6 +38,9 @@ CALENDAR = word_set(
     """
 )
 """Days, months and feasts that are seldom names."""
+
+MONTHS = word_set("april august june may")
+"""Months that are names too."""
 
 NATIONALITIES = word_set(
     """

@@ -74,6 +74,8 @@ def _opens_clause(tokens: Tokens, at: int) -> bool:
     back = at - 1
     while back >= 0 and back > at - 9 and (low[back][0].isalpha() or low[back] == "'s"):
         back -= 1
+    if back >= 0 and low[back] in ",;:–—":
+        return False
     start = low[back + 1]
     return (start in _NOT_BETWEEN and start != "as") or start.endswith(("ing", "ed"))
 
@@ -88,6 +90,8 @@ def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
             for position in (back - 1, back - 2):
                 if position in names:
                     return names[position]
+            if word == "," and not determined:
+                continue
             return None
         if (
             determined

@@ -1,7 +1,14 @@
-"""Which of a story's people are its subject and its object."""
+"""Which of a story's people are its subject and its object.
 
+Where two people are named, a logistic curve over a few signs says whether the one named first is
+the subject. Its weights are learned from labelled stories.
+"""
+
+import json
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 
 from portrayal.annotate.people.actions import actions
 from portrayal.annotate.people.cast import Slots, make_cast
@@ -16,17 +23,21 @@ LEAST = 0.9
 FIRST = 1.5
 """What being named first adds to a person's score."""
 
-ROLE_NOUN = 2.2
-"""Weight of a role noun beside a name, against 1 for an action."""
+MOST_NOUNS, MOST_ACTIONS = 3.0, 4.0
+"""Bounds on what role nouns and what actions together may say."""
 
-ROLE_NOUN_ALIKE = 0.8
-"""The same where the object's noun may stand for either, as "friend" may."""
+WEIGHTS_FILE = Path(__file__).with_name("pair_weights.json")
+"""Weights of `SIGNS` in hundredths, written by `scripts/train_pairs.py`."""
 
-MOST = 4.0
-"""Bound on the weight of all actions together."""
+SIGNS = ("first", "role nouns", "role nouns alike", "actions")
+"""What may say that the person named first is the subject; see `signs`."""
 
-SWAP = -1.3
-"""Evidence below which the person named second is the subject."""
+
+@lru_cache(maxsize=1)
+def weights() -> tuple[int, ...]:
+    """Weights of `SIGNS` that ship with the package."""
+    told = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["weights"]
+    return tuple(told[sign] for sign in SIGNS)
 
 
 def find_pair(scene: Scene, roles: Roles) -> Slots:
@@ -43,10 +54,30 @@ def find_pair(scene: Scene, roles: Roles) -> Slots:
     a, b = sorted(ranked[:2])
     if roles.paired:
         return [a, b]
+    told = zip(weights(), signs(scene, values, a, b), strict=True)
+    return [b, a] if sum(weight * sign for weight, sign in told) < 0 else [a, b]
+
+
+def rivals(scene: Scene) -> tuple[int, int, tuple[float, ...]] | None:
+    """The two likeliest people in order of mention, and their `signs`; None where fewer are."""
+    values = _evidence(scene)
+    ranked = _candidates(scene, values)
+    if len(ranked) < 2:
+        return None
+    a, b = sorted(ranked[:2])
+    return a, b, signs(scene, values, a, b)
+
+
+def signs(scene: Scene, values: Sequence[float], a: int, b: int) -> tuple[float, ...]:
+    """What says that `a`, named first, is the subject and `b` the object, in the order of `SIGNS`.
+
+    Being named first; role nouns beside the names, which count apart where the object's noun may
+    stand for either, as "friend" may; and actions. Shape (len(SIGNS),).
+    """
+    nouns = max(-MOST_NOUNS, min(MOST_NOUNS, values[a] - values[b]))
+    acted = max(-MOST_ACTIONS, min(MOST_ACTIONS, _acted(scene, a, b)))
     alike = scene.words.subject_nouns <= SUBJECT_WORDS
-    weight = ROLE_NOUN_ALIKE if alike else ROLE_NOUN
-    margin = weight * (values[a] - values[b]) + max(-MOST, min(MOST, _acted(scene, a, b)))
-    return [b, a] if margin < SWAP else [a, b]
+    return 1.0, 0.0 if alike else nouns, nouns if alike else 0.0, acted
 
 
 def _evidence(scene: Scene) -> list[float]:
@@ -111,4 +142,4 @@ def _acted(scene: Scene, a: int, b: int) -> float:
         if entity >= 0 and event.case in ("", "s", "o"):
             who[event.at] = entity
             subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
-    return actions(scene.tokens, who, subjects)
+    return actions(scene.tokens, who, subjects, scene.words)

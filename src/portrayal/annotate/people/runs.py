@@ -29,8 +29,9 @@ def find_runs(tokens: Tokens) -> Runs:
     forms = set(words)
     organisations: set[str] = set()
     behind = 0
-    for position, word in enumerate(words):
-        if position < behind or not word[0].isupper() or low[position] in NEVER:
+    capitals = [at for at, word in enumerate(words) if word[0].isupper()]
+    for position in capitals:
+        if position < behind or low[position] in NEVER:
             continue
         run = _take(tokens, position)
         if run.parts:

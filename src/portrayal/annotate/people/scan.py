@@ -9,7 +9,7 @@ QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
 
 _TOKEN = re.compile(
-    r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-Z])[^\W\d_]+)*"
+    r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-ZÀ-Þ])[^\W\d_]+|[\u0300-\u036f]+[^\W\d_]*)*"
     r"|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|[.!?…]+|[\"“”]|[,;:()—–]|(?<=\s)-+(?=\s)|\n"
 )
 _ENDS = frozenset(".!?…")

@@ -13,6 +13,7 @@ from portrayal.annotate.people.mentions import (
 )
 from portrayal.annotate.people.names import Person
 from portrayal.annotate.people.nouns import attached, owner_of, polarity
+from portrayal.annotate.people.reach import is_touched, object_reach
 from portrayal.annotate.people.rolewords import RoleWords
 from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.singular import PLURAL_PEOPLE, THEY
@@ -76,6 +77,8 @@ class Scene:
 
     Attributes
     ----------
+    paired
+        Whether both characters share one role, so that no noun tells them apart.
     people, names, places
         Named people, token position of a name → index of the person, and those positions in order.
     nouns, others
@@ -91,6 +94,7 @@ class Scene:
     text: str
     tokens: Tokens
     words: RoleWords
+    paired: bool
     people: Sequence[Person]
     names: dict[int, int]
     places: list[int]
@@ -103,11 +107,13 @@ class Scene:
     narrated: bool = False
 
 
-def look(text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords) -> Scene:
+def look(
+    text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords, *, paired: bool
+) -> Scene:
     """Collect names, nouns and pronouns."""
     low = tokens.low
     names = {at: index for index, person in enumerate(people) for at in person.at}
-    scene = Scene(text, tokens, words, people, names, sorted(names))
+    scene = Scene(text, tokens, words, paired, people, names, sorted(names))
     vocabulary = words.all | _INTEREST
     for at in [at for at, word in enumerate(low) if word in vocabulary]:
         word = low[at]
@@ -133,8 +139,20 @@ def _pronoun(tokens: Tokens, at: int) -> Mention:
     gender, case = PRONOUNS[low[at]]
     if low[at] == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
         case = "o"
-    rank = pronoun_rank(low, at, case)
+    if case == "o" or (case == "p" and is_touched(low, at)):
+        rank = -float(object_reach(low, at))
+    else:
+        rank = pronoun_rank(low, at, case)
     return Mention(at, tokens.sentence[at], OTHER, rank, gender, case, tokens.quoted[at])
+
+
+def _is_beloved(scene: Scene, at: int) -> bool:
+    """Whether "love" stands for a person: "her love, Ann"."""
+    low = scene.tokens.low
+    if at == 0 or low[at - 1] not in _OWNERS:
+        return False
+    after = at + 2 if at + 1 < len(low) and low[at + 1] == "," else at + 1
+    return after in scene.names
 
 
 def _add_noun(scene: Scene, at: int) -> None:
@@ -145,9 +163,9 @@ def _add_noun(scene: Scene, at: int) -> None:
     if not role and word not in GENDERED:
         scene.others.append(at)
         return
-    if word == "love" and (at == 0 or low[at - 1] not in _OWNERS):
+    if word == "love" and not _is_beloved(scene, at):
         return
-    value = polarity(scene.tokens, at, scene.words)
+    value = 0.0 if scene.paired else polarity(scene.tokens, at, scene.words)
     person = attached(scene.tokens, at, scene.names)
     owner = owner_of(scene.tokens, at)
     scene.nouns.append(Noun(at, value, GENDERED.get(word, ""), person, owner, role))

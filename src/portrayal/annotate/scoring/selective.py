@@ -79,17 +79,13 @@ class Selective:
 
 
 def selective(slots: Slots, how: Resampling) -> dict[str, Selective]:
-    """Return "name", "gender" and "joint", the last by the product of both confidences.
-
-    Where one confidence stands for both, it is the joint one as well.
-    """
+    """Return "name", "gender" and "joint", each by its own confidence."""
     name, gender = slots.name_confidence, slots.gender_confidence
-    joint = name if np.array_equal(name, gender) else name * gender
     same = slots.same_name, slots.same_gender
     return {
         "name": _selective(slots, same[0].astype(np.float64), name, how),
         "gender": _selective(slots, same[1].astype(np.float64), gender, how),
-        "joint": _selective(slots, (same[0] & same[1]).astype(np.float64), joint, how),
+        "joint": _selective(slots, (same[0] & same[1]).astype(np.float64), slots.confidence, how),
     }
 
 

@@ -44,8 +44,8 @@ class Slots:
         Casefolded first names; None for no first name.
     gender, gold_gender
         One of "F", "M", "NB", "Unspecified" and "Unsure".
-    name_confidence, gender_confidence
-        Shapes (n,).
+    confidence, name_confidence, gender_confidence
+        That both are right, the name, and the gender, shapes (n,).
     strata
         Attribute → value of each slot, None where it is not known.
     """
@@ -58,6 +58,7 @@ class Slots:
     gold_name: Sequence[str | None]
     gender: npt.NDArray[np.str_]
     gold_gender: npt.NDArray[np.str_]
+    confidence: FloatArray
     name_confidence: FloatArray
     gender_confidence: FloatArray
     strata: Mapping[str, Sequence[str | None]]
@@ -133,6 +134,7 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
         gold_name=[_folded(clean_name(name)) for *_, name, _ in found],
         gender=_words([character.gender if character else UNSPECIFIED for character in predicted]),
         gold_gender=_words([normalise_gender(gender) for *_, gender in found]),
+        confidence=_confidence(predicted, "confidence"),
         name_confidence=_confidence(predicted, "name_confidence"),
         gender_confidence=_confidence(predicted, "gender_confidence"),
         strata={
@@ -180,7 +182,8 @@ def _confidence(characters: Sequence[Character | None], part: str) -> FloatArray
 
     A character without a confidence for the part has one for all.
     """
+    parts = [0.0 if c is None else getattr(c, part) for c in characters]
+    whole = [0.0 if c is None else c.confidence for c in characters]
     return np.array(
-        [getattr(c, part, c.confidence) if c is not None else 0.0 for c in characters],
-        dtype=np.float64,
+        [w if p is None else p for p, w in zip(parts, whole, strict=True)], dtype=np.float64
     )

@@ -1,0 +1,65 @@
+"""How far back the subject stands that a pronoun cannot be: "she took his hand" is two people."""
+
+from collections.abc import Sequence
+
+from portrayal.annotate.people.words import CLAUSE_OPENERS, VERBS_AFTER_NAME
+from portrayal.annotate.people.wordset import word_set
+
+FURTHEST = 14
+"""Tokens over which a verb's subject and what the verb is done to may stand apart."""
+
+_JOINS = word_set("and but then ,")
+_BODY = word_set(
+    """
+    hand hands arm arms cheek cheeks forehead shoulder shoulders lips eye eyes gaze head hair
+    fingers side waist back nose knee ear palm neck
+    """
+)
+_TOUCHES = word_set(
+    """
+    kissed kisses kissing squeezed squeezes squeezing took takes taking take held holds holding
+    grabbed grabs grabbing patted pats patting touched touches touching caught catches catching met
+    meets meeting ruffled ruffling stroked stroking clasped clasping grasped shook shaking checked
+    catch kiss squeeze hold tousled brushed brushing nudged
+    """
+)
+_ONTO = word_set("on into at by to around beside against")
+_OWN_AFTER = word_set("nose breath ground head")
+
+
+def object_reach(low: Sequence[str], at: int) -> int:
+    """Tokens from the pronoun at `at` back to the start of the clause whose verb governs it.
+
+    A verb joined by "and" or a comma to the one before keeps its subject: "she rose and hugged
+    him".
+    """
+    for back in range(at - 1, max(-1, at - FURTHEST), -1):
+        word = low[back]
+        if word in _JOINS:
+            if not _is_verb(low, back + 1):
+                return at - back
+            continue
+        participle = word.endswith("ing") and back < at - 1 and low[back - 1] not in _JOINS
+        if participle or word in CLAUSE_OPENERS or word == "it":
+            return at - back
+    return FURTHEST
+
+
+def _is_verb(low: Sequence[str], at: int) -> bool:
+    """Whether a verb form stands at `at`, after an adverb if need be."""
+    word = low[at]
+    if word.endswith("ly") and at + 1 < len(low):
+        word = low[at + 1]
+    return word.endswith(("ed", "ing")) or word in VERBS_AFTER_NAME or word in _TOUCHES
+
+
+def is_touched(low: Sequence[str], at: int) -> bool:
+    """Whether the possessive at `at` owns what someone else touches or looks at."""
+    after = low[at + 1 : at + 3]
+    if not after or at == 0:
+        return False
+    if after[0] not in _BODY and (len(after) == 1 or after[1] not in _BODY):
+        return False
+    if after[0] in _OWN_AFTER and low[at - 1] in ("to", "at", "by"):
+        return False
+    return low[at - 1] in _TOUCHES or low[at - 1] in _ONTO

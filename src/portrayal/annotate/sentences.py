@@ -1,0 +1,199 @@
+"""Sentences of any text, as offsets into it.
+
+A *sentence* here is what ends with a full stop, question mark, exclamation mark or ellipsis, or
+with its line. The rules are those of English; texts in other scripts are split at 。！？ as well.
+"""
+
+import re
+
+from portrayal.annotate.people.wordset import word_set
+
+_EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
+_BREAK = re.compile(
+    r"(?<![.!?…])[.!?…]++(?:[^\S\n][.…])*+[\"'”’»)\]*_]*+(?=\s|\Z)"
+    r"|(?<![。！？])[。！？]++[」』”’）]*+"
+    r"|\n|(?<=\s)[•▪●‣](?=\s)"
+    rf"|[{_EMOJI}](?:[^\S\n]?[{_EMOJI}\uFE0F\u200D])*+"
+)
+_AHEAD = re.compile(r"[^\S\n]*+([\"'“‘«(\[*_#>—–-]*+)([\w'’-]*+)")
+_WORDS = re.compile(r"\w")
+_TRAIL = re.compile(rf"(?:[^\S\n]?[{_EMOJI}\uFE0F\u200D])*+")
+_LAST = re.compile(r"[\w.&'’-]+$")
+_DOTTED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+_MARKER = re.compile(r"[\s>*_#(-]*(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})")
+_SAYS = re.compile(
+    r"\s*(?:[A-Z][\w.'’-]*\s+){1,4}(?:said|says|asked|asks|added|adds|replied|wrote|writes|told"
+    r"|explained|shouted|cried|whispered|answered|exclaimed|tweeted|recalled|continued|thought)\b"
+)
+_LONGEST = 14
+"""Characters before a full stop that may hold an abbreviation."""
+
+_NEVER_LAST = word_set(
+    """
+    mr mrs ms mx messrs dr prof rev fr hon sen reps rep gov gen lt col sgt capt cmdr cpl maj adm pvt
+    pres supt det insp vs cf e.g i.e eg ie viz mt ft al
+    """
+)
+"""Abbreviations after which the sentence goes on, whatever follows."""
+
+_BEFORE_NUMBER = word_set(
+    """
+    no nos fig figs vol vols p pp ch sec art eq para op ver
+    jan feb mar apr jun jul aug sep sept oct nov dec approx est ca c
+    """
+)
+"""Abbreviations where a number follows."""
+
+_MAYBE_LAST = word_set(
+    """
+    inc ltd co corp llc plc bros jr sr esq st ave blvd rd hwy sq dept univ assn dist ph.d phd m.d
+    d.c etc a.m p.m am pm u.s u.k u.n e.u jan feb mar apr jun jul aug sep sept oct nov dec
+    calif fla ga ill mass mich minn mo neb okla ore pa tenn tex va wash wis ariz ark colo conn
+    """
+)
+"""Abbreviations that a sentence may end with; the next word decides."""
+
+_ABBREVIATIONS = _NEVER_LAST | _BEFORE_NUMBER | _MAYBE_LAST
+_HOURS = word_set("a.m p.m am pm")
+_AFTER_HOURS = word_set(
+    """
+    est edt et pst pdt pt cst cdt ct mst mdt gmt utc bst cet monday tuesday wednesday thursday
+    friday saturday sunday eastern pacific central
+    """
+)
+_STARTERS = word_set(
+    """
+    a about after all also although among an and another any as at because before but by despite did
+    do does during each even every everyone few finally first following for from further furthermore
+    had has have having he her here his how however i i'm i've if in indeed instead is it it's its
+    just last later many meanwhile more moreover most my nearly neither no none nor not now of on
+    once one only or other our over people perhaps police she since so some still such that that's
+    the their then there there's these they they're this those though through throughout thus to
+    today together two under unlike until upon was we were what when where whether which while who
+    why with within without would yes yet you your
+    """
+)
+"""Words that open a sentence where they stand capitalised after an abbreviation."""
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Split a text into sentences.
+
+    Parameters
+    ----------
+    text
+        Any string.
+
+    Returns
+    -------
+    list of (int, int)
+        Offsets `(start, end)` of each sentence: `text[start:end]` neither starts nor ends with
+        white space. Spans are in order, do not overlap, and cover everything but white space. Each
+        holds a letter or digit, unless the text has none: marks and emoji that stand alone belong
+        to the sentence before them.
+
+    Notes
+    -----
+    A line ends a sentence unless the next line goes on in lower case, as hard-wrapped text does; a
+    list item is a sentence. Sentences inside a quotation are sentences of their own, and "he said"
+    belongs to the one that it follows. Full stops of titles ("Dr."), initials, abbreviations,
+    decimals and list numbers ("1. ") end nothing. The time taken is linear in the text's length.
+    """
+    found: list[tuple[int, int]] = []
+    start = 0
+    for match in _BREAK.finditer(text):
+        at, end = match.span()
+        mark = text[at]
+        if mark == "\n":
+            cut = at if _ends_line(text, end) else -1
+        elif mark in ".!?…":
+            cut = _trail(text, end) if _ends(text, start, at, end) else -1
+        elif mark in "。！？":
+            cut = end
+        elif mark in "•▪●‣":
+            cut = at
+        else:
+            cut = end if _opens(text, end) else -1
+        if cut > start:
+            _add(found, text, start, cut)
+            start = cut
+    _add(found, text, start, len(text))
+    return found
+
+
+def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    """Add `text[start:end]` without outer white space; marks alone join the sentence before."""
+    piece = text[start:end]
+    stripped = piece.strip()
+    if not stripped:
+        return
+    start += len(piece) - len(piece.lstrip())
+    end = start + len(stripped)
+    if found and (not _has_word(stripped) or not _has_word(text, *found[-1])):
+        found[-1] = (found[-1][0], end)
+    else:
+        found.append((start, end))
+
+
+def _has_word(text: str, start: int = 0, end: int | None = None) -> bool:
+    """Whether a letter or digit stands in this part of the text."""
+    return _WORDS.search(text, start, len(text) if end is None else end) is not None
+
+
+def _ends_line(text: str, after: int) -> bool:
+    """Whether the line break before offset `after` ends a sentence."""
+    return not text[after : after + 1].islower()
+
+
+def _trail(text: str, at: int) -> int:
+    """Offset behind the emoji that follow offset `at`, which belong to the sentence before."""
+    found = _TRAIL.match(text, at)
+    return found.end() if found else at
+
+
+def _opens(text: str, at: int) -> bool:
+    """Whether a word that often opens a sentence stands at `at`, capitalised."""
+    ahead = _AHEAD.match(text, at)
+    word = ahead[2] if ahead else ""
+    return word[:1].isupper() and word.lower() in _STARTERS
+
+
+def _ends(text: str, start: int, at: int, end: int) -> bool:
+    """Whether the marks `text[at:end]` end the sentence that starts at `start`."""
+    if text[at:end] == "." and text[end + 1 : end + 2].isupper():
+        before = text[text.rfind(" ", max(start, at - _LONGEST), at) + 1 : at]
+        if len(before) > 1 and before.isalpha() and before.lower() not in _ABBREVIATIONS:
+            return True
+    ahead = _AHEAD.match(text, _trail(text, end))
+    word = ahead[2] if ahead else ""
+    if word[:1].islower():
+        return any(letter.isupper() for letter in word[1:3]) and text[at] != "…"
+    if end - at > 1 and text[end - 1] in "\"'”’" and _SAYS.match(text, end):
+        return False
+    if text[at] != "." or text[at + 1 : at + 2] in (".", "…"):
+        return True
+    return _stops(text, start, at, word)
+
+
+def _stops(text: str, start: int, at: int, word: str) -> bool:
+    """Whether the full stop at `at` ends a sentence, when `word` comes next."""
+    if not word:
+        return True
+    last = _LAST.search(text[max(start, at - _LONGEST) : at])
+    before = last[0].lstrip("'’-&").lower() if last else ""
+    if before in _NEVER_LAST or (before in _BEFORE_NUMBER and word[0].isdigit()):
+        return False
+    if before in _HOURS:
+        return word.lower() not in _AFTER_HOURS
+    if _is_marker(text, start, at):
+        return False
+    short = before in _MAYBE_LAST or (len(before) == 1 and before.isalpha())
+    return word.lower() in _STARTERS if short or _DOTTED.fullmatch(before) else True
+
+
+def _is_marker(text: str, start: int, at: int) -> bool:
+    """Whether nothing but the number of a list item stands on its line before `at`."""
+    line = text.rfind("\n", start, at)
+    if line < 0 and start:
+        return False
+    return _MARKER.fullmatch(text, line + 1, at) is not None

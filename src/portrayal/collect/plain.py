@@ -1,0 +1,77 @@
+"""Texts of any kind, asked for by no study: one plain text, or a table with a column of texts."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from portrayal.collect.fields import TextFields, map_columns, parse_columns
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError, OptionError
+
+STDIN = Path("-")
+"""Stands for standard input."""
+
+_PLAIN = ("", ".txt", ".text", ".md")
+_FIELDS = TextFields(strata=(), required=())
+_TAKEN = ("text", "text_id")
+
+
+class PlainText(NamedTuple):
+    """A text and what it is called: its id, the number of its row, or the name of its file."""
+
+    text_id: str
+    text: str
+
+
+def read_plain(path: Path, columns: Iterable[str] = ()) -> Iterator[PlainText]:
+    """Yield the texts of a file; blank ones too.
+
+    Parameters
+    ----------
+    path
+        A plain text in UTF-8 (.txt, .md or no ending; "-" is standard input), which is one text, or
+        a CSV, JSON lines, JSON, Parquet or Excel file or folder of them, which has one in each row.
+    columns
+        "FIELD=NAME" strings for columns with other names; fields: text, text_id.
+
+    Raises
+    ------
+    DataError
+        When the file is missing, empty, not in UTF-8, or has no column of texts.
+    OptionError
+        When a column is mapped that is not there to be mapped.
+    """
+    mapped = parse_columns(columns)
+    if path == STDIN or (path.suffix.casefold() in _PLAIN and not path.is_dir()):
+        if mapped:
+            raise OptionError(f"{path}: a plain text has no columns, so --column fits nothing.")
+        yield PlainText(path.name, _whole(path))
+        return
+    unknown = [name for name in mapped if name not in _TAKEN]
+    if unknown:
+        raise OptionError(f"{unknown[0]!r} is not a field here; fields: {', '.join(_TAKEN)}.")
+    source = open_source(path)
+    found = map_columns(_FIELDS, source.columns, columns=mapped, where=source.name)
+    for number, row in enumerate(source.rows(), 1):
+        told = row.get(found["text_id"]) if "text_id" in found else None
+        text = row.get(found["text"])
+        text_id = str(number) if told in (None, "") else str(told)
+        yield PlainText(text_id, "" if text is None else str(text))
+
+
+def _whole(path: Path) -> str:
+    """The whole of a plain text."""
+    if path != STDIN and not path.is_file():
+        raise DataError(f"{path}: there is no such file.")
+    content = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+    name = "standard input" if path == STDIN else str(path)
+    if not content.strip():
+        raise DataError(f"{name}: there is no text in it.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{name}: not a text in UTF-8 (byte {error.start}). Save it as UTF-8, or give a file "
+            "whose ending says what it is, such as .csv or .xlsx."
+        ) from error

@@ -1,0 +1,65 @@
+"""Texts that nobody meant for people to read: long, without capitals, or made to cost time."""
+
+import time
+from itertools import islice, product
+
+import pytest
+
+from portrayal.annotate.people import find_everyone
+
+LETTERS = "abcdefghijklmnopqrst"
+UNITS = [
+    "\n",
+    "Dr. ",
+    "Emily, ",
+    "Maria, a ",
+    '"Hi," she said. ',
+    "“",
+    "\u202eAnn\u202c ",
+    "ANN LEE IS HERE. ",
+    "ann lee is here. ",
+    "My name is Ann. ",
+    "a male ",
+    "Ann they ",
+    "I ",
+    "Ann Lee and Bo Ray met. She left. ",
+    "the singer Ann ",
+    "van der ",
+]
+
+
+def seconds(text):
+    start = time.process_time()
+    find_everyone(text, unnamed=True, writer=True)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_time_grows_with_the_text_and_no_faster(unit):
+    small, large = (seconds(unit * (size // len(unit))) for size in (30_000, 240_000))
+    assert large < 8 * 4 * small + 0.5
+
+
+@pytest.mark.parametrize("form", ["{0} {1} met him. She left. ", "Mr. {0} met him. She left. "])
+def test_time_grows_with_the_people_and_no_faster(form):
+    names = [f"{a.upper()}{b}{c}" for a, b, c in islice(product(LETTERS, repeat=3), 4000)]
+    text = [form.format(name, name[::-1].title()) for name in names]
+    small, large = (seconds("".join(text[:n])) for n in (500, 4000))
+    assert large < 8 * 4 * small + 0.5
+
+
+def test_a_text_of_a_megabyte():
+    text = "Angela Merkel studied physics. She met Bo Ray in Leipzig, and he laughed.\n" * 14_000
+    assert len(text) > 1_000_000
+    people = find_everyone(text)
+    assert [(p.name, p.gender) for p in people] == [("Angela Merkel", "F"), ("Bo Ray", "M")]
+
+
+@pytest.mark.parametrize("text", ["ANN LEE IS A DOCTOR. SHE LIVES HERE.", "ann lee is a doctor."])
+def test_without_the_help_of_capitals_nobody_is_named(text):
+    assert find_everyone(text) == []
+
+
+def test_marks_of_direction_are_not_part_of_a_name():
+    (person,) = find_everyone("\u202bAngela Merkel\u202c said she agreed.")
+    assert (person.name, person.gender) == ("Angela Merkel", "F")

@@ -1,0 +1,35 @@
+import pytest
+
+from portrayal.annotate.people.reach import is_touched, object_reach
+
+
+@pytest.mark.parametrize(
+    ("text", "reaches"),
+    [
+        ("ann thanked him", True),
+        ("ann smiled and hugged him", True),
+        ("ann spoke , squeezing him", True),
+        ("ann smiled because bo thanked him", False),
+        ("ann smiled and the crowd cheered him", False),
+    ],
+)
+def test_how_far_a_verb_is_from_its_subject(text, reaches):
+    words = text.split()
+    at = len(words) - 1
+    assert (object_reach(words, at) >= at) == reaches
+
+
+@pytest.mark.parametrize(
+    ("text", "touched"),
+    [
+        ("she took his hand", True),
+        ("she looked into his warm eyes", True),
+        ("she took his advice", False),
+        ("she raised his hand", False),
+        ("his hand", False),
+        ("she took his", False),
+    ],
+)
+def test_what_someone_else_touches(text, touched):
+    words = text.split()
+    assert is_touched(words, words.index("his")) == touched

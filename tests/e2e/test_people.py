@@ -1,0 +1,83 @@
+"""`portrayal people`: a text, a table of texts or a pipe in; a table, JSON or a file out."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.conftest import Portrayal, write_lines
+
+BIO = "Dr. Ifeoma Okafor grew up in Leeds. She is a nurse. Her brother, Chidi, is a painter."
+
+
+@pytest.fixture
+def bios(tmp_path: Path) -> Path:
+    path = tmp_path / "bios.jsonl"
+    write_lines(path, [{"id": "a", "bio": BIO}, {"id": "b", "bio": " "}, {"id": "c", "bio": "Hm."}])
+    return path
+
+
+def test_a_text_as_a_table(portrayal: Portrayal, tmp_path: Path) -> None:
+    (tmp_path / "bio.txt").write_text(BIO, encoding="utf-8")
+    done = portrayal("people", "bio.txt").ok()
+    assert "Dr Ifeoma Okafor" in done.out
+    assert "3 of 3" in done.out
+    assert done.out.splitlines()[-1] == "2 people in 1 text(s)"
+    assert "she, her" in done.out
+
+
+def test_a_table_of_texts_as_json(portrayal: Portrayal, bios: Path) -> None:
+    found = portrayal("people", bios, "--column", "text=bio", "--json").json()
+    assert (found["n_texts"], found["n_blank"], found["n_nobody"]) == (3, 1, 1)
+    assert [(p["text_id"], p["name"], p["gender"]) for p in found["people"]] == [
+        ("a", "Ifeoma Okafor", "F"),
+        ("a", "Chidi", "M"),
+    ]
+    assert found["people"][0]["n_sentences"] == 3
+
+
+def test_a_pipe(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "portrayal", "people", "-", "--json"],
+        input=BIO.encode(),
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+        timeout=60,
+    )
+    assert [p["first"] for p in json.loads(done.stdout)["people"]] == ["Ifeoma", "Chidi"]
+
+
+def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None:
+    to = ("--column", "text=bio", "--out")
+    assert "2 people in 3 text(s), 1 blank" in portrayal("people", bios, *to, "p.csv").ok().out
+    assert portrayal("people", bios, *to, "p.jsonl", "--json").json()["n_people"] == 2
+    with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    lines = [json.loads(x) for x in (tmp_path / "p.jsonl").read_text("utf-8").splitlines()]
+    assert [row["name"] for row in rows] == [line["name"] for line in lines]
+    assert rows[0]["sentences"] == "0 1 2"
+    assert {path.name for path in tmp_path.iterdir()} == {"bios.jsonl", "p.csv", "p.jsonl"}
+
+
+def test_people_without_a_name(portrayal: Portrayal, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A woman waved. She left.", encoding="utf-8")
+    assert portrayal("people", "a.txt", "--json").json()["people"] == []
+    (person,) = portrayal("people", "a.txt", "--unnamed", "--json").json()["people"]
+    assert (person["name"], person["gender"]) == (None, "F")
+
+
+def test_nothing_of_a_text_steers_the_terminal(portrayal: Portrayal, tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", [{"id": "\x1b[31m[red]", "text": BIO}])
+    done = portrayal("people", "a.jsonl").ok()
+    assert "\x1b" not in done.out
+
+
+def test_errors_are_one_line(portrayal: Portrayal, bios: Path) -> None:
+    portrayal("people", "none.txt").refused("no such file")
+    portrayal("people", bios).refused("--column text=NAME")
+    portrayal("people", bios, "--out", "p.xml").refused(".jsonl or .csv")
+    portrayal("people").refused("FILE")
