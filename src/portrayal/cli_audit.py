@@ -202,7 +202,7 @@ def _given(study: str, texts: Path | None, reference: Path | None, sample: bool)
     if not sample:
         return {"texts": texts, "reference": reference}
     if texts is not None or reference is not None:
-        raise OptionError("give either files of your own or --sample, not both.")
+        raise OptionError("give either --texts and --reference or --sample, not both.")
     return dict(registry.get("studies", study).sample())
 
 

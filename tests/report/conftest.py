@@ -75,7 +75,7 @@ def make_run(tmp_path: Path) -> Callable[..., Run]:
             {
                 "study": study,
                 "portrayal": "0.1.0",
-                "annotator": "people.v2",
+                "annotators": ["people.v2"],
                 "source": "stories.jsonl",
                 "models": list(models),
                 "measures": list(dict.fromkeys(e.measure for e in estimates)),
