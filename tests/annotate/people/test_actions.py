@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.actions import ADDRESS, PLAIN, WEAK, actions
+from portrayal.annotate.people.actions import ADDRESS, PLAIN, WEAK, actions, cue_places
 from portrayal.annotate.people.model import Roles
 from portrayal.annotate.people.rolewords import role_words
 from portrayal.annotate.people.scan import scan
@@ -13,7 +13,8 @@ def lead(text, subjects=("Ann",)):
     tokens = scan(text)
     places = {"Ann": 0, "Bo": 1}
     who = {at: places[word] for at, word in enumerate(tokens.words) if word in places}
-    return actions(tokens, who, {at: tokens.words[at] in subjects for at in who}, WORDS)
+    told = {at: tokens.words[at] in subjects for at in who}
+    return actions(tokens, cue_places(tokens, WORDS), who, told, WORDS)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 
 from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.scan import scan
-from portrayal.annotate.people.singular import THEY_LINKS, they_links
+from portrayal.annotate.people.singular import THEY_LINKS, they_links, they_walk
 
 BAKER = Roles("baker", None)
 
@@ -12,7 +12,8 @@ def links(text, who, *, sole=True):
     tokens = scan(text, 0)
     places = {at: who[word] for at, word in enumerate(tokens.low) if word in who}
     they = [at for at, word in enumerate(tokens.low) if word in ("they", "their", "them")]
-    found = they_links(tokens, they, places, 0, sole=sole, other_told=False)
+    walk = they_walk(tokens, they, places)
+    found = they_links(walk, places, 0, sole=sole, other_told=False)
     return [(tokens.low[at], *THEY_LINKS[code][:3]) for at, code in found]
 
 

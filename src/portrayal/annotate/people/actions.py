@@ -1,6 +1,7 @@
 """Who acts like a subject: who teaches, pays and decides, and who learns and thanks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import compress
 
 from portrayal.annotate.people.cues import DECIDES, GETS, GIVES, JOBS, RECEIVES
 from portrayal.annotate.people.rolewords import RoleWords
@@ -16,19 +17,29 @@ _DETERMINERS = word_set("a an the")
 _VOCATIVE = word_set(', ! ? " “ ”')
 
 
+def cue_places(tokens: Tokens, words: RoleWords) -> list[int]:
+    """Positions of words that may tell the subject by what it does."""
+    cues = _CUES | words.verbs if words.verbs else _CUES
+    return list(compress(range(len(tokens.low)), map(cues.__contains__, tokens.low)))
+
+
 def actions(
-    tokens: Tokens, who: Mapping[int, int], subjects: Mapping[int, bool], words: RoleWords
+    tokens: Tokens,
+    cues: Sequence[int],
+    who: Mapping[int, int],
+    subjects: Mapping[int, bool],
+    words: RoleWords,
 ) -> float:
     """How much more the first of two people acts as the subject than the second.
 
-    `who` maps positions of names and pronouns to 0 or 1; `subjects` says which of these positions
-    are grammatical subjects; `words` may hold verbs of the prompt's own.
+    `cues` are those of `cue_places`; `who` maps positions of names and pronouns to 0 or 1;
+    `subjects` says which of these positions are grammatical subjects; `words` may hold verbs of the
+    prompt's own.
     """
     low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
     value = 0.0
     agent, agent_sentence = -1, -1
-    cues = _CUES | words.verbs if words.verbs else _CUES
-    for at in [at for at, word in enumerate(low) if word in cues or at in who]:
+    for at in sorted({*cues, *who}):
         if at in who:
             if subjects[at] or _relates(low, at):
                 agent, agent_sentence = who[at], sentence[at]

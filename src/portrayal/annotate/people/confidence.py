@@ -6,6 +6,7 @@ prompts left out of training (`scripts/train_people.py`), so that the numbers ar
 
 from collections.abc import Sequence
 from math import exp, log
+from operator import mul
 
 from portrayal.annotate.people.actions import actions
 from portrayal.annotate.people.cast import Cast
@@ -28,32 +29,47 @@ BOTH_SIGNS = ("always", "name odds", "gender odds")
 """Signs for name and gender together."""
 
 _FURTHEST = 7.0
+_LEAST = 1.0 / (1.0 + exp(_FURTHEST))
+_NO_PAIR = (0.0, 0.0, 0.0, 0.0)
 
 
-def name_signs(scene: Scene, cast: Cast, slot: int, choice: Choice) -> tuple[float, ...]:
-    """Values of `NAME_SIGNS` for the character `slot`."""
+def name_signs(scene: Scene, cast: Cast, choice: Choice) -> list[tuple[float, ...]]:
+    """Values of `NAME_SIGNS` for each character."""
     slots, people = cast.slots, scene.people
-    index = slots[slot]
     two = len(slots) == 2
-    likely = sum(person.score >= LEAST for person in people)
-    used = sum(other is not None for other in slots)
-    person = None if index is None else people[index]
-    both = two and used == 2 and not scene.paired
-    return (
-        1.0,
-        float(index is not None and two and used == 1),
-        float(index is None),
-        float(index is None and two),
-        float(index is None and likely > used),
-        0.0 if person is None else min(person.score, 6.0),
-        0.0 if person is None else min(len(person.at), 5) / 5,
+    likely = sum([person.score >= LEAST for person in people])
+    used = len(slots) - slots.count(None)
+    pair = _pair_signs(scene, cast, choice) if used == 2 and not scene.paired else _NO_PAIR
+    shared = (
         float(min(max(likely - used, 0), 3)),
         float(two and not scene.paired),
-        _agreement(scene, cast) if both else 0.0,
-        float(_in_order(scene, cast)) if both else 0.0,
-        _fit(choice) if both else 0.0,
+        *pair[:3],
         float(scene.narrated),
-        _acts(scene, cast, choice) if both else 0.0,
+        pair[3],
+    )
+    found = []
+    for index in slots:
+        person = None if index is None else people[index]
+        own = (
+            1.0,
+            float(index is not None and two and used == 1),
+            float(index is None),
+            float(index is None and two),
+            float(index is None and likely > used),
+            0.0 if person is None else min(person.score, 6.0),
+            0.0 if person is None else min(len(person.at), 5) / 5,
+        )
+        found.append(own + shared)
+    return found
+
+
+def _pair_signs(scene: Scene, cast: Cast, choice: Choice) -> tuple[float, ...]:
+    """The last signs of two named people in two roles."""
+    return (
+        _agreement(scene, cast),
+        float(_in_order(scene, cast)),
+        _fit(choice),
+        _acts(scene, cast, choice),
     )
 
 
@@ -87,7 +103,7 @@ def _acts(scene: Scene, cast: Cast, choice: Choice) -> float:
         if entity >= 0 and event.case in ("", "s", "o"):
             who[event.at] = entity
             subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
-    return max(-4.0, min(4.0, actions(scene.tokens, who, subjects, scene.words)))
+    return max(-4.0, min(4.0, actions(scene.tokens, scene.cues, who, subjects, scene.words)))
 
 
 def gender_signs(
@@ -106,14 +122,14 @@ def both_signs(name: float, gender: float) -> tuple[float, ...]:
 
 def log_odds(probability: float) -> float:
     """Natural logarithm of the odds, at most 7 either way."""
-    if probability <= 0.0:
+    if probability <= _LEAST:
         return -_FURTHEST
-    if probability >= 1.0:
+    if probability >= 1.0 - _LEAST:
         return _FURTHEST
-    return max(-_FURTHEST, min(_FURTHEST, log(probability / (1.0 - probability))))
+    return log(probability / (1.0 - probability))
 
 
 def logistic(signs: Sequence[float], weights: Sequence[int]) -> float:
     """Probability for `signs`, rounded to four digits; `weights` are in units of 1 / `SCALE`."""
-    value = sum(sign * weight for sign, weight in zip(signs, weights, strict=True)) / SCALE
+    value = sum(map(mul, signs, weights)) / SCALE
     return round(1.0 / (1.0 + exp(-value)), 4)

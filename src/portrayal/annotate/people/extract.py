@@ -38,10 +38,10 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     chances = probabilities(options, weights.codes, weights.salience)
     best = max(range(len(options)), key=chances.__getitem__)
     made = []
-    for slot in range(len(cast.slots)):
+    for slot, signs in enumerate(name_signs(scene, cast, options[best])):
         gender = options[best].genders[slot]
         chance = gender_probability(options, chances, slot, gender)
-        sure = _confidences(name_signs(scene, cast, slot, options[best]), chance, gender, cast)
+        sure = _confidences(signs, chance, gender, cast)
         made.append(_character(scene, cast, slot, options[best], sure))
     return made[0], made[1] if len(made) == 2 else None
 

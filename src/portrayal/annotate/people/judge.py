@@ -28,7 +28,7 @@ from portrayal.annotate.people.words import (
 NEVER = FUNCTION_WORDS | NICKNAMES | CALENDAR | NATIONALITIES | PLACES
 """Words that are not part of any name."""
 
-_PLACE_PARTS = PLACE_HEADS | PLACE_TAILS
+_PLACE_PARTS = frozenset(PLACE_HEADS | PLACE_TAILS)
 _BREAKS = (CLAUSE_MARKS | {"(", ")"}) - {","}
 _ARTICLES = frozenset(("the", "this", "an", "a"))
 _NAMING = frozenset(("named", "called"))
@@ -142,7 +142,7 @@ def _is_place(run: Run, after: str, second: str) -> bool:
         return True
     if after == "'s" and second[0].isupper() and second.lower() in PLACE_TAILS:
         return True
-    return any(part.lower() in _PLACE_PARTS for part in run.parts)
+    return not _PLACE_PARTS.isdisjoint(map(str.lower, run.parts))
 
 
 def _is_label(word: str) -> bool:

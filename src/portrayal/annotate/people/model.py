@@ -1,6 +1,7 @@
 """What goes into an extraction and what comes out of it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 GENDERS = ("F", "M", "NB")
 """Genders that the word list can tell: feminised, masculinised, non-binary."""
@@ -43,8 +44,7 @@ class Roles:
         return self.object is not None or self.paired
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A piece of the original text: `text[start:end]`; `kind` is "name" or "reference"."""
 
     start: int

@@ -8,14 +8,16 @@ import json
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import mul
 from pathlib import Path
 
 from portrayal.annotate.people.actions import actions
-from portrayal.annotate.people.cast import Slots, make_cast
-from portrayal.annotate.people.coref import choose
+from portrayal.annotate.people.cast import Cast, Slots, make_cast
+from portrayal.annotate.people.coref import ALIKE, GENDERED, likely
 from portrayal.annotate.people.model import Roles
 from portrayal.annotate.people.scene import Scene
 from portrayal.annotate.people.thesaurus import SUBJECT_WORDS
+from portrayal.annotate.people.trace import steps_of, told_by, trace
 
 LEAST = 0.9
 """Score from which a capitalised word counts as a person."""
@@ -54,8 +56,16 @@ def find_pair(scene: Scene, roles: Roles) -> Slots:
     a, b = sorted(ranked[:2])
     if roles.paired:
         return [a, b]
-    told = zip(weights(), signs(scene, values, a, b), strict=True)
-    return [b, a] if sum(weight * sign for weight, sign in told) < 0 else [a, b]
+    return [a, b] if _in_order(scene, values, a, b) else [b, a]
+
+
+def _in_order(scene: Scene, values: Sequence[float], a: int, b: int) -> bool:
+    """Whether `a`, named first, is the subject; actions are only read where they may decide."""
+    *known, acts = weights()
+    without: float = sum(map(mul, known, _named_signs(scene, values, a, b)))
+    if abs(without) > abs(acts) * MOST_ACTIONS:
+        return without > 0
+    return without + acts * _acted(scene, a, b) >= 0
 
 
 def rivals(scene: Scene) -> tuple[int, int, tuple[float, ...]] | None:
@@ -74,10 +84,16 @@ def signs(scene: Scene, values: Sequence[float], a: int, b: int) -> tuple[float,
     Being named first; role nouns beside the names, which count apart where the object's noun may
     stand for either, as "friend" may; and actions. Shape (len(SIGNS),).
     """
+    return *_named_signs(scene, values, a, b), _acted(scene, a, b)
+
+
+def _named_signs(
+    scene: Scene, values: Sequence[float], a: int, b: int
+) -> tuple[float, float, float]:
+    """All `signs` but the last."""
     nouns = max(-MOST_NOUNS, min(MOST_NOUNS, values[a] - values[b]))
-    acted = max(-MOST_ACTIONS, min(MOST_ACTIONS, _acted(scene, a, b)))
     alike = scene.words.subject_nouns <= SUBJECT_WORDS
-    return 1.0, 0.0 if alike else nouns, nouns if alike else 0.0, acted
+    return 1.0, 0.0 if alike else nouns, nouns if alike else 0.0
 
 
 def _evidence(scene: Scene) -> list[float]:
@@ -131,15 +147,39 @@ def _leads(scene: Scene, value: float) -> bool:
 
 
 def _acted(scene: Scene, a: int, b: int) -> float:
-    """How much more `a` acts as the subject than `b`."""
+    """How much more `a` acts as the subject than `b`, at most `MOST_ACTIONS` either way."""
     cast = make_cast(scene, [a, b], nominals=False)
-    found, _ = choose(cast.events, cast.hints, cast.barred)
+    found = _resolved(scene, cast)
     who: dict[int, int] = {}
     subjects: dict[int, bool] = {}
-    resolved = iter(found)
     for event in cast.events:
-        entity = next(resolved) if event.case else event.entity
+        entity = found.get(event.at, event.entity)
         if entity >= 0 and event.case in ("", "s", "o"):
             who[event.at] = entity
             subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
-    return actions(scene.tokens, who, subjects, scene.words)
+    acted = actions(scene.tokens, scene.cues, who, subjects, scene.words)
+    return max(-MOST_ACTIONS, min(MOST_ACTIONS, acted))
+
+
+def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
+    """Pronoun → its character or `OTHER`, under the genders whose pronouns are most salient."""
+    first = [-1, -1, -1]
+    for event in reversed(cast.events):
+        if not event.case:
+            first[event.entity] = event.sentence
+    told = told_by(scene, cast)
+    seen = [*sorted(told), None]
+    one, two = (
+        [max(hint, key=lambda gender: (hint[gender], gender))] if hint else seen
+        for hint in cast.hints
+    )
+    steps = steps_of(scene, cast)
+    best, found = float("-inf"), {}
+    for genders in likely(told, [(a, b) for a in one for b in two]):
+        way = trace(steps, genders, first, narrated=False)
+        score = way.salience - GENDERED * (2 - genders.count(None))
+        if genders[0] and genders[0] == genders[1] and not all(cast.hints):
+            score -= ALIKE
+        if score > best:
+            best, found = score, way.found
+    return found

@@ -1,6 +1,8 @@
 """Runs of capitalised words that may be names of people."""
 
 from dataclasses import dataclass
+from itertools import compress
+from operator import ne
 
 from portrayal.annotate.people.judge import NEVER, Run, judge
 from portrayal.annotate.people.notnames import PLACE_TAILS
@@ -29,9 +31,8 @@ def find_runs(tokens: Tokens) -> Runs:
     forms = set(words)
     organisations: set[str] = set()
     behind = 0
-    capitals = [at for at, word in enumerate(words) if word[0].isupper()]
-    for position in capitals:
-        if position < behind or low[position] in NEVER:
+    for position in compress(range(len(words)), map(ne, words, low)):
+        if position < behind or low[position] in NEVER or not words[position][0].isupper():
             continue
         run = _take(tokens, position)
         if run.parts:
@@ -56,6 +57,10 @@ def _take(tokens: Tokens, position: int) -> Run:
     n = len(words)
     end = position
     titles: list[int] = []
+    if end + 1 < n and not words[end + 1][0].isupper() and low[end] not in TITLES:
+        return Run(
+            position, end, end + 1, [words[end]] if len(words[end]) > 1 else [], titles, False
+        )
     while end < n and low[end] in TITLES and words[end][0].isupper():
         titles.append(end)
         end += 1
@@ -66,7 +71,7 @@ def _take(tokens: Tokens, position: int) -> Run:
     while end < limit and words[end][0].isupper() and low[end] not in NEVER:
         end += 1
     parts = [part for part in words[start:end] if len(part) > 1]
-    formal = any(low[title] in FORMAL_TITLES for title in titles)
+    formal = bool(titles) and any(low[title] in FORMAL_TITLES for title in titles)
     return Run(position, start, end, parts, titles, formal)
 
 

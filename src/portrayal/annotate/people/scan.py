@@ -2,16 +2,19 @@
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate, compress
+from operator import not_
 
 from portrayal.annotate.people.titles import TITLES
 
 QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
 
-_TOKEN = re.compile(
-    r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-ZÀ-Þ])[^\W\d_]+|[\u0300-\u036f]+[^\W\d_]*)*"
-    r"|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|[.!?…]+|[\"“”]|[,;:()—–]|(?<=\s)-+(?=\s)|\n"
-)
+_WORD = r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-ZÀ-Þ])[^\W\d_]+|[\u0300-\u036f]+[^\W\d_]*)*"
+_MARK = r"[,;:()—–\"“”\n]|[.!?…]+|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|(?<=\s)-+(?=\s)"
+_TOKEN = re.compile(rf"([a-zA-Z]+(?=[ ,.\n])|(?=[^ ])(?:{_WORD}|{_MARK}))")
+"""Plain words and blanks come first, which changes nothing but the time it takes."""
+
 _ENDS = frozenset(".!?…")
 _MARKS = _ENDS | QUOTES | frozenset("\n'’-")
 
@@ -41,15 +44,17 @@ class Tokens:
 
 def scan(text: str, start: int = 0) -> Tokens:
     """Tokens of `text` from offset `start` on."""
-    matches = list(_TOKEN.finditer(text, start))
-    words = [match[0] for match in matches]
-    low = [word.lower() for word in words]
+    pieces = _TOKEN.split(text[start:] if start else text)
+    words = pieces[1::2]
+    low = list(map(str.lower, words))
     sentence: list[int] = []
     quoted: list[bool] = []
     number, inside = 0, False
     last = len(words) - 1
-    for at in [at for at, word in enumerate(words) if word[0] in _MARKS]:
+    for at in compress(range(len(words)), map(not_, map(str.isalpha, words))):
         mark = words[at]
+        if mark[0] not in _MARKS:
+            continue
         run = at + 1 - len(sentence)
         sentence += [number] * run
         quoted += [inside] * run
@@ -68,7 +73,8 @@ def scan(text: str, start: int = 0) -> Tokens:
     run = len(words) - len(sentence)
     sentence += [number] * run
     quoted += [inside] * run
-    return Tokens(words, low, [match.start() for match in matches], sentence, quoted)
+    ends = list(accumulate(map(len, pieces), initial=start))
+    return Tokens(words, low, ends[1::2], sentence, quoted)
 
 
 def _abbreviates(word: str) -> bool:

@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import compress
 
+from portrayal.annotate.people.actions import cue_places
 from portrayal.annotate.people.lexicon import GENDER_OF_WORD
 from portrayal.annotate.people.mentions import (
     GENDERED,
@@ -89,6 +92,8 @@ class Scene:
         Words for both characters ("the girls"), and nouns for several people.
     narrated
         Whether someone says "I" outside quotations.
+    cues
+        Words that may tell who acts as the subject, where two roles differ.
     """
 
     text: str
@@ -105,6 +110,7 @@ class Scene:
     they: list[int] = field(default_factory=list)
     plurals: list[int] = field(default_factory=list)
     narrated: bool = False
+    cues: list[int] = field(default_factory=list)
 
 
 def look(
@@ -114,8 +120,7 @@ def look(
     low = tokens.low
     names = {at: index for index, person in enumerate(people) for at in person.at}
     scene = Scene(text, tokens, words, paired, people, names, sorted(names))
-    vocabulary = words.all | _INTEREST
-    for at in [at for at, word in enumerate(low) if word in vocabulary]:
+    for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
         word = low[at]
         if word in PRONOUNS:
             scene.pronouns.append(_pronoun(tokens, at))
@@ -130,7 +135,15 @@ def look(
             scene.narrated |= not tokens.quoted[at]
         elif at not in names:
             _add_noun(scene, at)
+    if words.object_nouns and not paired:
+        scene.cues = cue_places(tokens, words)
     return scene
+
+
+@lru_cache(maxsize=1024)
+def _vocabulary(words: RoleWords) -> frozenset[str]:
+    """Words that a scene is made of."""
+    return words.all | _INTEREST
 
 
 def _pronoun(tokens: Tokens, at: int) -> Mention:

@@ -1,9 +1,8 @@
 """Singular "they": which of its uses refer to one character."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, product
+from typing import NamedTuple
 
 from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.wordset import word_set
@@ -52,14 +51,42 @@ _KIN = word_set(
 )
 
 
+class TheyWalk(NamedTuple):
+    """What all choices of genders of a story have in common.
+
+    Attributes
+    ----------
+    order
+        Position, sentence and number of each mention and each use of "they" outside quotations, up
+        to the last use; the number is -1 for a mention, else the part of the link's that the words
+        around the use tell.
+    uses
+        How many uses of "they" there are, with those in quotations.
+    """
+
+    order: list[tuple[int, int, int]]
+    uses: int
+
+
+def they_walk(tokens: Tokens, they: Sequence[int], mentions: Iterable[int]) -> TheyWalk:
+    """What to walk through for uses of "they" at `they` and other mentions at `mentions`."""
+    if not they:
+        return TheyWalk([], 0)
+    sentence = tokens.sentence
+    shared = set(compress(sentence, map(_TOGETHER.__contains__, tokens.low)))
+    order = []
+    for at in they:
+        if not tokens.quoted[at]:
+            together = sentence[at] in shared
+            use = _use(tokens.low, at) * _USE + together * _TOGETHER_STEP
+            order.append((at, sentence[at], use))
+    last = order[-1][0] if order else -1
+    order += [(at, sentence[at], -1) for at in mentions if at < last]
+    return TheyWalk(sorted(order), len(they))
+
+
 def they_links(
-    tokens: Tokens,
-    they: Sequence[int],
-    who: Mapping[int, int],
-    slot: int,
-    *,
-    sole: bool,
-    other_told: bool,
+    walk: TheyWalk, who: Mapping[int, int], slot: int, *, sole: bool, other_told: bool
 ) -> list[tuple[int, int]]:
     """Uses of "they" that may refer to the character `slot`, as (position, number of the link).
 
@@ -68,68 +95,35 @@ def they_links(
     "she". A use may refer to the character when it was the last to be mentioned in the sentence, or
     in the sentence before where nobody was in this one; the other may stand between if told.
     """
-    walk = _TheyWalk(sorted(who), who, tokens.sentence)
+    here: set[int] = set()
+    before: set[int] = set()
+    seen: set[int] = set()
+    current, latest = -1, -9
     found: list[tuple[int, int]] = []
-    for at in they:
-        walk.reach(at)
-        near = walk.here or walk.before
-        between = other_told and walk.latest == 1 - slot
-        if slot not in near or tokens.quoted[at] or not (walk.latest == slot or between):
+    for at, sentence, use in walk.order:
+        if sentence != current:
+            before = here if sentence == current + 1 else set()
+            here, current = set(), sentence
+        if use < 0:
+            latest = who[at]
+            here.add(latest)
+            seen.add(latest)
+            continue
+        between = other_told and latest == 1 - slot
+        if slot not in (here or before) or not (latest == slot or between):
             continue
         if between:
             rival = 4
-        elif len(near) > 1:
+        elif len(here or before) > 1:
             rival = 3
-        elif walk.seen <= {slot}:
+        elif seen <= {slot}:
             rival = 0
         else:
-            rival = 2 if len(walk.before) > (slot in walk.before) else 1
-        together = not _TOGETHER.isdisjoint(_sentence(tokens, at))
-        code = (not walk.here) * _WHERE + rival * _RIVAL + _use(tokens.low, at) * _USE
-        found.append((at, code + together * _TOGETHER_STEP + sole))
-        walk.here.add(slot)
-        walk.latest = slot
+            rival = 2 if len(before) > (slot in before) else 1
+        found.append((at, (not here) * _WHERE + rival * _RIVAL + use + sole))
+        here.add(slot)
+        latest = slot
     return found
-
-
-@dataclass(slots=True)
-class _TheyWalk:
-    """Who was mentioned up to a use of "they".
-
-    Attributes
-    ----------
-    here, before, seen
-        Who was mentioned in the sentence reached, in the one before, and anywhere so far.
-    latest
-        Who was mentioned last.
-    """
-
-    places: Sequence[int]
-    who: Mapping[int, int]
-    sentence: Sequence[int]
-    here: set[int] = field(default_factory=set)
-    before: set[int] = field(default_factory=set)
-    seen: set[int] = field(default_factory=set)
-    current: int = -1
-    number: int = 0
-    latest: int = -9
-
-    def reach(self, at: int) -> None:
-        """Go on to the token at `at`."""
-        while self.number < len(self.places) and self.places[self.number] < at:
-            place = self.places[self.number]
-            self._turn(self.sentence[place])
-            self.latest = self.who[place]
-            self.here.add(self.latest)
-            self.seen.add(self.latest)
-            self.number += 1
-        self._turn(self.sentence[at])
-
-    def _turn(self, sentence: int) -> None:
-        """Start a new sentence if need be."""
-        if sentence != self.current:
-            self.before = self.here if sentence == self.current + 1 else set()
-            self.here, self.current = set(), sentence
 
 
 def _use(low: Sequence[str], at: int) -> int:
@@ -143,9 +137,3 @@ def _use(low: Sequence[str], at: int) -> int:
     if after and after[0] in _KIN:
         return 3
     return 2 if not _SINGLE.isdisjoint(after[:2]) else 1
-
-
-def _sentence(tokens: Tokens, at: int) -> list[str]:
-    """Words of the sentence of the token at `at`."""
-    sentence = tokens.sentence
-    return tokens.low[bisect_left(sentence, sentence[at]) : bisect_right(sentence, sentence[at])]

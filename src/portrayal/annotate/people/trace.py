@@ -1,0 +1,223 @@
+"""One choice of genders followed through a story: whom each pronoun then means.
+
+The sums of salience (`coref`) and the numbers of links (`links`) are looked up in tables, because a
+story is followed once for each choice.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from portrayal.annotate.people.cast import Cast
+from portrayal.annotate.people.coref import (
+    NAME_RANK,
+    NEVER_NAMED,
+    NEWEST,
+    NOT_OWN,
+    NOT_YET,
+    OWN_CLAUSE,
+    PRONOUN_RANK,
+    QUOTED,
+    RECENCY,
+    STRANGER,
+    SUBJECT,
+    Genders,
+)
+from portrayal.annotate.people.links import CASE_CODE, CASES, SPECIAL_CODE, link_code
+from portrayal.annotate.people.mentions import OTHER, POSSESSOR
+from portrayal.annotate.people.scene import Scene
+
+_KINDS = (
+    *((NAME_RANK[1.0], 0), (NAME_RANK[POSSESSOR], 2), (NAME_RANK[0.0], 3)),
+    *((PRONOUN_RANK["s"], 1), (PRONOUN_RANK["p"], 2), (PRONOUN_RANK["o"], 3)),
+)
+"""How much of a subject the last mention of a character was, and its place in `links.RANKS`."""
+
+_NAME_KIND = {1.0: 0, POSSESSOR: 1, 0.0: 2}
+_PRONOUN_KIND = {"s": 3, "p": 4, "o": 5, "r": 5}
+_CASE, _BACK, _KIND = 216, 54, 9
+"""Steps of the tables: case, sentences back, kind, then who was newest and the clause."""
+
+_SUBJECT_CASE = CASE_CODE["s"]
+_NO_PLACE, _NEVER = -1, 1 << 30
+
+
+def _salience(case: str, back: int, kind: int, newest: int, clause: int) -> float:
+    """How well a character mentioned before would do for a pronoun."""
+    case = "p" if case == "noun" else case
+    weight = RECENCY[back] + SUBJECT[case] * _KINDS[kind][0]
+    if newest == 0:
+        weight += NEWEST[case]
+    if clause == 1:
+        weight += OWN_CLAUSE[case]
+    return weight * NOT_OWN if clause == 2 else weight
+
+
+_PLACES = tuple(product(range(len(CASES)), range(4), range(len(_KINDS)), range(3), range(3)))
+_SALIENCE = tuple(_salience(CASES[case], *rest) for case, *rest in _PLACES)
+_CODE = tuple(
+    link_code(case, back, _KINDS[kind][1], newest, clause)
+    for case, back, kind, newest, clause in _PLACES
+)
+_STRANGER = tuple(
+    (RECENCY[back] + SUBJECT["p" if case == "noun" else case] * kind) * STRANGER
+    for case, back, (kind, _), _, _ in product(CASES, range(4), _KINDS, range(3), range(3))
+)
+_NOBODY = tuple(
+    tuple(SPECIAL_CODE[f"nobody {kind} {case}"] for case in CASES)
+    for kind in ("neutral", "named", "alike", "none")
+)
+_FAR = tuple(SPECIAL_CODE[f"{kind} far"] for kind in ("neutral", "named", "alike"))
+_ALIKE, _NONE = 2, 3
+_QUOTED_NOBODY = SPECIAL_CODE["quoted nobody"]
+_QUOTED_LINK = (SPECIAL_CODE["quoted here"], SPECIAL_CODE["quoted back"])
+
+
+Step = tuple[int, int, int, int, int, str, bool, bool, float, tuple[int, int] | None]
+"""A mention, or a pronoun, as the walk needs it, in this order:
+
+token number; sentence number; place of a pronoun's case in `links.CASES`, -1 for a mention; index
+of a mention's character, or `OTHER`; place in `_KINDS` of the mention, or of the pronoun once it
+has an antecedent; gender, "F", "M" or ""; whether it stands in a quotation; whether a mention is
+the subject of a clause, or a possessive opens one; tokens back to which a subject cannot be the
+antecedent, or whether a mention is a name; and the character that a pronoun cannot be and the
+position of its owner, or None.
+"""
+
+
+class Trace(NamedTuple):
+    """What a choice of genders makes of a story.
+
+    Attributes
+    ----------
+    found
+        Position of a pronoun → its character or `OTHER`.
+    codes
+        Codes of the links.
+    salience
+        How salient the characters of the pronouns were.
+    """
+
+    found: dict[int, int]
+    codes: list[int]
+    salience: float
+
+
+def told_by(scene: Scene, cast: Cast) -> dict[str, int]:
+    """Gender → how many pronouns outside quotations have it; nouns like pronouns count 0."""
+    told = {event.gender: 0 for event in cast.events if event.case}
+    for event in scene.pronouns:
+        told[event.gender] += not event.quoted
+    return told
+
+
+def steps_of(scene: Scene, cast: Cast) -> list[Step]:
+    """The mentions and pronouns of `cast` in order."""
+    steps: list[Step] = []
+    step: Step
+    for at, sentence, entity, rank, gender, case, quoted in cast.events:
+        if not case:
+            kind, named = _NAME_KIND[rank], at in scene.names
+            step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None)
+        else:
+            apart = at in cast.apart
+            barred = None
+            if apart or at in cast.barred:
+                barred = cast.barred.get(at, OTHER), cast.apart.get(at, -1)
+            opens, reach = case == "p" and rank > 0.0, -rank if rank < 0.0 else 0.0
+            number, kind = CASE_CODE["noun" if apart else case], _PRONOUN_KIND[case]
+            step = (at, sentence, number, OTHER, kind, gender, quoted, opens, reach, barred)
+        steps.append(step)
+    return steps
+
+
+def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside cost time)
+    steps: Sequence[Step], genders: Genders, first: Sequence[int], *, narrated: bool
+) -> Trace:
+    """Give each pronoun to the most salient character of its gender.
+
+    `first` holds the sentence in which each character is first named, -1 where it never is.
+    """
+    last, kinds = [-1] * (len(genders) + 1), [0] * (len(genders) + 1)
+    current, newest, clause, clause_at, stranger, stranger_kind = -1, OTHER, OTHER, -1, "", 0
+    own = {gender: [i for i, g in enumerate(genders) if g == gender] for gender in genders}
+    found: dict[int, int] = {}
+    codes: list[int] = []
+    total = 0.0
+    for at, sentence, case, entity, kind, gender, quoted, opens, reach, barred in steps:
+        if sentence != current:
+            current, clause = sentence, OTHER
+        if case < 0:
+            if not quoted or last[entity] < 0:
+                last[entity], newest, kinds[entity] = sentence, entity, kind
+                if opens:
+                    clause, clause_at = entity, at
+                if entity == OTHER:
+                    stranger, stranger_kind = gender, int(reach)
+            continue
+        if opens:
+            clause = OTHER
+        best, place, top = OTHER, _NO_PLACE, 0.0
+        if stranger == gender:
+            back = min(current - last[OTHER], 3)
+            top = _STRANGER[case * _CASE + back * _BACK + kinds[OTHER] * _KIND]
+        for index in own.get(gender, ()) if not barred else _open(own, gender, barred, found):
+            if last[index] < 0:
+                at_place, weight = _NO_PLACE, NOT_YET if first[index] >= 0 else NEVER_NAMED
+            else:
+                back = current - last[index]
+                at_place = case * _CASE + (back if back < 3 else 3) * _BACK + kinds[index] * _KIND
+                if index != newest:
+                    at_place += 6 if newest == OTHER else 3
+                if index == clause:
+                    at_place += 1 if not reach else 2 * (at - clause_at <= reach)
+                weight = _SALIENCE[at_place] * (QUOTED if quoted else 1.0)
+            if weight > top:
+                best, place, top = index, at_place, weight
+        total += top
+        if best == OTHER:
+            away = current - last[OTHER] if last[OTHER] >= 0 else _NEVER
+            codes.append(_nobody(case, away, stranger, stranger_kind, gender, quoted))
+        else:
+            if place < 0:
+                codes.append(_unnamed(first[best], current, narrated=narrated, begun=bool(found)))
+            else:
+                codes.append(_QUOTED_LINK[current > last[best]] if quoted else _CODE[place])
+            last[best], newest, kinds[best] = current, best, kind
+        if case == _SUBJECT_CASE:
+            clause, clause_at = best, at
+        found[at] = best
+    return Trace(found, codes, total)
+
+
+def _open(
+    own: Mapping[str | None, Sequence[int]],
+    gender: str,
+    barred: tuple[int, int],
+    found: Mapping[int, int],
+) -> list[int]:
+    """Characters of a gender without the barred one and the owner."""
+    out = barred[0], found.get(barred[1], OTHER)
+    return [index for index in own.get(gender, ()) if index not in out]
+
+
+def _nobody(case: int, away: int, stranger: str, kind: int, gender: str, quoted: bool) -> int:
+    """Code of a pronoun left to a stranger mentioned `away` sentences ago, or to nobody."""
+    if quoted:
+        return _QUOTED_NOBODY
+    if away == _NEVER or (stranger and stranger != gender):
+        return _NOBODY[_NONE][case]
+    if stranger:
+        kind = _ALIKE
+    return _FAR[kind] if away > 1 else _NOBODY[kind][case]
+
+
+def _unnamed(first: int, current: int, *, narrated: bool, begun: bool) -> int:
+    """Code of a pronoun for a character not mentioned before, named in sentence `first` or -1."""
+    if first >= 0:
+        kind = "first below" if first == current else "later below"
+    elif narrated:
+        kind = "never named in first person"
+    else:
+        kind = "never named" if begun else "never named, first pronoun"
+    return SPECIAL_CODE[kind]
