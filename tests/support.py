@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal import registry
 from portrayal.annotate import annotate_run
 from portrayal.collect import import_texts
 from portrayal.measure import Scope, Tally, tally_stories
@@ -200,6 +201,9 @@ def scope(**settings: Any) -> Scope:
     """Return a scope that is quick; settings override."""
     return Scope("test", **({"draws": 200, "permutations": 50} | settings))
 
+
+STORY_MEASURES = registry.get("studies", "laissez-faire").measures
+"""Measures of the tally of stories."""
 
 MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},

@@ -49,7 +49,6 @@ def test_every_study_names_registered_components():
         assert isinstance(study, Study)
         assert study.name == name
         assert set(study.measures) <= set(registry.names("measures"))
-        assert {study.annotator, study.labelled_annotator} <= set(registry.names("annotators"))
 
 
 @pytest.mark.parametrize("name", ["laissez-faire", "laissez_faire", "Laissez_Faire"])

@@ -127,9 +127,8 @@ def audit(
         _collect(run, chosen, texts, mapping, preset, loading, tell)
         work = {"workers": workers, "executor": executor, "progress": progress}
         annotations = _annotate(run, chosen, choice, labelling, work, tell)
-        if chosen.fit is not None:
-            chosen.fit(run, choice, tell)
-        _measure(run, chosen, annotations, choice, tell)
+        fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
+        _measure(run, chosen, annotations, choice, fitted, tell)
         write_datasheet(run, run.datasheet_path)
         if report:
             tell(f"report: {run.report()}")
@@ -241,13 +240,21 @@ def _annotate(
     return stages
 
 
-def _measure(run: Run, study: Study, annotations: list[Stage], options: Options, tell: Say) -> None:
+def _measure(
+    run: Run,
+    study: Study,
+    annotations: list[Stage],
+    options: Options,
+    fitted: Any,
+    tell: Say,
+) -> None:
     asked = dataclasses.asdict(options)
     notes = [stage.note() for stage in annotations]
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     mark = fingerprint(
         annotations=[note["fingerprint"] for note in notes],
         annotators=names,
+        fitted=fitted,
         options=asked,
         measures=study.measures,
         files={name: _file_mark(value) for name, value in asked.items()},

@@ -114,7 +114,10 @@ def annotators(json: Json = False) -> None:
 def reproduce(
     study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
     rows: Annotated[
-        bool, typer.Option("--rows", help="List the printed figures that do not reproduce.")
+        bool,
+        typer.Option(
+            "--rows", help="List the printed figures that do not reproduce, or all it looked at."
+        ),
     ] = False,
     json: Json = False,
 ) -> None:

@@ -17,6 +17,7 @@ from portrayal.errors import OptionError
 if TYPE_CHECKING:
     from portrayal.records import Estimate
     from portrayal.run import Run
+    from portrayal.studies.checks import Check, Row
 
 Advance = Callable[[int, int], None]
 
@@ -194,7 +195,7 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
                 "checked": check.checked,
                 "reproduced": check.reproduced,
             }
-            | ({"rows": [dataclasses.asdict(row) for row in check.rows]} if list_rows else {})
+            | (_listed(check) if list_rows else {})
             for check in checks
         ]
         as_json({"study": registry.resolve("studies", study), "checks": counts})
@@ -204,6 +205,20 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
         table.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
     console = Console(emoji=False)
     console.print(table)
-    for row in (row for check in checks for row in check.rows if list_rows):
-        place = " ".join((row.table, row.domain, row.model, row.group))
-        line(f"{place}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+    if not list_rows:
+        return
+    for row in (row for check in checks for row in check.figures):
+        line(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
+    for row in (row for check in checks for row in check.rows):
+        line(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+
+
+def _listed(check: "Check") -> dict[str, Any]:
+    """The figures that a check goes through, where it lists them, and those not reproduced."""
+    figures = {"figures": [dataclasses.asdict(row) for row in check.figures]}
+    rows = {"rows": [dataclasses.asdict(row) for row in check.rows]}
+    return (figures if check.figures else {}) | rows
+
+
+def _place(row: "Row") -> str:
+    return " ".join(part for part in (row.table, row.domain, row.model, row.group) if part)

@@ -80,6 +80,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reader")
     sample = registry.get("studies", "laissez-faire").sample()["texts"].read_text(encoding="utf-8")
     (folder / "stories.jsonl").write_text("".join(sample.splitlines(True)[::4]), encoding="utf-8")
+    news = registry.get("studies", "news").sample()
+    for name, kind in (("generated.jsonl", "texts"), ("human.jsonl", "reference")):
+        (folder / name).write_text(news[kind].read_text(encoding="utf-8"), encoding="utf-8")
     rows = [
         {
             "answer": "Emily asked, and John told her.",

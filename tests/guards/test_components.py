@@ -24,7 +24,7 @@ from portrayal.records import Estimate
 from portrayal.run import Run
 
 WORDS = ("summary", "reads", "unit", "range", "undefined_when", "equation", "source")
-UNITS = {"character", "couple", "story", "name", "sentence", "text", "pair"}
+UNITS = {"character", "couple", "story", "name", "sentence", "text", "pair", "word"}
 VERSIONED = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*\.v[1-9][0-9]*")
 KINDS = ("measures", "annotators")
 COMPONENTS = [(kind, name) for kind in KINDS for name in registry.names(kind)]
@@ -102,6 +102,7 @@ class Case:
     groups: set[str]
     holds: Callable[[float], bool]
     null: float | None = None
+    study: str = "laissez-faire"
 
 
 def _ratio(value: float) -> bool:
@@ -112,12 +113,18 @@ def _share(value: float) -> bool:
     return 0.0 <= value <= 1.0
 
 
+def _change(value: float) -> bool:
+    return -2.0 <= value <= 2.0
+
+
 def _count(value: float) -> bool:
     return value >= 0.0 and value == int(value)
 
 
 PLACE = {"domain", "model"}
 PEOPLE = {"race", "gender"}
+WRITER = {*PLACE, "form", "source"}
+PAIRED = {*WRITER, "level", "attribute", "lexicon", "length"}
 CASES = {
     "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
@@ -139,16 +146,40 @@ CASES = {
         _share,
     ),
     "outcomes.v1": Case("share", {*PLACE, "condition"}, {"outcome"}, _share),
+    "paired_distance.v1": Case("distance", PAIRED, set(), _ratio, study="news"),
+    "prejudice_rate.v1": Case("share", {*PAIRED, "direction"}, PEOPLE, _share, study="news"),
+    "prejudice_change.v1": Case(
+        "difference", {*PAIRED, "direction"}, PEOPLE, _change, study="news"
+    ),
+    "group_change.v1": Case("difference", PAIRED, PEOPLE, _change, study="news"),
+    "prompt_effect.v1": Case(
+        "difference",
+        {*PAIRED, "of", "contrast", "matched", "direction"},
+        PEOPLE,
+        _change,
+        0.0,
+        study="news",
+    ),
+    "refusals.v1": Case("share", WRITER, set(), _share, study="news"),
+    "text_lengths.v1": Case("mean", WRITER, set(), lambda v: v > 0.0, study="news"),
+    "pair_fates.v1": Case("count", WRITER, {"fate"}, _count, study="news"),
+    "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),
 }
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    sample = registry.get("studies", "laissez-faire").sample()["texts"]
-    out = tmp_path_factory.mktemp("sample") / "run"
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     quick: dict[str, Any] = {"report": False, "draws": 100, "permutations": 20}
-    run = portrayal.audit("laissez-faire", texts=sample, out=out, **quick)
-    return portrayal.audit("laissez-faire", out=out, hand_labels=str(_labelled(run)), **quick)
+    made = {}
+    for study in sorted({case.study for case in CASES.values()}):
+        sample = registry.get("studies", study).sample()
+        out = tmp_path_factory.mktemp("sample") / study
+        made[study] = portrayal.audit(study, out=out, **quick, **sample)
+    stories = made["laissez-faire"]
+    made["laissez-faire"] = portrayal.audit(
+        "laissez-faire", out=stories.path, hand_labels=str(_labelled(stories)), **quick
+    )
+    return made
 
 
 def _labelled(run: Run) -> Path:
@@ -172,9 +203,9 @@ def test_the_table_of_cases_is_complete() -> None:
 
 
 @pytest.mark.parametrize("measure", CASES)
-def test_every_measure_runs_on_the_sample(run: Run, measure: str) -> None:
+def test_every_measure_runs_on_the_sample(runs: dict[str, Run], measure: str) -> None:
     case, component = CASES[measure], registry.component("measures", measure)
-    rows = [row for row in run.records if row.measure == measure]
+    rows = [row for row in runs[case.study].records if row.measure == measure]
     assert any(row.value is not None for row in rows), f"{measure} has no value on the sample"
     for row in rows:
         assert row.statistic == case.statistic
@@ -188,7 +219,7 @@ def test_every_measure_runs_on_the_sample(run: Run, measure: str) -> None:
 
 
 def _carries_its_evidence(row: Estimate, case: Case) -> None:
-    assert row.study == "laissez-faire"
+    assert row.study == case.study
     assert row.instruments.get("annotator", "people.v2") == "people.v2"
     assert row.undefined is None or row.undefined.strip()
     for bounds in (row.interval, row.paper_interval):

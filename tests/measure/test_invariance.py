@@ -5,14 +5,14 @@ import random
 import pytest
 
 from portrayal import registry
-from support import MEASURE_ARGUMENTS, lopsided, make_run, scope, tally
+from support import MEASURE_ARGUMENTS, STORY_MEASURES, lopsided, make_run, scope, tally
 
 
 def every_estimate(stories, path, shard_rows=50, **settings):
     tallied = tally(make_run(stories, path, shard_rows=shard_rows))
     return [
         estimate
-        for name in registry.names("measures")
+        for name in STORY_MEASURES
         for estimate in registry.component("measures", name).run(
             tallied, scope(**settings), **MEASURE_ARGUMENTS.get(name, {})
         )

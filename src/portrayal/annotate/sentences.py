@@ -6,8 +6,6 @@ with its line. The rules are those of English; texts in other scripts are split 
 
 import re
 
-from portrayal.annotate.people.wordset import word_set
-
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
 _BREAK = re.compile(
     r"(?<![.!?…])[.!?…]++(?:[^\S\n][.…])*+[\"'”’»)\]*_]*+(?=\s|\Z)"
@@ -25,10 +23,16 @@ _SAYS = re.compile(
     r"\s*(?:[A-Z][\w.'’-]*\s+){1,4}(?:said|says|asked|asks|added|adds|replied|wrote|writes|told"
     r"|explained|shouted|cried|whispered|answered|exclaimed|tweeted|recalled|continued|thought)\b"
 )
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _LONGEST = 14
 """Characters before a full stop that may hold an abbreviation."""
 
-_NEVER_LAST = word_set(
+_NEVER_LAST = _word_set(
     """
     mr mrs ms mx messrs dr prof rev fr hon sen reps rep gov gen lt col sgt capt cmdr cpl maj adm pvt
     pres supt det insp vs cf e.g i.e eg ie viz mt ft al
@@ -36,7 +40,7 @@ _NEVER_LAST = word_set(
 )
 """Abbreviations after which the sentence goes on, whatever follows."""
 
-_BEFORE_NUMBER = word_set(
+_BEFORE_NUMBER = _word_set(
     """
     no nos fig figs vol vols p pp ch sec art eq para op ver
     jan feb mar apr jun jul aug sep sept oct nov dec approx est ca c
@@ -44,7 +48,7 @@ _BEFORE_NUMBER = word_set(
 )
 """Abbreviations where a number follows."""
 
-_MAYBE_LAST = word_set(
+_MAYBE_LAST = _word_set(
     """
     inc ltd co corp llc plc bros jr sr esq st ave blvd rd hwy sq dept univ assn dist ph.d phd m.d
     d.c etc a.m p.m am pm u.s u.k u.n e.u jan feb mar apr jun jul aug sep sept oct nov dec
@@ -54,14 +58,14 @@ _MAYBE_LAST = word_set(
 """Abbreviations that a sentence may end with; the next word decides."""
 
 _ABBREVIATIONS = _NEVER_LAST | _BEFORE_NUMBER | _MAYBE_LAST
-_HOURS = word_set("a.m p.m am pm")
-_AFTER_HOURS = word_set(
+_HOURS = _word_set("a.m p.m am pm")
+_AFTER_HOURS = _word_set(
     """
     est edt et pst pdt pt cst cdt ct mst mdt gmt utc bst cet monday tuesday wednesday thursday
     friday saturday sunday eastern pacific central
     """
 )
-_STARTERS = word_set(
+_STARTERS = _word_set(
     """
     a about after all also although among an and another any as at because before but by despite did
     do does during each even every everyone few finally first following for from further furthermore

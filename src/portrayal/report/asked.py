@@ -18,16 +18,19 @@ def facts(view: View) -> list[Fact]:
     """Return (what, value) of everything that was asked."""
     n_texts = int(view.note.get("n_texts", 0))
     instruments = _instruments(view)
+    reference = short(str(view.settings.get("reference", "")), 80)
+    annotators = ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING
     rows = [
         ("Models", models_line(view) or fmt.NOTHING),
         ("Texts", f"{n_texts:,}"),
         ("Source", short(str(view.settings.get("source", "")), 80) or fmt.NOTHING),
+        ("Originals", reference),
         ("Measured", _date(view)),
-        ("Baseline", str(view.options.get("baseline", fmt.NOTHING))),
-        ("Name table", instruments.get("name_table", fmt.NOTHING)),
+        ("Baseline", str(view.options.get("baseline", "" if reference else fmt.NOTHING))),
+        ("Name table", instruments.get("name_table", "" if reference else fmt.NOTHING)),
         ("Names of MENA and NH/PI people", instruments.get("mena_nhpi_table", "")),
         ("Word list for genders", instruments.get("word_list", "")),
-        ("People found by", ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
+        ("Read by" if reference else "People found by", annotators),
         ("Labels", instruments.get("labeler", "") if view.settings.get("labeler") else ""),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),

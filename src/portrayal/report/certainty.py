@@ -5,6 +5,7 @@ import math
 from portrayal.annotate.label import labelling_removed, labelling_sentence
 from portrayal.records import Estimate, Interval
 from portrayal.report import formats as fmt
+from portrayal.report.compared import is_paired
 from portrayal.report.figures.figure import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
@@ -74,6 +75,8 @@ def multiplicity(view: View) -> list[str]:
 def instruments(view: View) -> list[str]:
     """Return what is known of the error of what the numbers rest on."""
     annotator = next(iter(view.settings.get("annotators", ())), "")
+    if is_paired(view):
+        return _word_lists(view)
     said = []
     if "labelled" in annotator:
         said.append(
@@ -99,6 +102,19 @@ def instruments(view: View) -> list[str]:
         "used here; repeat the audit with another one to see what changes."
     )
     return said
+
+
+def _word_lists(view: View) -> list[str]:
+    """What is known of the error of word lists and scores."""
+    names = dict.fromkeys(e.strata["lexicon"] for e in view.estimates if "lexicon" in e.strata)
+    lists = short(", ".join(names), 200)
+    return [
+        f"Groups are those of word lists ({lists}): a text that speaks of someone in other words "
+        "counts as silent. Compare the lists where several are given.",
+        "Sentiment and toxicity are scores of general tools, which err on irony, quotations and "
+        "reports of grim events; both sides of a pair are scored by the same tool.",
+        "The originals are what people wrote under the same headline, not a standard of fairness.",
+    ]
 
 
 def _accuracy(view: View) -> str:

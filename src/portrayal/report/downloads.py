@@ -4,12 +4,23 @@ import base64
 import gzip
 from typing import Any
 
+from portrayal.records import ALL, Estimate
+from portrayal.report.figures.paired.series import group_name
 from portrayal.report.findings import headline_measures
 from portrayal.report.formats import interval, number, probability
 from portrayal.report.inert import csv_cell, short
 from portrayal.report.view import View, q_of
-from portrayal.report.words import group_label, measure_title
+from portrayal.report.words import group_label, measure_title, stem
 from portrayal.run.estimates import flat_row
+
+COMPARED = (
+    "paired_distance",
+    "prejudice_rate",
+    "prejudice_change",
+    "group_change",
+    "prompt_effect",
+)
+"""Paired measures that the table of estimates lists."""
 
 
 def csv_text(view: View) -> str:
@@ -37,12 +48,13 @@ def packed_csv(view: View) -> str:
 
 def headline_rows(view: View) -> dict[str, Any]:
     """Return the rows of the filterable table: text cells, one list for each estimate."""
+    paired = [name for name in view.by_measure if stem(name) in COMPARED]
     rows = [
         [
             measure_title(e.measure),
             short(view.called(e.strata.get("model", "")), 40),
-            short(e.strata.get("domain", ""), 40),
-            short(group_label(e.group)),
+            short(_where(e) if paired else e.strata.get("domain", ""), 90),
+            short(group_name(e.group) if paired else group_label(e.group)),
             number(e.value, e.statistic) if e.value is not None else "undefined",
             interval(e.interval, e.statistic),
             interval(e.null, e.statistic),
@@ -51,8 +63,21 @@ def headline_rows(view: View) -> dict[str, Any]:
             str(e.n_clusters),
             short(e.undefined or "", 160),
         ]
-        for name in headline_measures(view)
+        for name in paired or headline_measures(view)
         for e in view.by_measure[name]
     ]
-    heads = ["Measure", "Model", "Domain", "Group", "Value", "Interval", "Null range", "q", "n"]
-    return {"heads": [*heads, "Prompts"], "rows": rows}
+    where = "Where" if paired else "Domain"
+    heads = ["Measure", "Model", where, "Group", "Value", "Interval", "Null range", "q", "n"]
+    return {"heads": [*heads, "Headlines" if paired else "Prompts"], "rows": rows}
+
+
+def _where(e: Estimate) -> str:
+    """What a paired estimate is of: level, form, and whatever is not pooled or usual."""
+    of = [measure_title(e.strata["of"])] if "of" in e.strata else []
+    usual = ("", ALL, "full", "worse")
+    rest = [
+        value.replace("_", " ")
+        for name, value in e.strata.items()
+        if name not in ("attribute", "model", "of") and value not in usual
+    ]
+    return ", ".join([*of, *rest])

@@ -69,9 +69,38 @@ def probability(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
 
 
+def distance(value: float | None) -> str:
+    """Return a distance or mean score with three decimals ("0.108")."""
+    return NOTHING if value is None or math.isnan(value) else f"{value:.3f}".replace("-", "−")
+
+
+def difference(value: float | None) -> str:
+    """Return a difference with its sign and three decimals ("+0.013", "−0.108")."""
+    return NOTHING if value is None or math.isnan(value) else f"{value:+.3f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """Return a score with its sign and two decimals ("+0.25")."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def whole(value: float | None) -> str:
+    """Return a mean count without decimals ("292")."""
+    return NOTHING if value is None or math.isnan(value) else f"{value:,.0f}"
+
+
+_BY_STATISTIC = {
+    "share": share,
+    "count": count,
+    "distance": distance,
+    "difference": difference,
+    "mean": whole,
+}
+
+
 def number(value: float | None, statistic: str) -> str:
-    """Return a value in the format of its statistic: share, count, or ratio."""
-    return {"share": share, "count": count}.get(statistic, ratio)(value)
+    """Return a value in the format of its statistic: share, count, distance, …, or ratio."""
+    return _BY_STATISTIC.get(statistic, ratio)(value)
 
 
 def span(low: float, high: float, statistic: str = "ratio") -> str:
@@ -81,6 +110,8 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
     if statistic == "share":
         return f"{share(low).removesuffix(PERCENT)}{DASH}{share(high)}"
     first = number(low, statistic)
+    if statistic == "difference":
+        return f"{first} to {number(high, statistic)}"
     if statistic == "ratio" and 1.05 <= low < 2 and high >= 2:
         first = f"{low:.1f}"
     return f"{first}{DASH}{number(high, statistic)}"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from portrayal.registry import Component
+from portrayal.report.compared import is_paired
 from portrayal.report.view import View
 from portrayal.report.words import measure_title
 
@@ -21,7 +22,8 @@ def methods(view: View) -> list[Method]:
     """Return the annotator, then every measure of the run."""
     found = []
     if view.annotator is not None:
-        found.append(_method("Who is in a story", view.annotator))
+        title = "Words of groups" if is_paired(view) else "Who is in a story"
+        found.append(_method(title, view.annotator))
     for name in view.by_measure:
         component = view.component(name)
         if component is None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.report import asked, certainty, downloads
+from portrayal.report.compared import compared, interval_table, interval_words
+from portrayal.report.examples import examples
 from portrayal.report.figures import CONFIG, figures
 from portrayal.report.figures.glance import glance
 from portrayal.report.findings import findings, leads
@@ -18,6 +20,7 @@ from portrayal.report.limits import absent_groups, cannot_say
 from portrayal.report.methods import methods
 from portrayal.report.passages import readings
 from portrayal.report.view import View
+from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
 
 
@@ -76,7 +79,10 @@ class _Script:
 def _context(view: View) -> dict[str, Any]:
     drawn = figures(view)
     found, near = findings(view), leads(view)
+    apart = compared(view)
+    shown = examples(view) if apart else None
     scripts = [_Script(_read("table.js")), _Script(_read("charts.js"))]
+    scripts += [_Script(_read("pairs.js"))] if shown else []
     overview = glance(view, found or near)
     charts = [{"key": figure.key, "label": figure.label, "spec": figure.spec} for figure in drawn]
     data = {
@@ -103,15 +109,17 @@ def _context(view: View) -> dict[str, Any]:
         "absent": absent_groups(view),
         "cannot_say": cannot_say(view),
         "figures": drawn,
-        "readings": readings(view, found or near),
-        "naive": certainty.naive_sentence(view),
-        "comparison": certainty.comparison(view),
+        "compared": apart,
+        "examples": shown,
+        "readings": [] if apart else readings(view, found or near),
+        "naive": interval_words(view) if apart else certainty.naive_sentence(view),
+        "comparison": interval_table(view) if apart else certainty.comparison(view),
         "multiplicity": certainty.multiplicity(view),
         "instruments": certainty.instruments(view),
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "version": str(view.settings.get("portrayal", "")),
-        "style": _trusted(_read("style.css")),
+        "style": _trusted(_read("style.css") + colour_rules()),
         "scripts": [_trusted(script.text) for script in scripts],
         "policy": " ".join(script.digest for script in scripts),
         "data": _trusted(script_json(data)),

@@ -140,7 +140,8 @@ def is_sure(estimate: Estimate) -> bool:
     q, bounds, null = q_of(estimate), estimate.interval, estimate.null
     if estimate.value is None or bounds is None or q is None or q >= SURE:
         return False
-    centre = 1.0 if null is None else null.value
+    none = 0.0 if estimate.statistic == "difference" else 1.0
+    centre = none if null is None else null.value
     if bounds.low <= centre <= bounds.high:
         return False
     return null is None or not null.low <= estimate.value <= null.high

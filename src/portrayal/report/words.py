@@ -4,7 +4,7 @@ A race share describes the population that bears a name, never a person; a gende
 references in the text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 RACE_COLOURS = {
     "White": "#333333",
@@ -16,7 +16,12 @@ RACE_COLOURS = {
     "NH/PI": "#56B4E9",
 }
 """Okabe and Ito's colour-blind-safe palette."""
+GENDER_COLOURS = {"F": "#882255", "M": "#117A8B", "NB": "#B08900"}
 OTHER_COLOUR = "#666666"
+LENGTH_COLOURS = ("#777777", "#1f4e79")
+"""Colours of full and equal length."""
+OWN_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+"""Colours of groups that a user names, in their order."""
 
 RACE_WORDS = {
     "AI/AN": "American Indian and Alaska Native",
@@ -42,6 +47,15 @@ MEASURES = {
     "scenario_likelihood": "Shares by scenario",
     "pair_roles": "Who stands over whom",
     "outcomes": "Outcomes",
+    "paired_distance": "Distance from the original",
+    "prejudice_rate": "Prejudice rate",
+    "prejudice_change": "Change in prejudiced texts",
+    "group_change": "Change of a group",
+    "prompt_effect": "Effect of the prompt form",
+    "refusals": "Refusals",
+    "text_lengths": "Length of texts",
+    "pair_fates": "What became of the pairs",
+    "topic_use": "Topics by group",
 }
 
 
@@ -58,6 +72,32 @@ def column_label(value: str) -> str:
 def measure_title(measure: str) -> str:
     """Return a measure's title, made from its name where none is known."""
     return MEASURES.get(stem(measure), stem(measure).replace("_", " ").capitalize())
+
+
+def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:
+    """Return the colour that a group keeps; of a user's own group, by its place in `others`."""
+    for attribute, value in group.items():
+        known = GENDER_COLOURS if attribute == "gender" else RACE_COLOURS
+        if attribute in ("gender", "race") and value in known:
+            return known[value]
+        if value in others:
+            return OWN_COLOURS[list(others).index(value) % len(OWN_COLOURS)]
+    return OTHER_COLOUR
+
+
+def colour_rules() -> str:
+    """Return CSS that colours the dot of each group in a key, and the marks of its words."""
+    used = (*RACE_COLOURS.values(), *GENDER_COLOURS.values(), *OWN_COLOURS, OTHER_COLOUR)
+    return "\n".join(
+        f".key .{colour_class(c)} {{ background: {c}; }} "
+        f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
+        for c in dict.fromkeys((*used, *LENGTH_COLOURS))
+    )
+
+
+def colour_class(colour: str) -> str:
+    """Return the class of a colour in the page's style ("c882255")."""
+    return "c" + colour.removeprefix("#").lower()
 
 
 def people_of(race: str) -> str:

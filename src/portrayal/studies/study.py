@@ -124,7 +124,8 @@ class Study:
         The field by which texts are paired with reference texts; None where there are none.
     fit
         Work between annotations and estimates that keeps a stage of its own, such as fitting a
-        topic model; returns marks of what it depends on. None where there is none.
+        topic model; returns a JSON-like mark of what it made, on which the estimates depend. None
+        where there is no such work.
     """
 
     name: str
@@ -141,4 +142,4 @@ class Study:
     reproduce: Callable[[], list[Any]]
     card: str
     pair_field: str | None = None
-    fit: Callable[[Run, Any, Say], None] | None = None
+    fit: Callable[[Run, Any, Say], Any] | None = None

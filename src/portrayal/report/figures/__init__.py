@@ -1,7 +1,8 @@
 """Figures: each known measure has a builder; any other measure gets a table.
 
 A *builder* takes the view and a measure's estimates and returns one `Figure`, or None where there
-is nothing to show. A study that uses a new measure adds its builder to `BUILDERS`.
+is nothing to show. A study that uses a new measure adds its builder to `BUILDERS`; measures
+of paired texts have several figures each, by the builders in `SEVERAL`.
 """
 
 from portrayal.records import Estimate
@@ -14,6 +15,7 @@ from portrayal.report.figures.names import name_subordination
 from portrayal.report.figures.outcomes import outcomes
 from portrayal.report.figures.pair_representation import pair_representation
 from portrayal.report.figures.pair_roles import pair_roles
+from portrayal.report.figures.paired import SEVERAL
 from portrayal.report.figures.parts import CONFIG
 from portrayal.report.figures.representation import representation
 from portrayal.report.figures.scenarios import scenario_likelihood
@@ -42,8 +44,19 @@ BUILDERS: dict[str, Builder] = {
 
 def figures(view: View) -> list[Figure]:
     """Return the figures of a run, in the study's order."""
-    found = [build(view, name, rows) for name, rows in view.by_measure.items()]
+    found: list[Figure | None] = []
+    for name, rows in view.by_measure.items():
+        several = stem(name) in SEVERAL
+        found += build_several(view, name, rows) if several else [build(view, name, rows)]
     return [figure for figure in found if figure is not None]
+
+
+def build_several(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
+    """Return the figures of a paired measure; a table where its groups or strata are not known."""
+    try:
+        return SEVERAL[stem(measure)](view, estimates) if estimates else []
+    except (KeyError, ValueError):
+        return [as_table(view, measure, estimates)]
 
 
 def build(view: View, measure: str, estimates: list[Estimate]) -> Figure | None:
@@ -73,4 +86,14 @@ def as_table(view: View, measure: str, estimates: list[Estimate]) -> Figure:
     )
 
 
-__all__ = ["BUILDERS", "CONFIG", "Figure", "Table", "as_table", "build", "figures"]
+__all__ = [
+    "BUILDERS",
+    "CONFIG",
+    "SEVERAL",
+    "Figure",
+    "Table",
+    "as_table",
+    "build",
+    "build_several",
+    "figures",
+]

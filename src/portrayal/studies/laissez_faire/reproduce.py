@@ -8,7 +8,6 @@ the spread of the likelihoods, which is not printed.
 
 import tomllib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
 from typing import Any
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from portrayal.reference import baseline, published
 from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
+from portrayal.studies.checks import Check, Row
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -39,37 +39,6 @@ HALF_DIGIT = 0.0005
 _GENDERS = {"Fem.": "F", "Masc.": "M", "NB": "NB"}
 _MODEL_TABLES = ("S11a", "S11b", "S11c", "S11d", "S11e")
 _COUNTS = ("n_power_neutral", "n_dominant", "n_subordinate")
-
-
-@dataclass(frozen=True)
-class Row:
-    """A printed figure that did not come out.
-
-    `printed` and `ours` are the two figures as text, `explanation` what the tables say about it.
-    """
-
-    table: str
-    domain: str
-    model: str
-    group: str
-    printed: str
-    ours: str
-    explanation: str
-
-
-@dataclass(frozen=True)
-class Check:
-    """One statistic of one set of tables: `checked` figures, of which `rows` did not come out."""
-
-    table: str
-    statistic: str
-    checked: int
-    rows: tuple[Row, ...]
-
-    @property
-    def reproduced(self) -> int:
-        """Number of printed figures that came out."""
-        return self.checked - len(self.rows)
 
 
 def reproduce() -> list[Check]:

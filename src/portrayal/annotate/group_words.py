@@ -1,0 +1,229 @@
+"""Group words: how often each sentence of a text mentions each group of one or more lexicons."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.name_pairs import first_names, name_shares
+from portrayal.annotate.sentences import sentences
+from portrayal.annotate.word_match import Hit, Matcher, Token, tokens
+from portrayal.errors import OptionError
+from portrayal.reference.lexicons import Lexicon, lexicon, people_table
+
+RACE = "race"
+DEFAULT_LEXICONS = ("liang-2022", "race-occupations")
+PEOPLE, NAMES = "+people", "+names"
+"""Endings of a race lexicon's name where named people count as well, from the user's table or,
+a departure from the paper, by the race shares of the bearers of their first names."""
+
+_WRITTEN_WORD = re.compile(r"[^\W_]\S*")
+_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
+_HIT = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("column", pa.int16())])
+
+
+def group_word_settings(
+    lexicons: Sequence[str] = DEFAULT_LEXICONS,
+    people: str | Path | None = None,
+    name_likelihoods: bool = False,
+) -> dict[str, Any]:
+    """Return the settings of `group_words.v1`, checked.
+
+    Parameters
+    ----------
+    lexicons
+        Names of registered lexicons, or paths of the user's own.
+    people
+        The user's table of people (CSV: person, race); they count for race.
+    name_likelihoods
+        Whether people named by first and last name count for race by the shares of the bearers
+        of the first name, in fractions: a departure from the paper, which looked each person up.
+
+    Returns
+    -------
+    dict
+        With `columns`, the names "lexicon/attribute/group" of what is counted, in order, and the
+        state of each file, so that a changed file is counted again.
+
+    Raises
+    ------
+    OptionError
+        When no lexicon is named, or two have one name.
+    DataError, UnknownNameError
+        When a lexicon or the table of people cannot be read.
+    """
+    chosen = [str(spec) for spec in lexicons]
+    if not chosen and people is None and not name_likelihoods:
+        raise OptionError("name at least one lexicon, such as liang-2022.")
+    settings: dict[str, Any] = {
+        "lexicons": chosen,
+        "people": None if people is None else str(people),
+        "name_likelihoods": bool(name_likelihoods),
+    }
+    counted = _counted(settings)
+    names = [each.name for each in counted]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise OptionError(f"two lexicons are called {twice[0]!r}: rename one of the files.")
+    files = [Path(spec) for spec in [*chosen, *([str(people)] if people else [])]]
+    settings["columns"] = [f"{x.name}/{x.attribute}/{group}" for x in counted for group in x.groups]
+    settings["files"] = {
+        str(path): f"{path.stat().st_size}:{path.stat().st_mtime_ns}"
+        for path in files
+        if path.is_file()
+    }
+    return settings
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Counts group words; `names` lists the first column and labels of each race lexicon."""
+
+    matcher: Matcher
+    n_columns: int
+    names: tuple[tuple[int, tuple[str, ...]], ...] = ()
+
+    def __call__(self, row: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
+        """Return the annotation of one text row."""
+        text = row["text"]
+        spans = sentences(text)
+        words = [len(_WRITTEN_WORD.findall(text, start, end)) for start, end in spans]
+        found = tokens(text)
+        counts: list[list[float]] = []
+        hits: list[dict[str, int]] = []
+        at = 0
+        for span in spans:
+            first = at
+            while at < len(found) and found[at].start < span[1]:
+                at += 1
+            counts.append(self._sentence(text, found[first:at], span[1], hits))
+        return {
+            "words": sum(words),
+            "sentences": [{"start": start, "end": end} for start, end in spans],
+            "sentence_words": words,
+            "counts": counts,
+            "spans": hits,
+        }
+
+    def _sentence(
+        self, text: str, inside: list[Token], end: int, hits: list[dict[str, int]]
+    ) -> list[float]:
+        counts = [0.0] * self.n_columns
+        found = self.matcher.find(text, inside, end)
+        for hit in found:
+            counts[hit.column] += 1.0
+            hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
+        if self.names:
+            self._add_names(text, inside, found, counts, hits)
+        return counts
+
+    def _add_names(
+        self,
+        text: str,
+        inside: list[Token],
+        found: list[Hit],
+        counts: list[float],
+        hits: list[dict[str, int]],
+    ) -> None:
+        for first, labels in self.names:
+            columns = range(first, first + len(labels))
+            taken = {
+                at for hit in found if hit.column in columns for at in range(hit.first, hit.last)
+            }
+            for name in first_names(text, inside, taken):
+                shares = name_shares(name.written, labels)
+                if shares is None:
+                    continue
+                for column, share in zip(columns, shares, strict=True):
+                    counts[column] += share
+                hits.append({"start": name.start, "end": name.end, "column": -1})
+
+
+def _setup(settings: Mapping[str, Any]) -> Counter:
+    key = (
+        tuple(settings["lexicons"]),
+        settings["people"],
+        settings["name_likelihoods"],
+        tuple(sorted(settings.get("files", {}).items())),
+    )
+    return _counter(*key)
+
+
+@lru_cache(maxsize=4)
+def _counter(
+    lexicons: tuple[str, ...], people: str | None, likelihoods: bool, _: object
+) -> Counter:
+    counted = _counted({"lexicons": lexicons, "people": people, "name_likelihoods": likelihoods})
+    table = people_table(people) if people is not None else {}
+    matcher, column, names = Matcher(), 0, []
+    for number, each in enumerate(counted):
+        if likelihoods and each.attribute == RACE:
+            names.append((column, each.groups))
+        for group, words in zip(each.groups, each.words, strict=True):
+            matcher.add(number, words, column, each.followed_by)
+            if each.attribute == RACE:
+                named = [person for person, race in table.items() if race == group]
+                matcher.add(number, named, column, None)
+            column += 1
+    return Counter(matcher, column, tuple(names))
+
+
+def _counted(settings: Mapping[str, Any]) -> list[Lexicon]:
+    """The lexicons by name, with the races of the user's table as further groups."""
+    found = [lexicon(spec) for spec in settings["lexicons"]]
+    people = settings["people"]
+    if people is None and not settings["name_likelihoods"]:
+        return found
+    if not any(each.attribute == RACE for each in found):
+        found.append(Lexicon("named-people", RACE, (), (), "named people"))
+    races = tuple(dict.fromkeys(people_table(people).values())) if people is not None else ()
+    ending = (PEOPLE if people is not None else "") + (
+        NAMES if settings["name_likelihoods"] else ""
+    )
+    base = () if races else ("White", "Black", "Asian")
+    return [_with_races(x, (*base, *races), ending) if x.attribute == RACE else x for x in found]
+
+
+def _with_races(each: Lexicon, races: tuple[str, ...], ending: str) -> Lexicon:
+    new = tuple(race for race in races if race not in each.groups)
+    return replace(
+        each,
+        name=each.name + ending,
+        groups=each.groups + new,
+        words=each.words + ((),) * len(new),
+    )
+
+
+def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+    return _setup(group_word_settings())(row, strata)
+
+
+_SETUP: Callable[[Mapping[str, Any]], Callable[..., Any]] = _setup
+
+GROUP_WORDS = Annotator(
+    name="group_words.v1",
+    summary="Words of each group in each sentence of a text, and where they stand.",
+    reads="texts; lexicons; perhaps the user's table of people",
+    unit="sentence",
+    range="0 and up; fractions only where first names count by the shares of their bearers",
+    undefined_when="a text that was refused, empty or failed has no words",
+    equation="n_{h,m}: words of group m in text h, counted in each of its sentences",
+    source="Fang et al. 2024, Methods (word lists; race descriptor + occupation; named people)",
+    run=_run,
+    schema=pa.schema(
+        [
+            pa.field("words", pa.int32()),
+            pa.field("sentences", pa.list_(_SPAN)),
+            pa.field("sentence_words", pa.list_(pa.int32())),
+            pa.field("counts", pa.list_(pa.list_(pa.float32()))),
+            pa.field("spans", pa.list_(_HIT)),
+        ]
+    ),
+    accuracy="exact for the lists it is given; which people or groups they miss is not known",
+    setup=_SETUP,
+)

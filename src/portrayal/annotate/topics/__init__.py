@@ -1,0 +1,26 @@
+"""Topics: what texts are about, by latent Dirichlet allocation.
+
+A *topic model* is a set of topics, each a distribution of words, fitted once to all texts of a run
+and its reference. A text has *shares* of topics; a sentence has one topic, its most likely. A model
+is saved as JSON and plain arrays, and can be used for other texts. Inference needs no more than
+numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
+"""
+
+from portrayal.annotate.topics.fit import TABLES, fit_topics, saved_topics, topics_stage
+from portrayal.annotate.topics.model import TopicModel
+from portrayal.annotate.topics.settings import TopicSettings
+from portrayal.annotate.topics.store import load_topics, save_topics
+from portrayal.annotate.topics.texts import TopicTexts, read_topic_texts
+
+__all__ = [
+    "TABLES",
+    "TopicModel",
+    "TopicSettings",
+    "TopicTexts",
+    "fit_topics",
+    "load_topics",
+    "read_topic_texts",
+    "save_topics",
+    "saved_topics",
+    "topics_stage",
+]

@@ -1,0 +1,159 @@
+"""The documents of a run as bags of lemmas, in an order that no shard decides."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from portrayal.annotate.topics.arrays import Floats
+from portrayal.annotate.topics.bags import Bags, bags_of
+from portrayal.annotate.topics.lemmas import forms, lemmas
+from portrayal.errors import DataError
+from portrayal.run.directory import Run
+from portrayal.run.stages import Stage
+
+MIN_DOCUMENTS = 2
+"""Documents a word must stand in to be part of the vocabulary."""
+
+MAX_WORDS = 100_000
+"""Words of the vocabulary at most: those in most documents."""
+
+_HELD_OUT = 0.1
+
+
+class TooFewTextsError(DataError):
+    """The texts share too few words for topics."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """The readable texts of a run and of its reference.
+
+    Attributes
+    ----------
+    words
+        The vocabulary, sorted.
+    bags
+        One bag for each text, in the order of a hash of its id: shuffled, and the same whatever the
+        shards.
+    held_out
+        Whether the text belongs to a pair that is held out, shape (n,): a tenth of the pairs, so
+        that no held-out text has its original, or another version of it, among the fitted.
+    """
+
+    words: tuple[str, ...]
+    bags: Bags
+    held_out: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+    @property
+    def word_count(self) -> Floats:
+        """How often each word occurs, shape (V,)."""
+        total = np.bincount(self.bags.word, self.bags.count, minlength=len(self.words))
+        return np.asarray(total, dtype=np.float64)
+
+
+def read_corpus(run: Run, seed: int) -> Corpus:
+    """Read every text with the outcome "ok", the reference's too.
+
+    Raises
+    ------
+    TooFewTextsError
+        When there are fewer than two texts with words, or no word stands in two texts.
+    """
+    numbers = _Numbers()
+    parts: list[Bags] = []
+    keys: list[bytes] = []
+    pairs: list[bytes] = []
+    for side, stage, prompts in (
+        ("text", run.texts, run.prompts_path),
+        ("reference", run.reference, run.reference_prompts_path),
+    ):
+        for ids, about, texts in _shards(stage, prompts):
+            parts.append(bags_of(numbers.of(text) for text in texts))
+            keys += [_hash(seed, side, name) for name in ids]
+            pairs += [_hash(seed, "pair", name) for name in about]
+    bags = _join(parts)
+    words, bags = _prune(numbers.words, bags)
+    order = np.array(
+        sorted(np.flatnonzero(np.diff(bags.start)).tolist(), key=keys.__getitem__), dtype=np.int64
+    )
+    if len(order) < 2 or not words:
+        raise TooFewTextsError(
+            f"topics need at least two texts that share words; {len(order)} of {len(keys)} "
+            "readable texts hold a word that another holds"
+        )
+    held = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
+    held_out = np.array([pairs[i] in held for i in order], dtype=bool)
+    return Corpus(words, bags.take(order), held_out)
+
+
+class _Numbers(dict[str, int]):
+    """Number of the lemma of every form met so far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lemmas, self._known = lemmas(), dict[str, int]()
+
+    def __missing__(self, form: str) -> int:
+        lemma = self._lemmas[form]
+        number = self[form] = self._known.setdefault(lemma, len(self._known))
+        return number
+
+    def of(self, text: str) -> list[int]:
+        return list(map(self.__getitem__, forms(text)))
+
+    @property
+    def words(self) -> list[str]:
+        return list(self._known)
+
+
+def _shards(stage: Stage, prompts: Path) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Yield ids, pairs and texts of the readable rows of each shard."""
+    parts = stage.parts()
+    if not parts:
+        return
+    table = pq.read_table(prompts, columns=["prompt_id", "strata"])
+    pair_of = {
+        row["prompt_id"]: dict(row["strata"]).get("pair", row["prompt_id"])
+        for row in table.to_pylist()
+    }
+    for part in parts:
+        rows = pq.read_table(part, columns=["text_id", "prompt_id", "text", "outcome"]).to_pylist()
+        read = [row for row in rows if row["outcome"] == "ok"]
+        yield (
+            [row["text_id"] for row in read],
+            [pair_of[row["prompt_id"]] for row in read],
+            [row["text"] for row in read],
+        )
+
+
+def _hash(seed: int, *words: str) -> bytes:
+    return hashlib.blake2b("\x1f".join((str(seed), *words)).encode(), digest_size=16).digest()
+
+
+def _join(parts: list[Bags]) -> Bags:
+    sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
+    return Bags(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int32), *(part.word for part in parts)]),
+        np.concatenate([np.zeros(0, np.float32), *(part.count for part in parts)]),
+    )
+
+
+def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
+    """Keep the words of the vocabulary, and number them in their sorted order."""
+    in_documents = np.bincount(bags.word, minlength=len(words))
+    frequent = [i for i in range(len(words)) if in_documents[i] >= MIN_DOCUMENTS]
+    frequent.sort(key=lambda i: (-int(in_documents[i]), words[i]))
+    kept = sorted(frequent[:MAX_WORDS], key=lambda i: words[i])
+    number = np.full(len(words), -1, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))
+    inside = number[bags.word] >= 0 if len(words) else np.zeros(0, dtype=bool)
+    word, owner, count = number[bags.word][inside], owner[inside], bags.count[inside]
+    order = np.lexsort((word, owner))
+    start = np.searchsorted(owner, np.arange(len(bags) + 1))
+    return tuple(words[i] for i in kept), Bags(start, word[order].astype(np.int32), count[order])

@@ -1,0 +1,162 @@
+"""Inference: the topic shares of documents under a fitted model, many documents at a time.
+
+The updates are those of `gensim.models.LdaModel.inference` (Hoffman, Blei and Bach 2010, Algorithm
+2, E step), begun from equal weights in place of random ones, so that a document's result depends on
+nothing but the document. Documents with the same number of distinct words are worked on together.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.special import gammaln, psi
+
+from portrayal.annotate.topics.arrays import Floats, Ints
+from portrayal.annotate.topics.bags import Bags
+
+ITERATIONS = 50
+THRESHOLD = 0.001
+"""Mean change of gamma below which a document is finished, as in gensim."""
+
+_CELLS = 1 << 18  # documents × words × topics that are worked on together: about 1 MB
+
+
+def infer(
+    bags: Bags,
+    weights: Floats,
+    alpha: Floats,
+    *,
+    iterations: int = ITERATIONS,
+    threshold: float = THRESHOLD,
+    first: Floats | None = None,
+) -> Floats:
+    """Return gamma, the variational Dirichlet of each document's topics.
+
+    Parameters
+    ----------
+    bags
+        n documents.
+    weights
+        exp E[log beta], shape (V, K); its type is that of the arithmetic.
+    alpha
+        Prior of the topics, shape (K,).
+    iterations, threshold
+        When a document is finished.
+    first
+        gamma to begin from, shape (n, K); equal weights by default.
+
+    Returns
+    -------
+    array
+        Shape (n, K); a document without words keeps `alpha`.
+    """
+    kind = weights.dtype
+    alpha = alpha.astype(kind)
+    gamma = np.tile(alpha, (len(bags), 1))
+    for rows, place in _batches(bags, len(alpha)):
+        begin = np.ones((len(rows), len(alpha)), kind) if first is None else first[rows]
+        gamma[rows] = _settle(
+            weights[bags.word[place]],
+            bags.count[place].astype(kind),
+            alpha,
+            begin.astype(kind),
+            iterations,
+            threshold,
+        )
+    return gamma
+
+
+def assign(bags: Bags, weights: Floats, theta: Floats, owner: Ints) -> Floats:
+    """Share the words of pieces of documents out to topics, as the whole document's inference does.
+
+    Parameters
+    ----------
+    bags
+        n pieces, such as sentences.
+    weights
+        exp E[log beta], shape (V, K).
+    theta
+        exp E[log theta] of the documents, shape (d, K).
+    owner
+        Which document each piece is of, shape (n,).
+
+    Returns
+    -------
+    array
+        Words of each piece by topic, shape (n, K). Summed over a document's pieces, with alpha
+        added, they are the gamma of that document's next update.
+    """
+    mass = np.zeros((len(bags), theta.shape[1]), weights.dtype)
+    tiny = np.finfo(weights.dtype).eps
+    for rows, place in _batches(bags, theta.shape[1]):
+        chosen, of = weights[bags.word[place]], theta[owner[rows]]
+        norm = np.matmul(chosen, of[:, :, np.newaxis])[:, :, 0] + tiny
+        ratio = bags.count[place].astype(weights.dtype) / norm
+        mass[rows] = of * np.matmul(ratio[:, np.newaxis, :], chosen)[:, 0, :]
+    return mass
+
+
+def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints]]:
+    """Yield documents with as many distinct words, and where their words stand: (b,), (b, l)."""
+    sizes = np.diff(bags.start)
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        same = np.flatnonzero(sizes == size)
+        step = max(1, _CELLS // (size * n_topics))
+        for low in range(0, len(same), step):
+            rows = same[low : low + step]
+            yield rows, bags.start[rows, np.newaxis] + np.arange(size)
+
+
+def _settle(
+    weights: Floats,
+    count: Floats,
+    alpha: Floats,
+    gamma: Floats,
+    iterations: int,
+    threshold: float,
+) -> Floats:
+    """Update gamma of b documents of l words until each is finished.
+
+    Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).
+    """
+    tiny = np.finfo(weights.dtype).eps
+    result = np.empty_like(gamma)
+    left = np.arange(len(gamma))
+    theta = expected(gamma)
+    for turn in range(iterations):
+        norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
+        mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
+        before, gamma = gamma, alpha + theta * mass
+        change = np.abs(gamma - before).mean(axis=1)
+        open_ = change >= threshold
+        if turn == iterations - 1:
+            open_[:] = False
+        result[left[~open_]] = gamma[~open_]
+        if not open_.any():
+            break
+        if not open_.all():
+            left, gamma, count, weights = left[open_], gamma[open_], count[open_], weights[open_]
+        theta = expected(gamma)
+    return result
+
+
+def expected(gamma: Floats) -> Floats:
+    """Return exp E[log theta] of Dirichlet distributions, shape (n, K) -> (n, K)."""
+    return np.asarray(np.exp(psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))))
+
+
+def log_bound(bags: Bags, gamma: Floats, weights: Floats, alpha: Floats) -> Floats:
+    """Return the variational bound on each document's log likelihood, shape (n,).
+
+    Blei, Ng and Jordan 2003, Eq. 15, without the terms of the topics themselves.
+    """
+    gamma, alpha = gamma.astype(np.float64), alpha.astype(np.float64)
+    total = gamma.sum(axis=1)
+    log_theta = psi(gamma) - psi(total)[:, np.newaxis]
+    theta = np.exp(log_theta)
+    bound = ((alpha - gamma) * log_theta + gammaln(gamma) - gammaln(alpha)).sum(axis=1)
+    bound += gammaln(alpha.sum()) - gammaln(total)
+    for document in range(len(bags)):
+        inside = slice(bags.start[document], bags.start[document + 1])
+        likelihood = weights[bags.word[inside]].astype(np.float64) @ theta[document]
+        bound[document] += bags.count[inside] @ np.log(likelihood + np.finfo(np.float64).tiny)
+    return np.asarray(bound)

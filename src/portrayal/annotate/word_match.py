@@ -1,0 +1,138 @@
+"""Matching: where the words of several lexicons stand in a text.
+
+Words are compared without regard to case, and an apostrophe ends a word, so "women's" and "she's"
+hold "women" and "she". A hyphen joins: "man-made" and "Spider-Man" hold no "man"; an entry with a
+hyphen or a space ("African-American") is found with either. Phrases may not cross a sentence. Where
+entries of one lexicon overlap, the longest counts.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"[\w\u0300-\u036f]+(?:[-‐‑][\w\u0300-\u036f]+)*")
+_HYPHENS = str.maketrans("‐‑", "--")
+_INITIAL = re.compile(r"\w|jr|sr|st|dr", re.IGNORECASE)
+
+Words = tuple[str, ...]
+
+
+class Token(NamedTuple):
+    """A word and where it stands; `word` is in lower case."""
+
+    start: int
+    end: int
+    written: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A counted word or phrase: where it stands, and its column. `first`, `last` are tokens."""
+
+    start: int
+    end: int
+    column: int
+    first: int
+    last: int
+
+
+@dataclass
+class _Entries:
+    """What may follow a first word in one lexicon: rest of the words → column and counted words."""
+
+    rest: dict[Words, tuple[int, int]] = field(default_factory=dict)
+    lengths: list[int] = field(default_factory=list)
+
+
+class Matcher:
+    """Finds the entries of several lexicons in one pass."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, dict[int, _Entries]] = {}
+
+    def add(
+        self, lexicon: int, phrases: Iterable[str], column: int, followed_by: Iterable[str] | None
+    ) -> None:
+        """Let `phrases` count in `column`, where `followed_by` follows if given."""
+        tails = [()] if followed_by is None else [v for f in followed_by for v in _variants(f)]
+        for words in (variant for phrase in phrases for variant in _variants(phrase)):
+            entries = self._first.setdefault(words[0], {}).setdefault(lexicon, _Entries())
+            for tail in tails:
+                entries.rest.setdefault((*words[1:], *tail), (column, len(words)))
+            entries.lengths = sorted({len(rest) for rest in entries.rest}, reverse=True)
+
+    def find(self, text: str, tokens: Sequence[Token], end: int) -> list[Hit]:
+        """Return the hits among the tokens of one sentence, which ends at offset `end`."""
+        found: list[Hit] = []
+        taken: dict[int, int] = {}
+        for at, token in enumerate(tokens):
+            lexicons = self._first.get(token.word)
+            if lexicons is None:
+                continue
+            for lexicon, entries in lexicons.items():
+                if at < taken.get(lexicon, 0):
+                    continue
+                hit = _longest(entries, text, tokens, at, end)
+                if hit is not None:
+                    found.append(hit)
+                    taken[lexicon] = hit.last
+        return found
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of a text in order; underscores count as spaces."""
+    flat = text.replace("_", " ") if "_" in text else text
+    if flat.isascii():
+        return [
+            Token(*match.span(), written := match[0], written.lower())
+            for match in _TOKEN.finditer(flat)
+        ]
+    return [
+        Token(
+            *match.span(),
+            written := match[0],
+            written.lower() if written.isascii() else _fold(written),
+        )
+        for match in _TOKEN.finditer(flat)
+    ]
+
+
+def _fold(written: str) -> str:
+    return unicodedata.normalize("NFC", written).casefold().translate(_HYPHENS)
+
+
+def _variants(phrase: str) -> set[Words]:
+    """Ways of writing a phrase: as it is, with spaces for hyphens, and joined by hyphens."""
+    words = tuple(token.word for token in tokens(phrase))
+    apart = tuple(part for word in words for part in word.split("-"))
+    joined = ("-".join(apart),) if len(apart) > 1 and "'" not in phrase.replace("’", "'") else words
+    return {words, apart, joined} if words else set()
+
+
+def _longest(
+    entries: _Entries, text: str, tokens: Sequence[Token], at: int, end: int
+) -> Hit | None:
+    for length in entries.lengths:
+        last = at + 1 + length
+        if last > len(tokens):
+            continue
+        known = entries.rest.get(tuple(token.word for token in tokens[at + 1 : last]))
+        if known is not None and tokens[last - 1].end <= end and _close(text, tokens[at:last]):
+            column, counted = known
+            return Hit(tokens[at].start, tokens[at + counted - 1].end, column, at, last)
+    return None
+
+
+def _close(text: str, tokens: Sequence[Token]) -> bool:
+    """Whether nothing but white space, an apostrophe or an initial's full stop stands between."""
+    for before, after in pairwise(tokens):
+        gap = text[before.end : after.start].strip()
+        if gap == "." and not _INITIAL.fullmatch(before.written):
+            return False
+        if gap not in ("", "'", "’", "."):
+            return False
+    return True

@@ -1,0 +1,198 @@
+"""The news audit: its components, in order."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from portrayal import registry
+from portrayal.annotate import Annotation
+from portrayal.annotate.group_words import DEFAULT_LEXICONS, group_word_settings
+from portrayal.annotate.sentiment import sentiment_settings
+from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
+from portrayal.annotate.toxicity import toxicity_settings
+from portrayal.errors import OptionError
+from portrayal.measure.documents import document_levels, read_topics
+from portrayal.measure.paired_levels import sentence_levels, word_levels
+from portrayal.measure.paired_texts import pair_texts
+from portrayal.records import Estimate
+from portrayal.run.directory import Run
+from portrayal.studies.news.levels import DOCUMENT, LEVELS, SENTIMENT, TOXICITY, chosen_levels
+from portrayal.studies.news.prompts import FIELDS
+from portrayal.studies.news.reproduce import reproduce
+from portrayal.studies.study import Options, Say, Study, option
+
+MEASURES = (
+    "paired_distance.v1",
+    "prejudice_rate.v1",
+    "prejudice_change.v1",
+    "group_change.v1",
+    "prompt_effect.v1",
+    "refusals.v1",
+    "text_lengths.v1",
+    "topic_use.v1",
+    "pair_fates.v1",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewsOptions(Options):
+    """What a user may choose.
+
+    Attributes
+    ----------
+    levels
+        Some of `LEVELS`; none chooses all but toxicity, as far as their libraries are installed.
+    lexicons, people, name_likelihoods
+        See `portrayal.annotate.group_words.group_word_settings`.
+    sentiment
+        Registered engine.
+    toxicity_model
+        Model directory or hub name; see `portrayal.annotate.toxicity.toxicity_settings`.
+    topics, topic_model
+        See `TopicSettings`.
+    base_form
+        Prompt form with which the others are compared; None takes "unbiased" where it occurs, else
+        the first.
+    """
+
+    levels: tuple[str, ...] = option((), f"Levels to measure, of {', '.join(LEVELS)}.")
+    lexicons: tuple[str, ...] = option(
+        DEFAULT_LEXICONS, "Word lists of groups: registered ones or files."
+    )
+    people: str | None = option(None, "Your table of people (CSV: person, race); they count.")
+    name_likelihoods: bool = option(
+        False, "Count named people by the race shares of their first name's bearers."
+    )
+    sentiment: str = option("textblob", "Engine that scores sentiment.")
+    toxicity_model: str = option("unitary/toxic-bert", "Classifier of toxicity: directory or hub.")
+    topics: tuple[int, ...] = option((), "Numbers of topics to try; default 200, 250, 300.")
+    topic_model: str | None = option(None, "Saved topic model to use in place of a new one.")
+    base_form: str | None = option(None, "Prompt form that the others are compared with.")
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be used, before any text is read."""
+        self.scope("")
+        self.chosen()
+        self.group_words()
+        self.topic_settings()
+
+    def chosen(self) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return the levels to measure, and the reason for each that is left out."""
+        return chosen_levels(self.levels, self.sentiment)
+
+    def group_words(self) -> dict[str, Any]:
+        """Return the settings of `group_words.v1`."""
+        return group_word_settings(self.lexicons, self.people, self.name_likelihoods)
+
+    def topic_settings(self) -> TopicSettings:
+        """Return the settings of the document level."""
+        return TopicSettings(self.topic_model, self.topics, self.seed)
+
+
+def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
+    """Return what is read from the texts and, alike, from the originals."""
+    levels = options.chosen()[0]
+    wanted: list[tuple[str, dict[str, Any]]] = [("group_words.v1", options.group_words())]
+    if SENTIMENT in levels:
+        wanted.append(("sentiment.v1", sentiment_settings(options.sentiment)))
+    if TOXICITY in levels:
+        wanted.append(("toxicity.v1", toxicity_settings(options.toxicity_model)))
+    return tuple(
+        Annotation(name, settings, reference)
+        for name, settings in wanted
+        for reference in (False, True)
+    )
+
+
+def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
+    """Fit the topic model, and say which levels are left out; returns the mark of the topics."""
+    levels, left_out = options.chosen()
+    for level, reason in left_out.items():
+        say(f"left out: {level} level: {reason}")
+    if DOCUMENT not in levels:
+        return None
+    fit_topics(run, options.topic_settings(), say)
+    return str(topics_stage(run).note()["fingerprint"])
+
+
+def estimate(run: Run, options: NewsOptions) -> Iterator[Estimate]:
+    """Yield every estimate of the audit from a run with complete annotations.
+
+    Parameters
+    ----------
+    run
+        The run, with its topics fitted.
+    options
+        Levels, lexicons, engines, and how sure to be.
+    """
+    levels, _ = options.chosen()
+    paired = pair_texts(run, sentiment=SENTIMENT in levels, toxicity=TOXICITY in levels)
+    if options.base_form is not None and options.base_form not in paired.forms:
+        known = ", ".join(paired.forms)
+        raise OptionError(f"no text has the form {options.base_form!r}; forms: {known}.")
+    found = [*word_levels(paired, options.seed)] if "word" in levels else []
+    found += sentence_levels(paired, options.seed)
+    base = {"base": options.base_form}
+    needs: dict[str, dict[str, Any]] = {"prompt_effect.v1": base, "refusals.v1": base}
+    left_out = set()
+    if DOCUMENT in levels:
+        settings = options.topic_settings()
+        topics = read_topics(run, paired, settings)
+        found += document_levels(run, paired, settings, options.seed, topics)
+        needs["topic_use.v1"] = {"topics": topics}
+    else:
+        left_out.add("topic_use.v1")
+    paired = paired.with_levels(found)
+    scope = options.scope("news", instruments=_instruments(run, options))
+    for name in MEASURES:
+        if name not in left_out:
+            measure = registry.component("measures", name)
+            yield from measure.run(paired, scope, **needs.get(name, {}))
+
+
+def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
+    """Return what the numbers rest on, and the levels that are missing with the reason."""
+    levels, left_out = options.chosen()
+    found = {"lexicons": ", ".join(Path(name).name for name in options.lexicons)}
+    if options.people is not None:
+        found["people"] = Path(options.people).name
+    if options.name_likelihoods:
+        found["named people"] = "by race shares of the bearers of their first names"
+    if SENTIMENT in levels:
+        found["sentiment"] = options.sentiment
+    if TOXICITY in levels:
+        found["toxicity"] = options.toxicity_model
+    if DOCUMENT in levels:
+        model, undefined = saved_topics(run)
+        found["topics"] = undefined if model is None else f"K = {model.n_topics}"  # type: ignore[assignment]
+    return found | {f"{level} level": f"left out: {why}" for level, why in left_out.items()}
+
+
+def sample() -> dict[str, Path]:
+    """Return the texts that ship with the study, all written by a language model."""
+    folder = Path(str(files("portrayal.studies.news")))
+    return {"texts": folder / "sample.jsonl", "reference": folder / "sample_originals.jsonl"}
+
+
+STUDY = Study(
+    name="news",
+    title="News: model text against human originals",
+    paper="Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M., & Zhao, X. (2024). Bias of "
+    "AI-generated content: an examination of news produced by large language models. "
+    "Scientific Reports, 14.",
+    question="When a model writes the article to a headline, whom does it mention, and in what "
+    "tone, compared with the article that people wrote?",
+    fields=FIELDS,
+    prompts=lambda: (),
+    options=NewsOptions,
+    annotations=annotations,
+    measures=MEASURES,
+    estimate=estimate,
+    sample=sample,
+    reproduce=reproduce,
+    card="card.md",
+    pair_field="pair",
+    fit=fit,
+)

@@ -1,0 +1,119 @@
+"""Sentiment: TextBlob's own numbers, sentence by sentence; and other engines."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portrayal.annotate.sentences import sentences
+from portrayal.annotate.sentiment import sentiment_settings
+from portrayal.annotate.sentiment.rows import SENTIMENT
+from portrayal.annotate.sentiment.textblob import Polarity, engine
+from portrayal.errors import MissingExtraError, UnknownNameError
+
+pytest.importorskip("textblob", reason="sentiment needs textblob (extra 'news')")
+
+from textblob import TextBlob
+from textblob.en import sentiment as theirs
+
+SENTENCES = (
+    "The film was wonderful.",
+    "It was not a good day, and not very bad either.",
+    "He isn't happy; she's extremely sad!",
+    "A remarkably ugly, hardly useful thing...",
+    "Great!!! Really great :) and awful :-( too.",
+    "Nice try (!) said the U.S. envoy, Mr. Doe, e.g. at 8) and 10:30.",
+    "“Best ever,” she said: D is the worst grade. XD o.O <3",
+    "To: Obama, so. O Captain! Note: bad; good; s: S",
+    "We don't think: I can't: c'est la vie :P",
+    "",
+    "1,000 people, 50% angry.",
+)
+
+
+@pytest.fixture(scope="module")
+def polarity() -> Polarity:
+    return engine()
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_equal_to_textblob(polarity: Polarity, text: str) -> None:
+    assert polarity(text) == theirs(text)[0] == TextBlob(text).sentiment.polarity
+
+
+MARKS = "D P o O s S c b 3 8 x X : ; - ( ) ! . , ... ' \" “ ’ = * > < [ ] ^ / _ ° ♥"
+WORDS = (
+    "good bad very not n't never really hardly ly isn't she's :) :-( (!) 10:30 U.S. e.g. to: so."
+)
+PIECES = st.sampled_from([*MARKS.split(" "), *WORDS.split(" "), "\n", "\n\n"])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(PIECES, st.sampled_from(["", " ", "  "])), max_size=14))
+def test_equal_to_textblob_on_any_text(pieces: list[tuple[str, str]]) -> None:
+    text = "".join(piece + gap for piece, gap in pieces)
+    assert engine()(text) == theirs(text)[0], text
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(SENTENCES), max_size=6), st.sampled_from([" ", "\n\n", ""]))
+def test_sentences_and_whole_text_at_once(chosen: list[str], gap: str) -> None:
+    text = gap.join(chosen)
+    spans = sentences(text)
+    each, whole = engine().by_sentence(text, spans)
+    assert each == [theirs(text[start:end])[0] for start, end in spans]
+    assert whole == theirs(text)[0]
+
+
+def test_equal_to_textblob_on_news(shared_data: Callable[[str], Path], polarity: Polarity) -> None:
+    lines = shared_data("news/human_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    for text in (json.loads(line)["text"] for line in lines):
+        spans = sentences(text)
+        each, whole = polarity.by_sentence(text, spans)
+        assert each == [theirs(text[start:end])[0] for start, end in spans]
+        assert whole == theirs(text)[0]
+
+
+def test_a_row_has_one_score_for_each_sentence() -> None:
+    assert SENTIMENT.setup is not None
+    row = SENTIMENT.setup(sentiment_settings())({"text": "Good. Bad. It rained."}, {})
+    assert row["polarity"] == pytest.approx([0.7, -0.7, 0.0])
+    assert row["whole"] == pytest.approx(0.0)
+
+
+def test_vader_is_another_engine() -> None:
+    vader = pytest.importorskip(
+        "vaderSentiment.vaderSentiment", reason="the engine vader needs vaderSentiment"
+    )
+    assert SENTIMENT.setup is not None
+    text = "A great day. A terrible night!"
+    row = SENTIMENT.setup(sentiment_settings("vader"))({"text": text}, {})
+    own = vader.SentimentIntensityAnalyzer().polarity_scores
+    expected = [own("A great day.")["compound"], own("A terrible night!")["compound"]]
+    assert row["polarity"] == expected
+    assert row["whole"] == own(text)["compound"]
+    assert row["polarity"][0] > 0 > row["polarity"][1]
+
+
+def test_an_unknown_engine_names_those_there_are() -> None:
+    with pytest.raises(UnknownNameError, match="Registered: textblob, vader"):
+        sentiment_settings("os:system")
+
+
+def test_without_the_package_an_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from portrayal.annotate.sentiment import textblob, vader
+
+    def missing() -> None:
+        raise ImportError
+
+    monkeypatch.setattr(textblob, "_rules", missing)
+    with pytest.raises(MissingExtraError, match=r"portrayal\[news\]"):
+        textblob.engine()
+    monkeypatch.setitem(__import__("sys").modules, "vaderSentiment.vaderSentiment", None)
+    with pytest.raises(MissingExtraError, match=r"portrayal\[vader\]"):
+        vader.engine()

@@ -1,0 +1,142 @@
+"""Fitting once, keeping, reusing, and saying why there are no topics."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from portrayal.annotate.topics import (
+    TopicSettings,
+    fit_topics,
+    load_topics,
+    save_topics,
+    saved_topics,
+    topics_stage,
+)
+from portrayal.errors import DataError, OptionError, RunError
+from topic_run import news, paired_run, silent, topic_run
+
+pytest.importorskip("gensim")
+pytest.importorskip("lemminflect")
+
+
+def test_a_fit_is_kept_and_used_again(tmp_path: Path) -> None:
+    run, _, settings = topic_run(tmp_path / "run")
+    arrays = topics_stage(run).folder / "arrays.npz"
+    made = arrays.stat().st_mtime_ns
+    said: list[str] = []
+    again = fit_topics(run, settings, said.append)
+    assert arrays.stat().st_mtime_ns == made
+    assert said == []
+    assert again is not None
+    assert again.n_topics == 2
+    fit_topics(run, TopicSettings(topics=(3,)), silent)
+    assert saved_topics(run)[0].n_topics == 3  # type: ignore[union-attr]
+
+
+def test_shards_change_nothing(tmp_path: Path) -> None:
+    found = []
+    for rows, workers in ((1000, 1), (7, 2)):
+        run = paired_run(tmp_path / str(rows), *news(20), shard_rows=rows, workers=workers)
+        found.append(fit_topics(run, TopicSettings(topics=(2, 3)), silent))
+    one, other = found
+    assert one is not None
+    assert other is not None
+    assert one.words == other.words
+    np.testing.assert_array_equal(one.topics, other.topics)
+    assert one.facts == other.facts
+
+
+def test_a_saved_model_comes_back_and_serves_another_run(tmp_path: Path) -> None:
+    run, _, _ = topic_run(tmp_path / "run")
+    model = load_topics(run.path / "topics")
+    back = load_topics(save_topics(model, tmp_path / "copy"))
+    np.testing.assert_array_equal(model.topics, back.topics)
+    assert (model.words, model.facts) == (back.words, back.facts)
+    other = paired_run(tmp_path / "other", *news(5, seed=9))
+    used = fit_topics(other, TopicSettings(topic_model=str(tmp_path / "copy")), silent)
+    assert used is not None
+    np.testing.assert_array_equal(used.topics, model.topics)
+    texts = ["The team won the match.", ""]
+    np.testing.assert_array_equal(used.shares(texts), model.shares(texts))
+
+
+def test_the_chosen_k_is_of_least_perplexity(tmp_path: Path) -> None:
+    run, _, _ = topic_run(tmp_path / "run", topics=(2, 4, 8))
+    model = saved_topics(run)[0]
+    assert model is not None
+    tried = model.facts["tried"]
+    assert [each["k"] for each in tried] == [2, 4, 8]
+    assert model.n_topics == min(tried, key=lambda each: each["perplexity"])["k"]
+    assert model.facts["held_out_documents"] == 12
+
+
+def test_small_corpora_are_warned_of(tmp_path: Path) -> None:
+    said: list[str] = []
+    fit_topics(paired_run(tmp_path / "run", *news(1)), TopicSettings(), said.append)
+    assert "3 documents are too few for the paper's K of 200 to 300" in said[0]
+
+
+@pytest.mark.parametrize("texts", [("one", "two"), ("", "..."), ("?!", "—")])
+def test_no_topics_with_a_reason(tmp_path: Path, texts: tuple[str, str]) -> None:
+    human, made = ([{"pair": "p", "text": t, "model": "m"}] for t in texts)
+    run = paired_run(tmp_path / "run", human, made)
+    said: list[str] = []
+    assert fit_topics(run, TopicSettings(), said.append) is None
+    assert saved_topics(run)[0] is None
+    assert "at least two texts that share words" in str(saved_topics(run)[1])
+    assert said[0].startswith("warning: no topics")
+    assert fit_topics(run, TopicSettings(), said.append) is None
+    assert len(said) == 1
+
+
+def test_a_run_without_topics_says_so(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="run the audit again"):
+        saved_topics(paired_run(tmp_path / "run", *news(2)))
+
+
+def test_words_of_a_topic_are_its_own(tmp_path: Path) -> None:
+    run, _, _ = topic_run(tmp_path / "run")
+    model = saved_topics(run)[0]
+    assert model is not None
+    top = [set(model.top_words(k, 8)) for k in range(2)]
+    assert {"gallery", "museum"} <= top[0] or {"gallery", "museum"} <= top[1]
+    assert len(top[0] & top[1]) <= 1
+
+
+def test_hostile_files_are_refused(tmp_path: Path) -> None:
+    run, _, _ = topic_run(tmp_path / "run", pairs=5)
+    folder = save_topics(load_topics(run.path / "topics"), tmp_path / "model")
+    arrays = dict(np.load(folder / "arrays.npz"))
+    np.savez(folder / "arrays.npz", **arrays | {"alpha": np.array([{"a": 1}], dtype=object)})
+    with pytest.raises(DataError, match="allow_pickle"):
+        load_topics(folder)
+    np.savez(folder / "arrays.npz", **arrays | {"alpha": arrays["alpha"][:1]})
+    with pytest.raises(DataError, match="shape"):
+        load_topics(folder)
+    np.savez(folder / "arrays.npz", **arrays | {"eta": arrays["eta"] * np.nan})
+    with pytest.raises(DataError, match="finite"):
+        load_topics(folder)
+    np.savez(folder / "arrays.npz", **arrays | {"eta": arrays["eta"] * 2})
+    with pytest.raises(DataError, match="do not belong together"):
+        load_topics(folder)
+    (folder / "arrays.npz").write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(DataError, match="expected the arrays"):
+        load_topics(folder)
+    (folder / "model.json").write_text(json.dumps({"format": "other"}))
+    with pytest.raises(DataError, match="expected a topic model of format"):
+        load_topics(folder)
+    (folder / "model.json").write_text("[" * 10_000)
+    with pytest.raises(DataError, match="cannot be read as JSON"):
+        load_topics(folder)
+    with pytest.raises(DataError, match="holds no topic model"):
+        load_topics(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"topics": (1,)}, {"threshold": 0.0}, {"min_share": 1.0}, {"seed": -1}]
+)
+def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(OptionError):
+        TopicSettings(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,103 @@
+"""Inference agrees with gensim's, depends on one document alone, and adds up over sentences."""
+
+import numpy as np
+import pytest
+
+from portrayal.annotate.topics.bags import Bags, bags_of
+from portrayal.annotate.topics.engine import fit_lda
+from portrayal.annotate.topics.grid import choose_grid, passes_for, perplexity
+from portrayal.annotate.topics.infer import assign, expected, infer
+from portrayal.annotate.topics.model import TopicModel
+
+pytest.importorskip("gensim")
+WORDS = tuple(f"w{i:02}" for i in range(30))
+
+
+def _documents(seed: int = 0, n: int = 120) -> Bags:
+    rng = np.random.default_rng(seed)
+    made = []
+    for i in range(n):
+        low = 10 * (i % 3)
+        own = rng.integers(low, low + 10, 25)
+        made.append([*own.tolist(), *rng.integers(0, 30, 5).tolist()])
+    return bags_of(made)
+
+
+@pytest.fixture(scope="module")
+def model() -> TopicModel:
+    bags = _documents()
+    lda = fit_lda(bags, WORDS, 3, passes=5, seed=0)
+    counts = np.bincount(bags.word, bags.count, minlength=30)
+    return TopicModel(WORDS, lda.state.get_lambda(), lda.alpha, lda.eta, counts)
+
+
+def test_shares_are_gensims(model: TopicModel) -> None:
+    bags = _documents(1, 20)
+    gamma = model.infer(bags)
+    ours = gamma / gamma.sum(1, keepdims=True)
+    rebuilt = model.to_gensim()
+    for document, pairs in enumerate(bags.pairs()):
+        theirs = dict(rebuilt.get_document_topics(pairs, minimum_probability=0.0))
+        assert ours[document] == pytest.approx([theirs[k] for k in range(3)], abs=0.01)
+
+
+def test_a_document_does_not_depend_on_its_neighbours(model: TopicModel) -> None:
+    bags = _documents(2, 40)
+    together = model.infer(bags)
+    alone = np.vstack([model.infer(bags.take(np.array([i]))) for i in range(40)])
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_an_empty_document_keeps_the_prior(model: TopicModel) -> None:
+    gamma = model.infer(bags_of([[], [1, 2], [-1]]))
+    np.testing.assert_allclose(gamma[0], model.alpha)
+    np.testing.assert_allclose(gamma[2], model.alpha)
+
+
+def test_the_words_of_sentences_add_up_to_the_document(model: TopicModel) -> None:
+    sentences = [[0, 1, 2], [11, 12, 12], [25]]
+    whole = bags_of([[0, 1, 2, 11, 12, 12, 25]])
+    gamma = infer(whole, model.weights, model.alpha)
+    mass = assign(bags_of(sentences), model.weights, expected(gamma), np.zeros(3, dtype=int))
+    np.testing.assert_allclose(mass.sum(1), [3, 3, 1], rtol=1e-4)
+    np.testing.assert_allclose(model.alpha + mass.sum(0), gamma[0], atol=0.01)
+
+
+def test_perplexity_by_hand() -> None:
+    """One topic: the bound is exact, and perplexity is that of its words."""
+
+    class One:
+        alpha = np.array([1.0])
+        expElogbeta = np.array([[0.5, 0.25, 0.25]])  # noqa: N815
+
+    held_out = bags_of([[0, 0, 1, 2]])
+    by_hand = (0.5 * 0.5 * 0.25 * 0.25) ** (-1 / 4)
+    assert perplexity(One(), held_out) == pytest.approx(by_hand)  # type: ignore[arg-type]
+
+
+def test_perplexity_tells_a_fitting_model_from_one_too_coarse() -> None:
+    bags, held_out = _documents(0, 300), _documents(3, 60)
+    coarse = perplexity(fit_lda(bags, WORDS, 1, passes=5, seed=0), held_out)
+    fitting = perplexity(fit_lda(bags, WORDS, 3, passes=5, seed=0), held_out)
+    assert fitting < 0.8 * coarse
+
+
+def test_perplexity_is_near_gensims(model: TopicModel) -> None:
+    held_out = _documents(4, 60)
+    lda = model.to_gensim()
+    gamma = model.infer(held_out)
+    theirs_gamma = gamma[:, np.newaxis]  # as gensim's own inference shapes it
+    bound = lda.bound(held_out.pairs(), gamma=theirs_gamma) - lda.bound([], gamma=theirs_gamma)
+    theirs = np.exp(-bound / held_out.words.sum())
+    assert perplexity(lda, held_out) == pytest.approx(theirs, rel=0.01)
+
+
+def test_the_grid_is_the_papers_or_smaller_with_a_reason() -> None:
+    assert choose_grid(3000) == ((200, 250, 300), None)
+    grid, why = choose_grid(255)
+    assert grid == (6, 12, 25)
+    assert "255 documents are too few" in str(why)
+    assert choose_grid(3)[0] == (2,)
+    assert choose_grid(10, (7,)) == ((7,), None)
+    assert passes_for(100) == 20
+    assert passes_for(20_000) == 1

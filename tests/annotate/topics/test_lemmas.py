@@ -1,0 +1,28 @@
+"""Lemmas: what counts as one word."""
+
+import pytest
+
+pytest.importorskip("lemminflect")
+
+from portrayal.annotate.topics.lemmas import forms, lemmas
+
+
+def test_forms_are_words_and_clitics() -> None:
+    assert forms("China’s 2nd plan, isn't it?") == ["china", "'s", "2nd", "plan", "isn", "'t", "it"]
+
+
+@pytest.mark.parametrize(
+    ("written", "lemma"),
+    [
+        ("running", "run"),
+        ("Women", "woman"),
+        ("said", "say"),
+        ("number", "number"),
+        ("'s", "'s"),
+        ("2nd", "2nd"),
+        ("the", "the"),
+        ("zxqv", "zxqv"),
+    ],
+)
+def test_lemmas(written: str, lemma: str) -> None:
+    assert lemmas().of(written) == [lemma]

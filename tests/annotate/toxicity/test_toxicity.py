@@ -1,0 +1,140 @@
+"""Toxicity: a score for each sentence, by a classifier that the test makes."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from portrayal.annotate.toxicity import rows, toxicity_settings
+from portrayal.annotate.toxicity.classifier import load
+from portrayal.annotate.toxicity.rows import TOXICITY
+from portrayal.errors import DataError, MissingExtraError, OptionError
+
+TEXTS = ["Go away, fool. It rained all day.", "Hello there.", ""]
+
+
+def need(name: str) -> Any:
+    """Return a module of the extra `toxicity`; without it skip, or fail where skips are refused."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
+            raise
+        pytest.skip(f"{name} is not installed (extra 'toxicity')")
+
+
+@pytest.fixture(scope="module")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """Save a tiny random BERT that classifies texts."""
+    torch, transformers = need("torch"), need("transformers")
+
+    def save(labels: Sequence[str] = ("toxic", "insult"), *, safe: bool = True, **more: Any) -> str:
+        folder = tmp_path_factory.mktemp("bert")
+        words = "[PAD] [UNK] [CLS] [SEP] [MASK] go away fool it rained all day hello there . ,"
+        (folder / "vocab.txt").write_text("\n".join(words.split(" ")), encoding="utf-8")
+        transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+        torch.manual_seed(3)
+        config = transformers.BertConfig(
+            vocab_size=16, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+            intermediate_size=16, max_position_embeddings=24, initializer_range=0.8,
+            id2label=dict(enumerate(labels)), label2id={x: i for i, x in enumerate(labels)}, **more,
+        )  # fmt: skip
+        model = transformers.BertForSequenceClassification(config)
+        if safe:
+            model.save_pretrained(folder)
+        else:
+            config.save_pretrained(folder)
+            torch.save(model.state_dict(), folder / "pytorch_model.bin")
+        return str(folder)
+
+    return save
+
+
+def _annotated(settings: dict[str, Any]) -> list[dict[str, Any]]:
+    assert TOXICITY.setup is not None
+    found: list[dict[str, Any]] = TOXICITY.setup(settings)([{"text": t} for t in TEXTS], None)
+    return found
+
+
+def test_scores_of_sentences_with_a_fake_classifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def fake(texts: Sequence[str]) -> list[float]:
+        asked.extend(texts)
+        return [len(text) / 100 for text in texts]
+
+    monkeypatch.setattr(rows, "_classifier", lambda *_: fake)
+    found = _annotated(toxicity_settings("somewhere"))
+    assert found == [
+        {"toxicity": [0.14, 0.18], "whole": 0.33},
+        {"toxicity": [0.12], "whole": 0.12},
+        {"toxicity": [], "whole": 0.0},
+    ]
+    assert asked[:3] == ["Go away, fool.", "It rained all day.", "Hello there."]
+    assert pa.Table.from_pylist(found, schema=TOXICITY.schema).num_rows == 3
+
+
+def test_settings_are_checked_before_anything_loads() -> None:
+    assert toxicity_settings()["model"] == "unitary/toxic-bert"
+    with pytest.raises(OptionError, match="batch"):
+        toxicity_settings(batch=0)
+
+
+def test_without_the_packages_an_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"portrayal\[toxicity\]"):
+        load("somewhere")
+
+
+def test_scores_are_sigmoids_of_the_labels_logit(make: Callable[..., str]) -> None:
+    torch, transformers = need("torch"), need("transformers")
+    folder = make()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    network = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    pieces = ["Go away, fool.", "It rained all day.", "Hello there."]
+    with torch.inference_mode():
+        logits = [network(**tokenizer(p, return_tensors="pt")).logits[0] for p in pieces]
+    for label, column in (("toxic", 0), ("insult", 1)):
+        score = load(folder, label, "cpu")
+        expected = [float(logit.sigmoid()[column]) for logit in logits]
+        assert score(pieces) == pytest.approx(expected, abs=1e-5)
+    assert len({round(float(logit[0]), 3) for logit in logits}) == 3
+
+
+def test_no_score_depends_on_its_batch(make: Callable[..., str]) -> None:
+    folder = make()
+    found = [
+        _annotated(toxicity_settings(folder, device="cpu", batch=batch)) for batch in (1, 2, 32)
+    ]
+    assert found[0] == found[1] == found[2]
+    assert all(0.0 <= score <= 1.0 for row in found[0] for score in row["toxicity"])
+
+
+def test_long_texts_are_cut(make: Callable[..., str]) -> None:
+    score = load(make(), None, "cpu")
+    assert score(["fool " * 100]) == score(["fool " * 200])
+
+
+def test_labels_that_exclude_each_other_share_one(make: Callable[..., str]) -> None:
+    folder = make(("fine", "toxicity"), problem_type="single_label_classification")
+    fine, toxic = (load(folder, label, "cpu")(TEXTS[:2]) for label in ("fine", "TOXICITY"))
+    assert [a + b for a, b in zip(fine, toxic, strict=True)] == pytest.approx([1.0, 1.0], abs=2e-5)
+
+
+def test_a_label_that_the_model_lacks(make: Callable[..., str]) -> None:
+    with pytest.raises(OptionError, match="it has fine, other"):
+        load(make(("fine", "other")), None, "cpu")
+
+
+def test_models_that_cannot_be_loaded(make: Callable[..., str], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="could not be loaded"):
+        load(str(tmp_path), None, "cpu")
+    with pytest.raises(DataError, match="safetensors"):
+        load(make(safe=False), None, "cpu")

@@ -1,0 +1,103 @@
+"""Prejudice rate and change, and the change over all pairs, by hand."""
+
+import pytest
+
+from paired_world import level, one, quick, rows, scores
+from portrayal.measure.group_change import group_change
+from portrayal.measure.paired import Paired
+from portrayal.measure.prejudice_change import prejudice_change
+from portrayal.measure.prejudice_rate import prejudice_rate
+
+NAN = float("nan")
+WHOLE = {"domain": "all", "source": "all", "model": "m"}
+
+
+@pytest.fixture
+def shares() -> Paired:
+    """The share of women: 0.5 → 0.2, 0.4 → 0.3, 0.5 → 0.5, 0.2 → 0.6, and two that do not count."""
+    ours = [[0.2, 0.8], [0.3, 0.7], [0.5, 0.5], [0.6, 0.4], [0.4, 0.6], [NAN, NAN]]
+    theirs = [[0.5, 0.5], [0.4, 0.6], [0.5, 0.5], [0.2, 0.8], [0.0, 1.0], [0.5, 0.5]]
+    return rows([level(ours, theirs)])
+
+
+def test_rates_count_originals_that_mention_the_group(shares: Paired) -> None:
+    found = list(prejudice_rate(shares, quick()))
+    worse = one(found, **WHOLE, gender="F", direction="worse")
+    better = one(found, **WHOLE, gender="F", direction="better")
+    assert worse.value == 2 / 4
+    assert better.value == 1 / 4
+    assert worse.details["count"] == 2.0
+    assert worse.exclusions == {
+        "no group words in the generated text": 1,
+        "pair does not count for this group": 1,
+    }
+    men = one(found, **WHOLE, gender="M", direction="worse")
+    assert men.value == 2 / 5  # the pair whose original mentions men alone counts for them
+
+
+def test_changes_are_the_mean_among_those_pairs(shares: Paired) -> None:
+    found = list(prejudice_change(shares, quick()))
+    worse = one(found, **WHOLE, gender="F", direction="worse")
+    assert worse.value == pytest.approx((-0.3 - 0.1) / 2)
+    assert worse.n_units == 2
+    assert one(found, **WHOLE, gender="F", direction="better").value == pytest.approx(0.4)
+
+
+def test_the_change_of_a_group_is_over_all_pairs(shares: Paired) -> None:
+    found = list(group_change(shares, quick()))
+    women = one(found, **WHOLE, gender="F")
+    men = one(found, **WHOLE, gender="M")
+    assert women.value == pytest.approx((-0.3 - 0.1 + 0.0 + 0.4 + 0.4) / 5)
+    assert men.value == pytest.approx(-women.value)
+    assert women.tests[0].method.startswith("cluster-robust")
+
+
+def test_a_rise_of_toxicity_is_the_worse_direction() -> None:
+    toxic = scores([[0.3, 0.1], [0.2, NAN]], [[0.1, 0.2], [0.1, 0.4]], worse=+1)
+    found = list(prejudice_rate(rows([toxic]), quick()))
+    assert one(found, **WHOLE, gender="F", direction="worse").value == 1.0
+    assert one(found, **WHOLE, gender="M", direction="worse").value == 0.0
+    changes = list(prejudice_change(rows([toxic]), quick()))
+    assert one(changes, **WHOLE, gender="F", direction="worse").value == pytest.approx(0.15)
+    none = one(changes, **WHOLE, gender="M", direction="worse")
+    assert none.value is None
+    assert none.undefined == "no pair in which the group changed in this direction"
+
+
+def test_a_change_within_rounding_is_no_change() -> None:
+    its = level([[0.1 + 0.2, 0.7]], [[0.3, 0.7]])
+    found = list(prejudice_rate(rows([its]), quick()))
+    assert {e.value for e in found} == {0.0}
+
+
+def test_intervals_resample_pairs_not_texts() -> None:
+    """Eight texts of two pairs say no more than two: the clustered interval is the wider one."""
+    ours = [[0.1, 0.9], [0.2, 0.8]] * 4 + [[0.8, 0.2], [0.9, 0.1]] * 4
+    its = level(ours, [[0.5, 0.5]] * 16)
+    few = rows([its], pair=[0] * 8 + [1] * 8)
+    whole = one(group_change(few, quick()), **WHOLE, gender="F")
+    apart = one(group_change(rows([its]), quick()), **WHOLE, gender="F")
+    assert whole.n_clusters == 2
+    assert apart.n_clusters == 16
+    assert whole.interval is not None
+    assert apart.interval is not None
+    assert whole.interval.high - whole.interval.low > apart.interval.high - apart.interval.low
+
+
+def test_places_pool_models_and_name_parts_that_differ() -> None:
+    its = level([[0.5, 0.5]] * 20, [[0.4, 0.6]] * 20)
+    table = rows(
+        [its],
+        pair=[i % 10 for i in range(20)],
+        model=[0] * 10 + [1] * 10,
+        models=("a", "b"),
+        domain=[i % 2 for i in range(20)],
+    )
+    found = {
+        (e.strata["model"], e.strata["domain"], e.strata["source"])
+        for e in group_change(table, quick())
+    }
+    assert found == {(m, d, "all") for m in ("all", "a", "b") for d in ("all", "d0", "d1")}
+    alone = rows([its])
+    names = {(e.strata["model"], e.strata["domain"]) for e in group_change(alone, quick())}
+    assert names == {("m", "all")}

@@ -1,0 +1,93 @@
+"""The paired report in a real browser: charts are drawn, pairs can be filtered, texts are inert."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from portrayal.report import write_report
+
+from .paired_run import estimates, write_paired_run
+from .test_browser import HOSTILE, opened, requests
+
+pytestmark = pytest.mark.browser
+
+SHOWN = "return [...document.querySelectorAll('.pair')].filter(p => !p.hidden).length"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("paired")
+    return write_report(write_paired_run(folder / "run"), folder / "report.html")
+
+
+def errors(browser: Any) -> list[Any]:
+    return [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"]
+
+
+def test_every_chart_is_drawn_without_errors_or_requests(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    charts = browser.execute_script(
+        "return [...document.querySelectorAll('[id^=chart-]')].map(e => [e.id, e.dataset.drawn,"
+        " e.querySelectorAll('svg.marks path, svg.marks text').length])"
+    )
+    assert len(charts) == 8 + 1 + 1 + 3 + 1
+    for name, drawn, marks in charts:
+        assert drawn == "yes", name
+        assert marks > 10, name
+    assert errors(browser) == []
+    assert requests(browser) == [page.as_uri()]
+
+
+def test_pairs_are_filtered_by_model_and_form(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    assert browser.execute_script(SHOWN) == 12
+    choose = (
+        "const box = document.getElementById(arguments[0]); box.value = arguments[1];"
+        "box.dispatchEvent(new Event('change'))"
+    )
+    browser.execute_script(choose, "pairs-model", "1")
+    assert browser.execute_script(SHOWN) == 6
+    browser.execute_script(choose, "pairs-form", "0")
+    assert browser.execute_script(SHOWN) == 3
+    assert browser.find_element("id", "pairs-note").text.startswith("3 of 12 pairs")
+
+
+def test_words_are_underlined_in_the_colour_of_their_group(browser: Any, page: Path) -> None:
+    opened(browser, page)
+    style = "return getComputedStyle(document.querySelector('.pair mark')).borderBottomColor"
+    assert browser.execute_script(style) == "rgb(136, 34, 85)"
+
+
+def test_a_phone_scrolls_down_only(browser: Any, page: Path) -> None:
+    opened(browser, page, width=375)
+    browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
+    wide, inner = browser.execute_script(
+        "return [document.documentElement.scrollWidth, window.innerWidth]"
+    )
+    assert (inner, wide <= inner) == (375, True)
+
+
+def test_hostile_texts_are_shown_and_do_nothing(browser: Any, tmp_path: Path) -> None:
+    pair = (HOSTILE, f"She said {HOSTILE}", f"He said {HOSTILE}")
+    run = write_paired_run(
+        tmp_path / "run",
+        pairs=[pair],
+        models=(HOSTILE, "b"),
+        forms=(HOSTILE, "plain"),
+        rows=estimates((HOSTILE, "b")),
+        scores=False,
+    )
+    page = write_report(run, tmp_path / "report.html")
+    opened(browser, page)
+    assert browser.execute_script("return window.hit") is None
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+    story = browser.execute_script("return document.querySelector('.pair .story').textContent")
+    assert "<script>window.hit=1</script></script><img src=x" in story
+    assert "{{ 7*7 }}{% raw %}${window.hit=1}" in story
+    options = browser.execute_script(
+        "return document.querySelectorAll('#pairs-model option').length"
+    )
+    assert options == 3
+    assert errors(browser) == []
+    assert requests(browser) == [page.as_uri()]

@@ -1,0 +1,181 @@
+"""Figures of paired audits: valid panels, published models beside, full tables."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import altair
+import pytest
+
+from portrayal.records import ALL
+from portrayal.reference import published
+from portrayal.report.figures import SEVERAL, Figure, build_several, figures
+from portrayal.report.figures.paired.printed import printed, printed_at, printed_effects
+from portrayal.report.figures.paired.series import base_form, forms, lexicons, places, series, shown
+from portrayal.report.view import View
+from portrayal.report.words import MEASURES, colour_of_group, colour_rules
+
+from .paired_run import PLAIN, estimate, estimates, write_paired_run
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> View:
+    return View.of(write_paired_run(tmp_path_factory.mktemp("paired") / "run"))
+
+
+@pytest.fixture(scope="module")
+def drawn(view: View) -> dict[str, Figure]:
+    return {figure.key: figure for figure in figures(view)}
+
+
+def text_of(figure: Figure) -> str:
+    return json.dumps(figure.spec, ensure_ascii=False)
+
+
+def test_every_paired_measure_has_a_title() -> None:
+    assert set(SEVERAL) <= set(MEASURES)
+
+
+def test_each_level_and_attribute_has_a_figure(drawn: dict[str, Figure]) -> None:
+    levels = [key for key in drawn if key.startswith("level-")]
+    assert len(levels) == 8
+    assert {"equal-length", "by-word-list", "group-change", "topic-use"} <= set(drawn)
+    assert {"refusals", "text-lengths", "pair-fates"} <= set(drawn)
+    assert {key for key in drawn if key.startswith("forms-")} == {
+        "forms-word-gender",
+        "forms-sentence-sentiment-gender",
+        "forms-document-gender",
+    }
+
+
+def test_every_figure_is_valid_and_says_something(drawn: dict[str, Figure]) -> None:
+    for figure in drawn.values():
+        assert figure.title
+        assert figure.reading.endswith(".")
+        assert figure.note.strip().endswith(".")
+        assert figure.table.rows
+        assert all(len(row) == len(figure.table.columns) for row in figure.table.rows)
+        if figure.spec is not None:
+            altair.Chart.from_dict(figure.spec)  # raises SchemaValidationError
+
+
+def test_the_seven_published_models_stand_beside(drawn: dict[str, Figure]) -> None:
+    for key in ("level-word-gender", "level-document-race", "level-sentence-toxicity-race"):
+        shown = text_of(drawn[key])
+        models = {row["model"] for row in published("fang_news_bias").to_pylist()}
+        assert len(models) == 7
+        assert all(f"{model} (paper)" in shown for model in models)
+        assert "published models, not rerun" in str(drawn[key].legend)
+
+
+def test_published_biased_forms_stand_beside_a_run_that_has_them(drawn: dict[str, Figure]) -> None:
+    assert "ChatGPT · biased (paper)" in text_of(drawn["level-word-gender"])
+    assert "ChatGPT · biased (paper)" not in text_of(drawn["level-word-race"])
+    assert not [r for r in printed_at("prejudice_rate", ("word", "gender"), ()) if r.form != PLAIN]
+
+
+def test_all_published_figures_are_known() -> None:
+    kinds = [row.kind for row in printed()]
+    assert len(kinds) == 210 + 21
+    assert kinds.count("group_change") == 21
+    assert len(printed_effects("prejudice_rate", ("word", "gender"))) == 7
+    assert printed_effects("paired_distance", ("word", "gender")) == []
+
+
+def test_the_value_of_the_estimate_is_drawn(drawn: dict[str, Figure]) -> None:
+    panels = drawn["level-word-gender"].spec["hconcat"]
+    assert [panel["title"]["text"][0] for panel in panels] == ["a", "b", "c"]
+    first = next(d for d in panels[0]["data"]["values"] if d["row"] == "m1 · biased")
+    assert first["v"] == pytest.approx(0.14)
+    assert (first["nl"], first["nh"]) == (0.05, 0.08)
+    assert first["s"] is True
+
+
+def test_an_undefined_distance_is_written_and_not_drawn(drawn: dict[str, Figure]) -> None:
+    figure = drawn["level-document-race"]
+    assert "no pair has group words on both sides" in figure.reading
+    data = figure.spec["hconcat"][0]["data"]["values"]
+    own = [d for d in data if "p" not in d]
+    assert own
+    assert all(d["u"] == "undefined" and "v" not in d for d in own)
+
+
+def test_pooled_forms_and_domains_stay_out_of_charts(view: View, drawn: dict[str, Figure]) -> None:
+    assert "all forms" not in text_of(drawn["level-word-gender"])
+    first = view.by_measure["paired_distance.v1"][0]
+    sports = dataclasses.replace(first, strata={**first.strata, "domain": "sports"})
+    assert shown(view, [first, sports]) == [first]
+
+
+def test_forms_start_with_the_base(view: View) -> None:
+    assert forms(view) == [PLAIN, "biased"]
+    assert base_form(view, ["other", "style"]) == "other"
+    assert lexicons(view) == {"gender": "liang-2022", "race": "race-occupations"}
+    assert places(view)[0] == ("word", "gender")
+
+
+def test_one_model_with_one_form_is_named_by_itself(tmp_path: Path) -> None:
+    rows = [e for e in estimates(("only",)) if e.strata.get("form", PLAIN) in (PLAIN, ALL)]
+    view = View.of(write_paired_run(tmp_path / "run", models=("only",), forms=(PLAIN,), rows=rows))
+    first = next(e for e in view.by_measure["paired_distance.v1"])
+    assert series(view, first) == "only"
+    keys = [figure.key for figure in figures(view)]
+    assert len(keys) == len(set(keys))
+
+
+def test_unknown_strata_give_a_table(view: View) -> None:
+    odd = dataclasses.replace(view.by_measure["prompt_effect.v1"][0], strata={"model": "m1"})
+    (figure,) = build_several(view, "group_change.v1", [odd])
+    assert figure.spec is None
+    assert figure.table.rows
+
+
+def test_word_lists_are_compared(drawn: dict[str, Figure]) -> None:
+    lists = {row[3] for row in drawn["by-word-list"].table.rows}
+    assert lists == {"liang-2022", "story-list"}
+
+
+def test_a_difference_that_is_not_resolved_says_so(drawn: dict[str, Figure]) -> None:
+    assert "30 headlines cannot tell it from 0" in drawn["forms-word-gender"].reading
+
+
+def test_differences_that_are_all_undefined_are_a_table(view: View) -> None:
+    row = view.by_measure["prompt_effect.v1"][0]
+    strata = {**row.strata, "attribute": "race", "lexicon": "race-occupations"}
+    odd = dataclasses.replace(row, strata=strata, value=None, undefined="no pair", interval=None)
+    (figure,) = build_several(view, "prompt_effect.v1", [odd])
+    assert figure.spec is None
+    assert figure.reading == "No difference of distances is known: no pair."
+
+
+def test_own_groups_keep_their_colours() -> None:
+    first, second = (colour_of_group({"age": g}, ["old", "young"]) for g in ("old", "young"))
+    assert first != second
+    assert f"mark.c{first[1:].lower()} " in colour_rules()
+
+
+def test_forms_that_change_places_at_equal_length_are_named(tmp_path: Path) -> None:
+    at = {"level": "word", "attribute": "gender", "lexicon": "liang-2022", "model": "m1"}
+    values = {("short", "full"): 0.1, ("long", "full"): 0.2}
+    values |= {("short", "equal"): 0.2, ("long", "equal"): 0.1}
+    rows = [
+        estimate(
+            "paired_distance.v1",
+            "distance",
+            value,
+            form=form,
+            length=length,
+            domain="all",
+            source="all",
+            **at,
+        )
+        for (form, length), value in values.items()
+    ]
+    run = write_paired_run(tmp_path / "run", models=("m1",), forms=("short", "long"), rows=rows)
+    page = run.report().read_text(encoding="utf-8")
+    assert "“short” stand closer to their originals than those of “long” at full length" in page
+    assert "the order of the two reverses" in page
+    same = [row for row in rows if row.strata["length"] == "full"]
+    same += [dataclasses.replace(row, strata=row.strata | {"length": "equal"}) for row in same]
+    other = write_paired_run(tmp_path / "same", models=("m1",), forms=("short", "long"), rows=same)
+    assert "reverses" not in other.report().read_text(encoding="utf-8")
