@@ -8,7 +8,17 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from portrayal import __version__, cli_ask, cli_hand, cli_label, cli_people, cli_score, show
+from portrayal import (
+    __version__,
+    cli_ask,
+    cli_code,
+    cli_hand,
+    cli_label,
+    cli_people,
+    cli_score,
+    cli_words,
+    show,
+)
 from portrayal.cli_audit import Json, Studies
 from portrayal.errors import PortrayalError
 
@@ -21,6 +31,7 @@ app = typer.Typer(
 )
 app.add_typer(cli_score.app, name="score")
 app.add_typer(cli_label.app, name="label")
+app.add_typer(cli_code.app, name="code")
 app.add_typer(
     typer.Typer(
         cls=Studies,
@@ -125,7 +136,7 @@ def reproduce(
     show.reproduction(study, list_rows=rows, as_object=json)
 
 
-for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts):
+for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts, cli_words.words):
     app.command()(command)
 app.command("people")(cli_people.people)
 cli_hand.add_to(cli_label.app)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from portrayal.report import asked, certainty, downloads
+from portrayal.report import asked, certainty, coded, downloads
 from portrayal.report.compared import compared, interval_table, interval_words
 from portrayal.report.examples import examples
 from portrayal.report.figures import CONFIG, figures
@@ -112,6 +112,7 @@ def _context(view: View) -> dict[str, Any]:
         "compared": apart,
         "examples": shown,
         "readings": [] if apart else readings(view, found or near),
+        "coded": coded.sections(view),
         "naive": interval_words(view) if apart else certainty.naive_sentence(view),
         "comparison": interval_table(view) if apart else certainty.comparison(view),
         "multiplicity": certainty.multiplicity(view),

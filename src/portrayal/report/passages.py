@@ -80,7 +80,7 @@ def _reading(view: View, finding: Finding, texts: list[Path], people: list[Path]
     if not rows:
         rows = _sample({**given, "named": False, "gendered": False})
         how = "No story fits closely; these are drawn at random from the same kind."
-    return Reading(finding.headline, how, tuple(_passage(row) for row in rows))
+    return Reading(finding.headline, how, tuple(passage(row) for row in rows))
 
 
 def _any(view: View, texts: list[Path], people: list[Path]) -> Reading:
@@ -90,7 +90,7 @@ def _any(view: View, texts: list[Path], people: list[Path]) -> Reading:
         given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
         rows += _sample(given)
     how = "Whatever the numbers say, read some stories that no finding chose."
-    return Reading("Stories drawn at random", how, tuple(_passage(row) for row in rows))
+    return Reading("Stories drawn at random", how, tuple(passage(row) for row in rows))
 
 
 def _given(view: View, texts: list[Path], people: list[Path]) -> dict[str, Any]:
@@ -179,7 +179,8 @@ def _how(race: str | None, gender: str | None, names: list[str], role: str, rare
     return f"Drawn at random among stories {' '.join(parts)}."
 
 
-def _passage(row: dict[str, Any]) -> Passage:
+def passage(row: dict[str, Any]) -> Passage:
+    """Return a text as pieces; `row` has model, prompt, condition, text, size, names and spans."""
     text, size = row["text"], int(row["size"])
     spans = _spans(row, text)
     start = 0

@@ -6,7 +6,20 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
-from portrayal.stats.agreement import cohens_kappa
+from portrayal.stats.agreement import (
+    beyond_chance,
+    bias_index,
+    cohen_parts,
+    cohens_kappa,
+    fleiss_kappa,
+    fleiss_parts,
+    kappa_without_bias,
+    krippendorff_alpha,
+    krippendorff_parts,
+    percent_agreement,
+    prevalence_index,
+    specific_agreement,
+)
 from portrayal.stats.bootstrap import (
     cluster_robust_t,
     cluster_weights,
@@ -14,6 +27,12 @@ from portrayal.stats.bootstrap import (
     log_share_influence,
 )
 from portrayal.stats.effects import cohens_d
+from portrayal.stats.exact import clopper_pearson, upper_of_none
+from portrayal.stats.log_odds import (
+    clustered_log_odds,
+    informative_prior,
+    log_odds,
+)
 from portrayal.stats.multiplicity import benjamini_hochberg
 from portrayal.stats.paper import altman_bland_p, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
@@ -25,24 +44,40 @@ from portrayal.stats.weighted import median_over_thresholds, weighted_mean, weig
 __all__ = [
     "altman_bland_p",
     "benjamini_hochberg",
+    "beyond_chance",
+    "bias_index",
+    "clopper_pearson",
     "cluster_robust_t",
     "cluster_weights",
+    "clustered_log_odds",
+    "cohen_parts",
     "cohens_d",
     "cohens_kappa",
     "divide",
     "exact_test",
     "expanded_percentile",
+    "fleiss_kappa",
+    "fleiss_parts",
+    "informative_prior",
+    "kappa_without_bias",
     "katz_log",
+    "krippendorff_alpha",
+    "krippendorff_parts",
+    "log_odds",
     "log_share_influence",
     "median_over_thresholds",
+    "percent_agreement",
     "permutation_p",
     "permutation_range",
+    "prevalence_index",
     "ratio",
     "score_ratio_interval",
     "score_ratio_test",
     "score_test",
     "shuffle_within",
     "smooth",
+    "specific_agreement",
+    "upper_of_none",
     "weighted_mean",
     "weighted_sd",
     "wilson",

@@ -1,9 +1,15 @@
-"""Agreement of two raters beyond chance."""
+"""Agreement of raters, as it is observed and beyond chance; categories have no order.
+
+Ratings come as counts of raters by item and category. Every part is a function of sums over items,
+so replicates of a bootstrap by item need only `weights`, never the items themselves.
+"""
 
 import numpy as np
 import numpy.typing as npt
 
 from portrayal.stats._arguments import FloatArray, check_not_negative, divide
+
+_ALIKE = 1e-12
 
 
 def cohens_kappa(table: npt.ArrayLike) -> FloatArray:
@@ -28,11 +34,184 @@ def cohens_kappa(table: npt.ArrayLike) -> FloatArray:
     ----------
     Cohen (1960), A coefficient of agreement for nominal scales.
     """
+    return beyond_chance(*cohen_parts(table))
+
+
+def fleiss_kappa(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
+    """Fleiss' kappa of any number of raters, the same number for every item.
+
+    Parameters
+    ----------
+    counts
+        Raters by item and category, shape (n_items, k).
+    weights
+        How often each item counts, shape (..., n_items); once each unless given.
+
+    Returns
+    -------
+    kappa
+        Shape (...); NaN without items, and where every rating is of one category.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative, or items have different numbers of ratings, or fewer than two:
+        Krippendorff's alpha takes such items.
+
+    References
+    ----------
+    Fleiss (1971), Measuring nominal scale agreement among many raters.
+    """
+    return beyond_chance(*fleiss_parts(counts, weights))
+
+
+def krippendorff_alpha(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
+    """Krippendorff's alpha for nominal data, 1 - D_o / D_e; ratings may be missing.
+
+    Parameters
+    ----------
+    counts
+        Raters by item and category, shape (n_items, k); items with fewer than two ratings, which
+        no pair can be made of, add nothing.
+    weights
+        How often each item counts, shape (..., n_items); once each unless given.
+
+    Returns
+    -------
+    alpha
+        Shape (...); NaN where no item has two ratings, and where all are of one category.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+    """
+    return beyond_chance(*krippendorff_parts(counts, weights))
+
+
+def percent_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
+    """Share in 0–1 of pairs of raters that agree, averaged over items with two ratings or more.
+
+    Parameters and errors are those of `krippendorff_alpha`; of two raters it is the share of items
+    on which they agree.
+    """
+    counts, weights = _checked(counts, weights)
+    n = counts.sum(-1)
+    paired = n >= 2
+    agreeing = np.where(paired, divide((counts * (counts - 1)).sum(-1), n * (n - 1)), 0.0)
+    return divide(weights @ agreeing, weights @ paired.astype(np.float64))
+
+
+def specific_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> FloatArray:
+    """Agreement on each category: where one rater gives it, the share of the others that do too.
+
+    Of two raters and two answers it is positive and negative agreement, 2a / (2a + b + c), which
+    Cicchetti and Feinstein (1990), High agreement but low kappa: II, read beside kappa. Shape
+    (..., k), in 0–1; NaN for a category that nobody gives. Parameters and errors are those of
+    `krippendorff_alpha`.
+    """
+    counts, weights = _checked(counts, weights)
+    n = counts.sum(-1, keepdims=True)
+    others = np.where(n >= 2, counts * (n - 1), 0.0)
+    return divide(weights @ (counts * np.maximum(counts - 1, 0)), weights @ others)
+
+
+def beyond_chance(observed: npt.ArrayLike, chance: npt.ArrayLike) -> FloatArray:
+    """Agreement beyond chance, (observed - chance) / (1 - chance); NaN where chance is 1.
+
+    With means over several questions in place of each, it is the pooled kappa of De Vries et al.
+    (2008), Using pooled kappa to summarize interrater agreement across many items.
+    """
+    a, e = np.asarray(observed, dtype=np.float64), np.asarray(chance, dtype=np.float64)
+    alike = np.isclose(e, 1.0, rtol=0.0, atol=_ALIKE)
+    return np.where(alike, np.nan, divide(a - e, np.where(alike, np.nan, 1.0 - e)))
+
+
+def cohen_parts(table: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Observed and chance agreement of two raters, from their table; see `cohens_kappa`."""
     counts = check_not_negative("table", table)
     if counts.ndim < 2 or counts.shape[-1] != counts.shape[-2]:
         raise ValueError(f"a table of two raters is square; got shape {counts.shape}.")
     total = counts.sum((-2, -1))
     observed = divide(np.trace(counts, axis1=-2, axis2=-1), total)
-    chance = divide((counts.sum(-1) * counts.sum(-2)).sum(-1), total**2)
-    alike = np.isclose(chance, 1.0, rtol=0.0, atol=1e-12)
-    return np.where(alike, np.nan, divide(observed - chance, np.where(alike, np.nan, 1.0 - chance)))
+    return observed, divide((counts.sum(-1) * counts.sum(-2)).sum(-1), total**2)
+
+
+def fleiss_parts(
+    counts: npt.ArrayLike, weights: npt.ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Observed and chance agreement of many raters; see `fleiss_kappa`."""
+    counts, weights = _checked(counts, weights)
+    n = counts.sum(-1)
+    if n.size and (n.min() < 2 or n.max() != n.min()):
+        raise ValueError(
+            "every item must be rated by the same two raters or more; "
+            f"got from {n.min():g} to {n.max():g} ratings."
+        )
+    marginal = weights @ counts
+    share = divide(marginal, marginal.sum(-1, keepdims=True))
+    return percent_agreement(counts, weights), (share**2).sum(-1)
+
+
+def krippendorff_parts(
+    counts: npt.ArrayLike, weights: npt.ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Observed and chance agreement, 1 - D_o and 1 - D_e; see `krippendorff_alpha`."""
+    counts, weights = _checked(counts, weights)
+    n = counts.sum(-1)
+    counts = np.where((n >= 2)[:, np.newaxis], counts, 0.0)
+    same = np.where(n >= 2, divide((counts * (counts - 1)).sum(-1), n - 1), 0.0)
+    values = weights @ counts
+    total = values.sum(-1)
+    chance = divide((values * (values - 1)).sum(-1), total * (total - 1))
+    return divide(weights @ same, total), chance
+
+
+def prevalence_index(table: npt.ArrayLike) -> FloatArray:
+    """|a - d| / n of 2 × 2 tables (..., 2, 2): 0 where both answers are given equally often.
+
+    From Byrt, Bishop and Carlin (1993), Bias, prevalence and kappa.
+    """
+    counts = _two_by_two(table)
+    return divide(np.abs(counts[..., 0, 0] - counts[..., 1, 1]), counts.sum((-2, -1)))
+
+
+def bias_index(table: npt.ArrayLike) -> FloatArray:
+    """|b - c| / n of 2 × 2 tables (..., 2, 2): 0 where both raters say yes equally often.
+
+    From Byrt, Bishop and Carlin (1993), Bias, prevalence and kappa.
+    """
+    counts = _two_by_two(table)
+    return divide(np.abs(counts[..., 0, 1] - counts[..., 1, 0]), counts.sum((-2, -1)))
+
+
+def kappa_without_bias(table: npt.ArrayLike) -> FloatArray:
+    """Kappa of 2 × 2 tables as it were with the same agreement and prevalence but no bias.
+
+    Byrt, Bishop and Carlin (1993) write kappa as (PABAK - PI² + BI²) / (1 - PI² + BI²), with
+    PABAK = 2 p_o - 1; here BI is 0. NaN where the prevalence index is 1, or there is no item.
+    """
+    counts = _two_by_two(table)
+    observed = divide(np.trace(counts, axis1=-2, axis2=-1), counts.sum((-2, -1)))
+    prevalence = prevalence_index(counts) ** 2
+    return beyond_chance(2 * observed - 1, prevalence)
+
+
+def _two_by_two(table: npt.ArrayLike) -> FloatArray:
+    counts = check_not_negative("table", table)
+    if counts.shape[-2:] != (2, 2):
+        raise ValueError(f"the table must be 2 × 2; got shape {counts.shape}.")
+    return counts
+
+
+def _checked(counts: npt.ArrayLike, weights: npt.ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+    counts = check_not_negative("counts", counts)
+    if counts.ndim != 2:
+        raise ValueError(f"counts have an axis of items and one of categories; got {counts.shape}.")
+    if weights is None:
+        return counts, np.ones(len(counts))
+    return counts, check_not_negative("weights", weights)

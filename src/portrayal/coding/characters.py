@@ -1,0 +1,215 @@
+"""Characters: the people of a run's texts, as items show them and as words are compared for."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from portrayal.coding.corpus import SLOTS, people_parts
+from portrayal.coding.cues import role_of
+from portrayal.coding.documents import Documents, names_mask
+from portrayal.coding.project import Person
+from portrayal.errors import DataError, OptionError
+from portrayal.records import OUTCOMES
+from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.run.directory import Run
+
+THRESHOLD = 0.6
+"""Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
+
+_SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]*[\"'”’)]*\s*")
+_COLUMNS = tuple(f"{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
+ATTRIBUTES = ("gender", "race", "model", "domain")
+"""What the characters of a run can be grouped by."""
+
+
+def frame(run: Run) -> pa.Table:
+    """Return every readable text of a run with the names and genders of its people.
+
+    Columns text_id, prompt_id, model, subject_name, subject_gender, object_name, object_gender; in
+    the order of text_id, whatever the shards.
+
+    Raises
+    ------
+    DataError
+        When the run's people were not annotated.
+    """
+    import duckdb
+
+    parts = people_parts(run)
+    if not parts:
+        raise DataError(
+            f"{run.path}: people were not annotated. Audit it first, or sample by cue or random."
+        )
+    query = f"""
+        select t.text_id, t.prompt_id, t.model, {", ".join("a." + c for c in _COLUMNS)}
+        from read_parquet($texts) t join read_parquet($people) a using (text_id)
+        where t.outcome = 'ok' and a.error is null order by t.text_id
+    """  # noqa: S608
+    given = {"texts": [str(p) for p in run.texts.parts()], "people": [str(p) for p in parts]}
+    with duckdb.connect() as connection:
+        return connection.sql(query, params=given).to_arrow_table()
+
+
+def prompts_of(run: Run) -> dict[str, dict[str, str]]:
+    """Return the strata of each prompt, and its words as `text`."""
+    return {
+        row["prompt_id"]: dict(row["strata"]) | {"text": row["text"]}
+        for row in pq.ParquetFile(run.prompts_path).read().to_pylist()
+    }
+
+
+def texts_of(run: Run, text_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the rows of some texts by text_id."""
+    wanted = pa.array(sorted(set(text_ids)), pa.string())
+    columns = ["text_id", "prompt_id", "model", "text"]
+    return {row["text_id"]: row for row in _rows(run.texts.parts(), columns, wanted)}
+
+
+def people_of(
+    run: Run, text_ids: Iterable[str], conditions: Mapping[str, Mapping[str, str]]
+) -> dict[str, tuple[Person, ...]]:
+    """Return the people of some texts by text_id; `conditions` gives each text's prompt strata."""
+    wanted = pa.array(sorted(set(text_ids)), pa.string())
+    columns = ["text_id", *(f"{s}_{part}" for s in SLOTS for part in ("name", "gender", "spans"))]
+    rows = list(_rows(people_parts(run), columns, wanted))
+    shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
+    return {
+        row["text_id"]: tuple(_people(row, conditions.get(row["text_id"], {}), shares))
+        for row in rows
+    }
+
+
+class NameShares:
+    """Which group most bearers of a name belong to, and their share."""
+
+    def __init__(self, names: Iterable[str | None]) -> None:
+        listed = sorted({name.casefold() for name in names if name})
+        likelihoods = race_likelihoods(listed, name_table(), mena_nhpi_table())
+        known = np.nan_to_num(likelihoods, nan=-1.0)
+        self._best = {
+            name: (RACES[int(best)], float(row[best]))
+            for name, row, best in zip(listed, known, known.argmax(axis=1), strict=True)
+            if row[best] >= 0
+        }
+
+    def most(self, name: str | None, threshold: float = 0.0) -> tuple[str, float] | None:
+        """Return the group and its share; None where no table knows the name, or below."""
+        found = self._best.get((name or "").casefold())
+        return found if found is not None and found[1] >= threshold else None
+
+
+def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
+    """Return one document per character of a run: the sentences that refer to the character.
+
+    Parameters
+    ----------
+    run
+        A run with annotated people that have places in the text.
+    groups
+        Of `ATTRIBUTES`. The race of a document says whose bearers share the name at `THRESHOLD` or
+        more, which describes a population; other names have none.
+
+    Raises
+    ------
+    OptionError
+        For another group.
+    DataError
+        When nobody's places are known.
+    """
+    foreign = [name for name in groups if name not in ATTRIBUTES]
+    if foreign or not groups:
+        known = ", ".join(ATTRIBUTES)
+        raise OptionError(f"a run's people are grouped by {known}; got {foreign or 'none'}.")
+    table, prompts = frame(run), prompts_of(run)
+    ids = table["text_id"].to_pylist()
+    texts = texts_of(run, ids)
+    strata = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
+    people = people_of(run, ids, strata)
+    rows = [
+        (about, person, texts[i], strata[i])
+        for i in ids
+        for person in people.get(i, ())
+        if (about := sentences(texts[i]["text"], person.spans))
+    ]
+    if not rows:
+        raise DataError(f"{run.path}: no text says where it refers to its people.")
+    labels = [_labels(*row[1:]) for row in rows]
+    counts = run.texts.note().get("outcomes", {})
+    return Documents(
+        str(run.path),
+        tuple(row[0] for row in rows),
+        {name: tuple(label.get(name, "") for label in labels) for name in groups},
+        tuple(row[1].labels["power"] for row in rows),
+        np.unique([row[2]["prompt_id"] for row in rows], return_inverse=True)[1].astype(np.int64),
+        "prompt",
+        names_mask(
+            (person.name for ps in people.values() for person in ps),
+            (row["text"] for row in texts.values()),
+        ),
+        {name: counts[name] for name in OUTCOMES[1:] if counts.get(name)},
+        "character",
+    )
+
+
+def sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the sentences of a text that hold the start of one of the spans, joined by spaces."""
+    starts = sorted(start for start, _ in spans)
+    kept = []
+    for low, high in sentence_places(text):
+        at = np.searchsorted(starts, low)
+        if at < len(starts) and starts[at] < high:
+            kept.append(text[low:high])
+    return " ".join(kept)
+
+
+def sentence_places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a text has sentences with a letter or digit: (start, end) in characters."""
+    for hit in _SENTENCE.finditer(text):
+        sentence = hit.group()
+        if re.search(r"\w", sentence):
+            start = hit.start() + len(sentence) - len(sentence.lstrip())
+            yield start, start + len(sentence.strip())
+
+
+def _labels(person: Person, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "gender": person.gender if person.gender in GENDERS else "",
+        "race": person.labels.get("race", ""),
+        "model": row["model"],
+        "domain": strata.get("domain", ""),
+    }
+
+
+def _people(
+    row: Mapping[str, Any], strata: Mapping[str, str], shares: NameShares
+) -> Iterator[Person]:
+    for slot in SLOTS:
+        name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
+        if name is None and gender is None:
+            continue
+        labels = {"power": role_of(slot, strata.get("condition", ""))}
+        most = shares.most(name)
+        if most is not None:
+            labels["names"] = f"{100 * most[1]:.0f} % of bearers {most[0]}"
+            if most[1] >= THRESHOLD:
+                labels["race"] = most[0]
+        spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
+        yield Person(slot, name, gender or "", strata.get(f"{slot}_role", ""), spans, labels)
+
+
+def _rows(parts: Sequence[Path], columns: list[str], wanted: pa.Array) -> Iterator[dict[str, Any]]:
+    """Rows whose text_id is wanted, of the columns that the parts have."""
+    for part in parts:
+        file = pq.ParquetFile(part)
+        found = [name for name in columns if name in file.schema_arrow.names]
+        rows = pc.indices_nonzero(pc.is_in(file.read(columns=["text_id"])["text_id"], wanted))
+        if len(rows):
+            blank = dict.fromkeys(columns)
+            for row in file.read(columns=found).take(rows).to_pylist():
+                yield blank | row

@@ -1,0 +1,185 @@
+"""Corpus: the texts of a run, or of any file, one Arrow table at a time."""
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from portrayal.collect.fields import TextFields, map_columns
+from portrayal.collect.outcomes import outcome_of
+from portrayal.collect.sources import Source, open_source
+from portrayal.errors import DataError
+from portrayal.records import OUTCOMES
+from portrayal.run.directory import Run
+
+COLUMNS = ("text_id", "prompt_id", "model", "outcome", "text")
+SLOTS = ("subject", "object")
+_FIELDS = TextFields(strata=("domain", "condition"), required=())
+_ROWS = 5_000
+_UNNAMED = "unnamed"
+
+Spans = Mapping[str, Sequence[tuple[int, int]]]
+"""Where a text refers to its "subject" and its "object"."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts with their prompts.
+
+    Attributes
+    ----------
+    name
+        How tables and messages speak of it.
+    prompts
+        Strata of each prompt by its prompt_id: `domain`, `condition`, …; its words as `text`.
+    tables
+        Starts a fresh pass over the texts: Arrow tables of `COLUMNS`.
+    cluster
+        What texts are clustered by: "prompt", or "text" where no prompt is known.
+    people
+        Function of text_ids to the spans of their people, by text_id; None where people were not
+        annotated.
+    """
+
+    name: str
+    prompts: Mapping[str, Mapping[str, str]]
+    tables: Callable[[], Iterator[pa.Table]]
+    cluster: str = "prompt"
+    people: Callable[[pa.Array], Mapping[str, Spans]] | None = None
+
+
+def run_corpus(run: Run) -> Corpus:
+    """Return the texts of a run, with their people where they were annotated.
+
+    Raises
+    ------
+    DataError
+        When the run has no texts yet.
+    """
+    parts = run.texts.parts()
+    if not parts:
+        raise DataError(
+            f"{run.path} has no texts yet. Run its `portrayal audit` or `collect` first."
+        )
+    prompts = {
+        row["prompt_id"]: dict(row["strata"]) | {"text": row["text"]}
+        for row in pq.ParquetFile(run.prompts_path).read().to_pylist()
+    }
+    people = people_parts(run)
+    return Corpus(
+        str(run.path),
+        prompts,
+        lambda: (pq.ParquetFile(part).read(columns=list(COLUMNS)) for part in parts),
+        people=partial(_spans, people) if people else None,
+    )
+
+
+def people_parts(run: Run) -> list[Path]:
+    """Return the files of the run's annotated people; none where they were not annotated."""
+    names = [name for name in run.settings().get("annotators", ()) if name.startswith("people")]
+    return run.annotations(names[0]).parts() if names else []
+
+
+def file_corpus(path: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
+    """Return the texts of a file or table.
+
+    Parameters
+    ----------
+    path
+        What `portrayal.collect.sources.open_source` reads.
+    columns
+        Field → column for `text`, `text_id`, `prompt`, `model`, `outcome`, `domain`, `condition`,
+        over what is guessed from well-known names.
+
+    Raises
+    ------
+    DataError
+        When there is no column of texts, or an outcome is none of `OUTCOMES`.
+    """
+    source = open_source(path)
+    mapping = map_columns(_FIELDS, source.columns, columns=columns, where=source.name)
+    if "text" not in mapping:
+        raise DataError(f"{source.name}: no column with the text was found. Name it with --column.")
+    by_prompt = "prompt" in mapping or "prompt_id" in mapping
+    prompts: dict[str, dict[str, str]] = {}
+    reader = _Rows(source, mapping, prompts, by_prompt)
+    return Corpus(source.name, prompts, reader.tables, "prompt" if by_prompt else "text")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of a file as tables; fills `prompts` as it goes."""
+
+    source: Source
+    mapping: Mapping[str, str]
+    prompts: dict[str, dict[str, str]]
+    by_prompt: bool
+
+    def tables(self) -> Iterator[pa.Table]:
+        schema = pa.schema([(name, pa.string()) for name in COLUMNS])
+        rows = self._rows()
+        while chunk := list(islice(rows, _ROWS)):
+            yield pa.Table.from_pylist(chunk, schema=schema)
+
+    def _rows(self) -> Iterator[dict[str, str]]:
+        for number, row in enumerate(self.source.rows(), 1):
+            text, model = self._cell(row, "text"), self._cell(row, "model").strip()
+            text_id = self._cell(row, "text_id") or f"{number - 1:09d}"
+            yield {
+                "text_id": text_id,
+                "prompt_id": self._prompt(row, text_id),
+                "model": model or _UNNAMED,
+                "outcome": self._outcome(row, text, number),
+                "text": text,
+            }
+
+    def _prompt(self, row: Mapping[str, Any], text_id: str) -> str:
+        strata = {name: self._cell(row, name) for name in ("domain", "condition")}
+        words = self._cell(row, "prompt")
+        given = self._cell(row, "prompt_id") or words if self.by_prompt else text_id
+        key = "\x1f".join((given, *strata.values()))
+        prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        if prompt_id not in self.prompts:
+            known = {name: value for name, value in strata.items() if value}
+            self.prompts[prompt_id] = known | {"text": words}
+        return prompt_id
+
+    def _outcome(self, row: Mapping[str, Any], text: str, number: int) -> str:
+        given = self._cell(row, "outcome").strip().casefold()
+        if given and given not in OUTCOMES:
+            expected = ", ".join(OUTCOMES)
+            raise DataError(
+                f"{self.source.name}: row {number}: outcome is {given!r}; expected {expected}."
+            )
+        return given or outcome_of(text)
+
+    def _cell(self, row: Mapping[str, Any], name: str) -> str:
+        value = row.get(self.mapping.get(name, ""))
+        missing = value is None or (isinstance(value, float) and math.isnan(value))
+        return "" if missing else str(value)
+
+
+def _spans(parts: list[Path], text_ids: pa.Array) -> Mapping[str, Spans]:
+    """Spans of the people of some texts."""
+    columns = ["text_id", *(f"{slot}_spans" for slot in SLOTS)]
+    found: dict[str, Spans] = {}
+    for part in parts:
+        file = pq.ParquetFile(part)
+        ids = file.read(columns=["text_id"])["text_id"]
+        rows = pc.indices_nonzero(pc.is_in(ids, value_set=text_ids))
+        if len(rows) == 0:
+            continue
+        for row in file.read(columns=columns).take(rows).to_pylist():
+            found[row["text_id"]] = {
+                slot: [(span["start"], span["end"]) for span in row[f"{slot}_spans"] or ()]
+                for slot in SLOTS
+            }
+    return found

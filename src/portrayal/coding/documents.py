@@ -1,0 +1,258 @@
+"""Documents: texts with the groups, role and cluster they belong to, and their words counted."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from portrayal.collect.outcomes import outcome_of
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError, OptionError
+from portrayal.records import OUTCOMES
+from portrayal.reference import gender_words
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*")
+_AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
+_SMALL = re.compile(r"(?<!\w)[a-z]+(?!\w)")
+_TITLES = frozenset(("Mr", "Mrs", "Ms", "Miss", "Mx", "Dr", "Prof", "Professor"))
+_TYPOGRAPHY = str.maketrans("’\u2010\u2011", "'--")
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Readable texts.
+
+    Attributes
+    ----------
+    name
+        How tables and messages speak of them.
+    texts
+        The texts, n of them.
+    groups
+        Label of each text by attribute: `race`, `gender`, …; "" where it has none.
+    role
+        Role of whom each text is about; "all" throughout where texts are not told apart so.
+    cluster, clustered_by
+        Cluster of each text, shape (n,), and what clusters are.
+    own_names
+        Words of first names, masked in every text.
+    exclusions
+        Texts that could not be read, by outcome.
+    unit
+        What a document is: "text", or "character" for the sentences about one.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]]
+    role: tuple[str, ...]
+    cluster: NDArray[np.int64]
+    clustered_by: str
+    own_names: frozenset[str] = frozenset()
+    exclusions: Mapping[str, int] = field(default_factory=dict)
+    unit: str = "text"
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Words of documents.
+
+    Attributes
+    ----------
+    words, matrix
+        The words, and how often each text has each: sparse, shape (n_texts, n_words).
+    masked
+        Words that were left out as names or as naming a group, with their number.
+    min_count, min_texts
+        Occurrences and texts that a word has at least.
+    """
+
+    words: tuple[str, ...]
+    matrix: sparse.csr_array
+    masked: Mapping[str, int]
+    min_count: int
+    min_texts: int
+
+
+def read_documents(
+    texts: Any,
+    groups: Sequence[str],
+    *,
+    role: str | None = None,
+    cluster: str | None = None,
+    names: Sequence[str] = (),
+    text: str = "text",
+) -> Documents:
+    """Read grouped texts from a file or table.
+
+    Parameters
+    ----------
+    texts
+        What `portrayal.collect.sources.open_source` reads.
+    groups, role
+        Columns with the group labels, and with the role, if there is one.
+    cluster
+        Column of what makes texts dependent; `prompt` where there is such a column, else the text.
+    names
+        Columns with first names; `name` where there is such a column.
+    text
+        Column of the text.
+
+    Raises
+    ------
+    DataError
+        When a column is missing, or no text can be read.
+    OptionError
+        When no group is named.
+    """
+    source = open_source(texts)
+    if not groups:
+        raise OptionError("name at least one column of groups, such as --group gender.")
+    cluster = cluster or ("prompt" if "prompt" in source.columns else None)
+    names = tuple(names) or (("name",) if "name" in source.columns else ())
+    _need(source.columns, (text, *groups, role, cluster, *names), source.name)
+    rows: list[Mapping[str, Any]] = []
+    unread: Counter[str] = Counter()
+    for row in source.rows():
+        outcome = _cell(row, "outcome").casefold() or outcome_of(_cell(row, text))
+        if outcome == "ok":
+            rows.append(row)
+        else:
+            unread[outcome if outcome in OUTCOMES else "failed"] += 1
+    if not rows:
+        raise DataError(f"{source.name}: no text could be read: all were refused or empty.")
+    keys = [_cell(row, cluster) if cluster else str(i) for i, row in enumerate(rows)]
+    words = (_cell(row, column) for row in rows for column in names)
+    return Documents(
+        source.name,
+        tuple(_cell(row, text) for row in rows),
+        {name: tuple(_cell(row, name) for row in rows) for name in groups},
+        tuple(_cell(row, role) if role else "all" for row in rows),
+        np.unique(keys, return_inverse=True)[1].astype(np.int64),
+        cluster or "text",
+        names_mask(words, (_cell(row, text) for row in rows)),
+        dict(unread),
+    )
+
+
+def names_mask(names: Iterable[str | None], texts: Iterable[str]) -> frozenset[str]:
+    """Return the words to mask for these first names: their parts, and the surnames in `texts`.
+
+    A surname is a capitalised word after one of the names or a title, which the texts do not write
+    in small letters as well.
+    """
+    found: set[str] = set()
+    for name in names:
+        for word in words_of(name or ""):
+            found |= {word, *word.split("-")}
+    follows: Counter[str] = Counter()
+    small: Counter[str] = Counter()
+    for text in texts:
+        for first, last in _AFTER.findall(text):
+            if first.casefold() in found or first in _TITLES:
+                follows[last.casefold()] += 1
+        small.update(_SMALL.findall(text))
+    return frozenset(found | {word for word, n in follows.items() if small[word] < n})
+
+
+@lru_cache(maxsize=1)
+def group_words() -> frozenset[str]:
+    """Return the words that name a gender or race, with the gendered references of Table S6a."""
+    text = files("portrayal.coding").joinpath("groupwords.toml").read_text(encoding="utf-8")
+    listed = (word for words in tomllib.loads(text).values() for word in words)
+    return frozenset(listed).union(*gender_words().values())
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text: case folded, typographic marks plain, possessive 's left off."""
+    words = _WORD.findall(text.translate(_TYPOGRAPHY))
+    return [word.casefold().removesuffix("'s") for word in words]
+
+
+def places_of(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Yield where `text` has `word`, as `words_of` reads it: (start, end) in characters."""
+    for hit in _WORD.finditer(text.translate(_TYPOGRAPHY)):
+        if hit.group().casefold().removesuffix("'s") == word:
+            yield hit.span()
+
+
+def count_words(
+    documents: Documents,
+    *,
+    min_count: int = 10,
+    min_texts: int = 5,
+    mask: Iterable[str] = (),
+    masking: bool = True,
+) -> Counts:
+    """Count the words of documents.
+
+    Parameters
+    ----------
+    documents
+        The texts.
+    min_count, min_texts
+        Occurrences, and texts they are in, that a word needs to be compared.
+    mask
+        Further words to leave out.
+    masking
+        Whether names, group labels and words that name a group are left out too.
+    """
+    hidden = set(_folded(mask))
+    if masking:
+        labels = (label for column in documents.groups.values() for label in set(column))
+        hidden |= group_words() | documents.own_names | set(_folded(labels))
+    vocabulary: dict[str, int] = {}
+    indptr: list[int] = [0]
+    indices: list[int] = []
+    data: list[int] = []
+    for text in documents.texts:
+        counted = Counter(words_of(text))
+        indices += [vocabulary.setdefault(word, len(vocabulary)) for word in counted]
+        data += counted.values()
+        indptr.append(len(indices))
+    shape = (len(documents.texts), len(vocabulary))
+    matrix = sparse.csr_array(
+        (np.array(data, dtype=np.float64), np.array(indices), np.array(indptr)), shape=shape
+    )
+    totals = np.asarray(matrix.sum(axis=0)).ravel()
+    in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
+    listed = np.array(list(vocabulary), dtype=object)
+    is_hidden = np.array([_is_hidden(word, hidden) for word in listed], dtype=bool)
+    keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
+    masked = {str(listed[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)}
+    if len(keep) == 0:
+        raise DataError(
+            f"{documents.name}: no word occurs {min_count} times in {min_texts} texts. Lower "
+            "--min-count, or give more texts."
+        )
+    order = keep[np.argsort(listed[keep])]
+    return Counts(
+        tuple(str(w) for w in listed[order]), matrix[:, order].tocsr(), masked, min_count, min_texts
+    )
+
+
+def _is_hidden(word: str, hidden: set[str]) -> bool:
+    return word in hidden or ("-" in word and any(part in hidden for part in word.split("-")))
+
+
+def _folded(words: Iterable[str]) -> Iterable[str]:
+    return (part for word in words for part in words_of(word))
+
+
+def _need(found: Sequence[str], wanted: Iterable[str | None], where: str) -> None:
+    missing = [name for name in wanted if name and name not in found]
+    if missing:
+        raise DataError(f"{where}: there is no column {missing[0]!r}; found {', '.join(found)}.")
+
+
+def _cell(row: Mapping[str, Any], name: str | None) -> str:
+    value = row.get(name) if name else None
+    return "" if value is None or value != value else str(value).strip()  # noqa: PLR0124

@@ -1,0 +1,211 @@
+"""Project: a folder with the texts to code, their codebook, and what raters have said."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from portrayal.coding.codebook import Codebook, codebook_table, parse_codebook
+from portrayal.errors import DataError, OptionError, RunError
+from portrayal.run.stages import write_atomically
+from portrayal.validate import check_seed
+
+SETTINGS = "project.toml"
+ITEMS = "items.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One of the people of a text.
+
+    Attributes
+    ----------
+    slot
+        "subject" or "object".
+    name, gender
+        As an annotator found them; None where it found no name.
+    role
+        What the prompt calls this character, such as "doctor"; "" where it does not say.
+    spans
+        Where the text refers to them: first character and the one after the last.
+    labels
+        Group labels, such as the likelihood of a race among bearers of the name; never shown to
+        raters.
+    """
+
+    slot: str
+    name: str | None = None
+    gender: str = ""
+    role: str = ""
+    spans: tuple[tuple[int, int], ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text to code.
+
+    Attributes
+    ----------
+    item_id, text, title
+        Its identity (the text_id of a run), the text, and a line above it on the page.
+    people
+        Whom the text is about.
+    strata
+        What it was drawn by; never shown to raters.
+    weight
+        How many texts of the population it stands for.
+    """
+
+    item_id: str
+    text: str
+    title: str = ""
+    people: tuple[Person, ...] = ()
+    strata: Mapping[str, str] = field(default_factory=dict)
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with `project.toml`, `items.parquet` and, once raters have begun, `codes.sqlite`."""
+
+    folder: Path
+    codebook: Codebook
+    settings: Mapping[str, Any]
+
+    @property
+    def codes_path(self) -> Path:
+        """`codes.sqlite`: what raters have said."""
+        return self.folder / "codes.sqlite"
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The texts, in the order in which raters see them."""
+        return tuple(_read_items(self.folder / ITEMS))
+
+
+def project_folder(run: Path, name: str) -> Path:
+    """Return where the project `name` of a run stands.
+
+    Raises
+    ------
+    OptionError
+        When the name is not one of letters, digits, `-` and `_`.
+    """
+    if not re.fullmatch(r"\w[\w-]{0,63}", name):
+        raise OptionError(f"a project is named by letters, digits, - and _; got {name!r}.")
+    return run / "coding" / name
+
+
+def make_project(
+    folder: str | Path,
+    items: Iterable[Item],
+    codebook: Codebook,
+    *,
+    seed: int = 0,
+    how: Mapping[str, Any] | None = None,
+) -> Project:
+    """Write a project and return it.
+
+    Parameters
+    ----------
+    folder
+        The project's folder; it must not hold a project yet.
+    items
+        The texts, in the order in which raters see them.
+    codebook
+        What raters are asked.
+    seed, how
+        The random stream that drew the texts, and a description of how, kept in `project.toml`.
+
+    Raises
+    ------
+    OptionError
+        When the folder holds a project already: raters may be at work in it.
+    DataError
+        When there are no items, or two have one id.
+    """
+    folder = Path(folder)
+    if (folder / SETTINGS).exists():
+        raise OptionError(f"{folder} holds a coding project already; give another folder.")
+    rows = list(items)
+    ids = {item.item_id for item in rows}
+    if not rows or len(ids) != len(rows):
+        wrong = "there are no texts" if not rows else "two texts have one item_id"
+        raise DataError(f"{folder}: {wrong}; a project takes one or more, each with its own id.")
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_items(folder / ITEMS, rows)
+    import tomli_w
+
+    settings = {
+        "project": {"n_items": len(rows), "seed": check_seed(seed), "how": dict(how or {})},
+        "codebook": codebook_table(codebook),
+    }
+    write_atomically(folder / SETTINGS, tomli_w.dumps(settings))
+    return open_project(folder)
+
+
+def open_project(folder: str | Path) -> Project:
+    """Open an existing project.
+
+    Raises
+    ------
+    RunError
+        When the folder is not a project.
+    """
+    import tomllib
+
+    folder = Path(folder)
+    path = folder / SETTINGS
+    if not path.is_file():
+        raise RunError(
+            f"{folder} is not a coding project: it has no {SETTINGS}. "
+            "Make one with `portrayal code make RUN`."
+        )
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+        book = json.loads(json.dumps(table["codebook"]))
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise DataError(f"{path} cannot be read: {error}.") from error
+    import tomli_w
+
+    codebook = parse_codebook(tomli_w.dumps(book), folder.name, str(path))
+    return Project(folder, codebook, table.get("project", {}))
+
+
+def _write_items(path: Path, rows: list[Item]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {
+        "item_id": [item.item_id for item in rows],
+        "text": [item.text for item in rows],
+        "title": [item.title for item in rows],
+        "people": [json.dumps([asdict(one) for one in item.people]) for item in rows],
+        "strata": [json.dumps(dict(item.strata), sort_keys=True) for item in rows],
+        "weight": [float(item.weight) for item in rows],
+    }
+    temporary = path.with_name(f".{path.name}.tmp")
+    pq.write_table(pa.table(columns), temporary)
+    temporary.replace(path)
+
+
+def _read_items(path: Path) -> Iterator[Item]:
+    import pyarrow.parquet as pq
+
+    for row in pq.read_table(path).to_pylist():
+        people = tuple(
+            Person(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
+            for one in json.loads(row["people"])
+        )
+        yield Item(
+            row["item_id"],
+            row["text"],
+            row["title"],
+            people,
+            json.loads(row["strata"]),
+            row["weight"],
+        )

@@ -1,0 +1,245 @@
+"""Samples for reading: by common racialized names, by cue, by group and role, or at random.
+
+Each stratum gives the same number of texts, drawn by the seed. A text's weight is 1 over its chance
+of being drawn, from all the strata it belongs to, so that weighted counts speak of the whole run.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from portrayal.coding.characters import (
+    THRESHOLD,
+    NameShares,
+    frame,
+    people_of,
+    prompts_of,
+    sentence_places,
+    texts_of,
+)
+from portrayal.coding.corpus import SLOTS, run_corpus
+from portrayal.coding.cuelist import CueList, cue_list
+from portrayal.coding.cues import ELSEWHERE, find_cues, role_of
+from portrayal.coding.project import Item, Person
+from portrayal.errors import DataError
+from portrayal.measure import Scope
+from portrayal.reference import GENDERS, RACES
+from portrayal.run.directory import Run
+from portrayal.validate import check_choice, check_count
+
+WAYS = ("names", "cue", "group", "random")
+Strata = Mapping[str, Sequence[str]]
+"""text_ids by stratum."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How texts are drawn.
+
+    Attributes
+    ----------
+    by
+        "names": by the most common names of each race, and role. "cue": by term, and role.
+        "group": by gender, race of the name's bearers, and role. "random": from all texts.
+    n
+        Texts of each stratum; of all strata together for "random".
+    names
+        Names of each race, for "names".
+    threshold
+        Share of its bearers that a name needs to stand for a race.
+    per
+        Further attributes to stratify by: `model`, `domain`.
+    seed
+        Start of the draw.
+    cues
+        Cue list, for "cue".
+    """
+
+    by: str = "names"
+    n: int = 3
+    names: int = 5
+    threshold: float = THRESHOLD
+    per: tuple[str, ...] = ()
+    seed: int = 0
+    cues: CueList | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn."""
+        check_choice("by", self.by, WAYS)
+        check_count("n", self.n, minimum=1)
+        check_count("names", self.names, minimum=1)
+        for name in self.per:
+            check_choice("per", name, ("model", "domain"))
+
+
+def sample_items(run: Run, sampling: Sampling) -> list[Item]:
+    """Draw texts of a run as items of a coding project, in an order that the seed fixes.
+
+    Items carry the subject's and object's labels, the strata they were drawn for (`sampled_as`),
+    and their weights. The same run and settings give the same items, whatever the shards.
+
+    Raises
+    ------
+    DataError
+        When no text fits, or people are needed and were not annotated.
+    """
+    strata = _strata(run, sampling)
+    if not any(strata.values()):
+        raise DataError(f"{run.path}: no text fits a sample by {sampling.by}.")
+    strata = _per(run, strata, sampling.per)
+    drawn, reasons = _draw(strata, sampling)
+    ids = list(drawn)
+    texts, prompts = texts_of(run, ids), prompts_of(run)
+    known = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
+    people = people_of(run, ids, known)
+    order = Scope("coding", seed=sampling.seed).rng("order").permutation(len(ids))
+    items = []
+    for i in (sorted(ids)[place] for place in order):
+        row = texts[i]
+        labels = {
+            "model": row["model"],
+            "domain": known[i].get("domain", ""),
+            "condition": known[i].get("condition", ""),
+            "prompt_id": row["prompt_id"],
+            "sampled_as": "; ".join(reasons[i]),
+        }
+        items.append(
+            Item(
+                i,
+                row["text"],
+                known[i].get("text", ""),
+                people.get(i, ()),
+                {key: value for key, value in labels.items() if value},
+                1.0 / drawn[i],
+            )
+        )
+    return items
+
+
+def in_sentences(items: Sequence[Item]) -> list[Item]:
+    """Return one item for each sentence of the items, named by its number: `000000012:3`.
+
+    People keep the references that lie in the sentence; the weight is the text's. Sentences without
+    a letter are left out.
+    """
+    made = []
+    for item in items:
+        for number, (start, end) in enumerate(sentence_places(item.text), 1):
+            people = tuple(_inside(person, start, end) for person in item.people)
+            name, text = f"{item.item_id}:{number}", item.text[start:end]
+            made.append(replace(item, item_id=name, text=text, people=people))
+    return made
+
+
+def _inside(person: Person, start: int, end: int) -> Person:
+    spans = (
+        (low - start, high - start) for low, high in person.spans if start <= low < high <= end
+    )
+    return replace(person, spans=tuple(spans))
+
+
+def _draw(strata: Strata, sampling: Sampling) -> tuple[dict[str, float], dict[str, list[str]]]:
+    """Return the chance of each drawn text, and the strata it was drawn for."""
+    scope = Scope("coding", seed=sampling.seed)
+    rate = {name: min(1.0, sampling.n / len(ids)) for name, ids in strata.items() if ids}
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(rate):
+        ids = sorted(strata[name])
+        for place in scope.rng("sample", sampling.by, name).permutation(len(ids))[: sampling.n]:
+            reasons[ids[place]].append(name)
+    missed: dict[str, float] = dict.fromkeys(reasons, 1.0)
+    for name, share in rate.items():
+        for i in strata[name]:
+            if i in missed:
+                missed[i] *= 1.0 - share
+    return {i: 1.0 - chance for i, chance in sorted(missed.items())}, reasons
+
+
+def _strata(run: Run, sampling: Sampling) -> Strata:
+    if sampling.by == "random":
+        return {"random": _readable(run)}
+    if sampling.by == "cue":
+        return _by_cue(run, sampling.cues or cue_list())
+    return _by_name(run, sampling) if sampling.by == "names" else _by_group(run, sampling)
+
+
+def _readable(run: Run) -> list[str]:
+    found: list[str] = []
+    for table in run_corpus(run).tables():
+        found += table.filter(pc.equal(table["outcome"], "ok"))["text_id"].to_pylist()
+    return found
+
+
+def _by_cue(run: Run, cues: CueList) -> Strata:
+    """Texts by cue and by the role of whom it describes; a text counts once in each."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for mention in find_cues(run_corpus(run), cues).mentions:
+        role = "" if mention.role == ELSEWHERE else f", {mention.role}"
+        found[f"{mention.cue.group}: {mention.cue.term}{role}"].add(mention.text_id)
+    return {name: sorted(ids) for name, ids in found.items()}
+
+
+def _characters(run: Run) -> Iterator[tuple[str, str, str | None, str | None]]:
+    """text_id, role, name and gender of every character."""
+    prompts = prompts_of(run)
+    for row in frame(run).to_pylist():
+        condition = prompts.get(row["prompt_id"], {}).get("condition", "")
+        for slot in SLOTS:
+            name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
+            if name or gender:
+                yield row["text_id"], role_of(slot, condition), name, gender
+
+
+def _by_name(run: Run, sampling: Sampling) -> Strata:
+    """Texts by each race's most common names above the threshold, and role (Table S10)."""
+    rows = list(_characters(run))
+    counts = Counter(name.casefold() for _, _, name, _ in rows if name)
+    shares = NameShares(counts)
+    chosen: dict[str, str] = {}
+    for race in RACES:
+        fitting = [n for n in counts if (shares.most(n, sampling.threshold) or ("",))[0] == race]
+        for name in sorted(fitting, key=lambda n: (-counts[n], n))[: sampling.names]:
+            chosen[name] = race
+    found: dict[str, set[str]] = defaultdict(set)
+    for text_id, role, borne, _ in rows:
+        group = chosen.get((borne or "").casefold())
+        if group is not None:
+            found[f"{group}: {(borne or '').title()}, {role}"].add(text_id)
+    return {stratum: sorted(ids) for stratum, ids in found.items()}
+
+
+def _by_group(run: Run, sampling: Sampling) -> Strata:
+    """Texts by gender references, race that most of the name's bearers share, and role."""
+    rows = list(_characters(run))
+    shares = NameShares(name for _, _, name, _ in rows)
+    found: dict[str, set[str]] = defaultdict(set)
+    for text_id, role, name, gender in rows:
+        most = shares.most(name, sampling.threshold)
+        if gender in GENDERS:
+            found[f"{gender}, {role}"].add(text_id)
+            if most is not None:
+                found[f"{most[0]} {gender}, {role}"].add(text_id)
+        if most is not None:
+            found[f"{most[0]}, {role}"].add(text_id)
+    return {name: sorted(ids) for name, ids in found.items()}
+
+
+def _per(run: Run, strata: Strata, attributes: Sequence[str]) -> Strata:
+    """Split strata by model, by domain, or by both."""
+    if not attributes:
+        return strata
+    prompts = prompts_of(run)
+    known: dict[str, str] = {}
+    for part in run.texts.parts():
+        rows = pq.ParquetFile(part).read(columns=["text_id", "prompt_id", "model"]).to_pylist()
+        for row in rows:
+            values = {"model": row["model"], "domain": prompts[row["prompt_id"]].get("domain", "")}
+            known[row["text_id"]] = ", ".join(values[name] for name in attributes)
+    split: dict[str, list[str]] = defaultdict(list)
+    for name, ids in strata.items():
+        for i in ids:
+            split[f"{name}; {known[i]}"].append(i)
+    return split

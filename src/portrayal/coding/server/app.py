@@ -1,0 +1,276 @@
+"""App: the page's addresses, and what each of them answers."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from portrayal.coding.server.address import Address
+from portrayal.coding.server.clicks import click_of, undo_of
+from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk, Reader, pack, unpack
+from portrayal.coding.server.gate import HEADERS, Gate, same_origin
+from portrayal.coding.server.pages import Pages
+from portrayal.errors import OptionError
+
+MOST = 256 * 1024
+"""Bytes of a form or click."""
+Form = dict[str, str]
+
+
+def make_app(desk: Desk, address: Address, password: str | None = None) -> Starlette:
+    """Return the page as an ASGI application.
+
+    Parameters
+    ----------
+    desk
+        The texts and their store.
+    address
+        Where the page listens; requests for another host are refused.
+    password
+        What raters enter first; None where the token in the address is enough.
+    """
+    gate = Gate(address, password)
+    views = _Views(desk, gate, Pages(desk, gate.form_key))
+    app = Starlette(
+        routes=[
+            Route("/", views.door),
+            Route("/enter", views.enter, methods=["POST"]),
+            Route("/begin", views.begin, methods=["POST"]),
+            Route("/next", views.next),
+            Route("/go", views.go),
+            Route("/text/{place:int}", views.text),
+            Route("/end", views.end),
+            Route("/save", views.save, methods=["POST"]),
+            Route("/undo", views.undo, methods=["POST"]),
+            Mount("/static", StaticFiles(packages=[("portrayal.coding.server", "static")])),
+        ],
+        exception_handlers={404: views.nothing_here},
+    )
+    app.add_middleware(_Guarded, gate=gate)
+    return app
+
+
+class _Guarded:
+    """Refuses requests for another host or from another site; puts `HEADERS` on every answer."""
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self.app, self.gate = app, gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                ours = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
+                names = {name for name, _ in ours}
+                kept = [(k, v) for k, v in message.get("headers", ()) if k.lower() not in names]
+                message = {**message, "headers": [*kept, *ours]}
+            await send(message)
+
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        host = headers.get("host", "")
+        if not self.gate.address.answers_to(host):
+            await Response("This is not the address of the page.", 421)(scope, receive, guarded)
+        elif scope["method"] not in ("GET", "HEAD") and not same_origin(headers, host):
+            await Response("This came from another page.", 403)(scope, receive, guarded)
+        else:
+            await self.app(scope, receive, guarded)
+
+
+class _Views:
+    """What each address answers; everything that reads or writes the store runs in a thread."""
+
+    def __init__(self, desk: Desk, gate: Gate, pages: Pages) -> None:
+        self.desk, self.gate, self.pages = desk, gate, pages
+
+    async def nothing_here(self, _: Request, __: Exception) -> Response:
+        page = self.pages.message("There is no such page", "Go back to the texts.", "/next")
+        return HTMLResponse(page, 404)
+
+    async def door(self, request: Request) -> Response:
+        """Take the token, then ask for the password where there is one, then for a name."""
+        token = request.query_params.get("token")
+        if token is not None:
+            if self.gate.is_shut:
+                return self._shut()
+            if not self.gate.takes_token(token):
+                return self._refused()
+            if self.gate.password is not None and not self._inside(request):
+                return HTMLResponse(self.pages.password(token))
+            return self._admitted(HTMLResponse(self.pages.passing("/")))
+        if not self._inside(request):
+            return self._refused()
+        reader = self._reader(request)
+        page = await run_in_threadpool(self.pages.welcome, reader.name if reader else "")
+        return HTMLResponse(page)
+
+    async def enter(self, request: Request) -> Response:
+        """Take the password."""
+        form = await _form(request)
+        if self.gate.is_shut:
+            return self._shut()
+        if not self.gate.takes_token(form.get("token", "")):
+            return self._refused()
+        if not self.gate.takes_password(form.get("password", "")):
+            said = "That is not the password."
+            return HTMLResponse(self.pages.password(form["token"], said), 403)
+        return self._admitted(RedirectResponse("/", 303))
+
+    async def begin(self, request: Request) -> Response:
+        """Take a rater's name; a new one is asked about once, in case it was mistyped."""
+        form = await _form(request)
+        if not self._inside(request) or not self.gate.takes_form(form.get("form", "")):
+            return self._refused()
+        name, sure = form.get("name", ""), form.get("sure") == "yes"
+        does = ADJUDICATES if form.get("does") == ADJUDICATES else RATES
+        return await run_in_threadpool(self._begun, name, does, sure)
+
+    def _begun(self, name: str, does: str, sure: bool) -> Response:
+        try:
+            reader = self.desk.reader(name, does)
+            if not sure and does == RATES and self.desk.store.rater(reader.name) is None:
+                return HTMLResponse(self.pages.new_rater(reader.name))
+            self.desk.begin(reader)
+        except OptionError as error:
+            return HTMLResponse(self.pages.welcome(name, str(error)), 400)
+        answer = RedirectResponse("/next", 303)
+        self._set(answer, f"{self.gate.cookie}_reader", pack(name, does))
+        return answer
+
+    async def next(self, request: Request) -> Response:
+        """Go to the first text that the reader is not done with."""
+        after = request.query_params.get("after", "")
+
+        def find(reader: Reader) -> Response:
+            place = self.desk.next_place(reader, int(after) if _is_number(after) else 0)
+            return RedirectResponse(f"/text/{place}" if place else "/end", 303)
+
+        return await self._with_reader(request, find)
+
+    async def go(self, request: Request) -> Response:
+        """Go to the text of a number."""
+        place = request.query_params.get("place", "").strip()
+        return RedirectResponse(f"/text/{place}" if _is_number(place) else "/next", 303)
+
+    async def text(self, request: Request) -> Response:
+        """Show one text with its questions."""
+        place = request.path_params["place"]
+
+        def show(reader: Reader) -> Response:
+            if self.desk.item(reader, place) is None:
+                words = f"There is no text {place:,} here for you."
+                return HTMLResponse(self.pages.message("No such text", words, "/next"), 404)
+            return HTMLResponse(self.pages.text(reader, place))
+
+        return await self._with_reader(request, show)
+
+    async def end(self, request: Request) -> Response:
+        """Say that everything is done."""
+        return await self._with_reader(request, lambda r: HTMLResponse(self.pages.end(r)))
+
+    async def save(self, request: Request) -> Response:
+        """Write one click; the answer means that it is on the disk."""
+        return await self._clicked(request, self._saved)
+
+    async def undo(self, request: Request) -> Response:
+        """Take back the last click of a reader."""
+        return await self._clicked(request, self._undone)
+
+    def _saved(self, reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
+        seq = self.desk.store.save(click_of(self.desk, reader, given))
+        done, of = self.desk.progress(reader)
+        return {"seq": seq, "done": done, "of": of}
+
+    def _undone(self, reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
+        click = self.desk.store.undo(reader.key, undo_of(given))
+        place = None if click is None else self.desk.place.get(click.item_id)
+        return {"place": place}
+
+    async def _clicked(
+        self, request: Request, act: Callable[[Reader, dict[str, Any]], dict[str, Any]]
+    ) -> Response:
+        if not self._inside(request) or not self.gate.takes_form(
+            request.headers.get("x-portrayal", "")
+        ):
+            return JSONResponse({"error": "The address is no longer valid."}, 403)
+        try:
+            given = json.loads(await _body(request))
+            if not isinstance(given, dict):
+                raise OptionError("a click is an object.")
+            name, does = unpack(str(given.get("reader", "")))
+
+            def work() -> dict[str, Any]:
+                return act(self.desk.reader(name, does), given)
+
+            return JSONResponse(await run_in_threadpool(work))
+        except (ValueError, RecursionError) as error:
+            return JSONResponse({"error": str(error)}, 400)
+
+    async def _with_reader(
+        self, request: Request, answer: Callable[[Reader], Response]
+    ) -> Response:
+        if not self._inside(request):
+            return self._refused()
+
+        def work() -> Response:
+            reader = self._reader(request)
+            if reader is None or not self.desk.known(reader):
+                return RedirectResponse("/", 303)
+            return answer(reader)
+
+        return await run_in_threadpool(work)
+
+    def _reader(self, request: Request) -> Reader | None:
+        try:
+            name, does = unpack(request.cookies.get(f"{self.gate.cookie}_reader", ""))
+            return self.desk.reader(name, does)
+        except OptionError:
+            return None
+
+    def _inside(self, request: Request) -> bool:
+        return self.gate.knows(request.cookies.get(self.gate.cookie))
+
+    def _admitted(self, answer: Response) -> Response:
+        self._set(answer, self.gate.cookie, self.gate.session)
+        return answer
+
+    def _set(self, answer: Response, name: str, value: str) -> None:
+        answer.set_cookie(name, value, httponly=True, samesite="strict", path="/")
+
+    def _refused(self) -> Response:
+        words = "Open the whole address that the command printed, with its token."
+        return HTMLResponse(self.pages.message("This page needs its address", words), 403)
+
+    def _shut(self) -> Response:
+        words = "Too many wrong tokens or passwords. Wait a minute and try again."
+        return HTMLResponse(self.pages.message("Wait a minute", words), 429)
+
+
+async def _body(request: Request) -> bytes:
+    found = b""
+    async for chunk in request.stream():
+        found += chunk
+        if len(found) > MOST:
+            raise OptionError(f"a form or click has at most {MOST:,} bytes.")
+    return found
+
+
+async def _form(request: Request) -> Form:
+    try:
+        text = (await _body(request)).decode("utf-8", "replace")
+        return {name: values[0] for name, values in parse_qs(text, max_num_fields=20).items()}
+    except ValueError:
+        return {}
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10

@@ -1,0 +1,158 @@
+"""Desk: what each rater has before them: which text, how far along, what may be adjudicated."""
+
+import base64
+import binascii
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from portrayal.coding.project import Item, Project
+from portrayal.coding.store import Store, rater_key
+from portrayal.errors import OptionError
+
+RATES, ADJUDICATES = "rate", "adjudicate"
+"""What somebody has come to do."""
+_SUFFIX = " (adjudication)"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody at the page: key and shown name, and what they do (`RATES` or `ADJUDICATES`)."""
+
+    key: str
+    name: str
+    does: str
+
+    @property
+    def kind(self) -> str:
+        """Kind of rater in the store."""
+        return "human" if self.does == RATES else "adjudicated"
+
+
+class Desk:
+    """The texts of a project and who may see what of them.
+
+    Parameters
+    ----------
+    project
+        The project.
+    store
+        Its store.
+    adjudicators
+        Names that may adjudicate at any time; without any, every rater may once all are done.
+    """
+
+    def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
+        self.project, self.store = project, store
+        self.items: tuple[Item, ...] = project.items
+        self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
+        self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
+
+    def reader(self, name: str, does: str) -> Reader:
+        """Return the reader of this name, without adding anybody.
+
+        Raises
+        ------
+        OptionError
+            When the name cannot be one, or this rater may not adjudicate yet.
+        """
+        if does == ADJUDICATES:
+            self._may_adjudicate(rater_key(name))
+            name = f"{' '.join(name.split())}{_SUFFIX}"
+        return Reader(rater_key(name), " ".join(name.split()), does)
+
+    def begin(self, reader: Reader) -> Reader:
+        """Add a reader to the store where new."""
+        self.store.enrol(reader.name, reader.kind)
+        return reader
+
+    def known(self, reader: Reader) -> bool:
+        """Whether somebody of this name has been here; one of another kind is refused."""
+        found = self.store.rater(reader.name)
+        return found is not None and found[1] == reader.kind
+
+    def queue(self, reader: Reader) -> list[int]:
+        """Return the places of the texts that a reader has to see, in order."""
+        if reader.does == RATES:
+            return list(range(1, len(self.items) + 1))
+        own = self._rater_of(reader)
+        seen = self.store.done(own) if self.store.rater(own) else None
+        disputed = self.store.disputed()
+        return sorted(
+            self.place[item]
+            for item in disputed
+            if item in self.place and (seen is None or item in seen)
+        )
+
+    def item(self, reader: Reader, place: int) -> Item | None:
+        """Return the text at a place; None where the reader has none there."""
+        if not 1 <= place <= len(self.items):
+            return None
+        item = self.items[place - 1]
+        return item if reader.does == RATES or self._may_settle(reader, item) else None
+
+    def next_place(self, reader: Reader, after: int = 0) -> int | None:
+        """Return the first place after `after` that a reader is not done with, else any other."""
+        done = self.store.done(reader.key)
+        left = [p for p in self.queue(reader) if self.items[p - 1].item_id not in done]
+        return next((p for p in left if p > after), left[0] if left else None)
+
+    def progress(self, reader: Reader, queue: list[int] | None = None) -> tuple[int, int]:
+        """Return how many texts a reader is done with, and of how many; `queue` where known."""
+        if reader.does == RATES:
+            return self.store.n_done(reader.key), len(self.items)
+        done = self.store.done(reader.key)
+        queue = self.queue(reader) if queue is None else queue
+        return sum(self.items[p - 1].item_id in done for p in queue), len(queue)
+
+    def adjudication_is_open(self) -> bool:
+        """Whether every rater is done with every text, and there are two or more."""
+        raters = self.store.raters("human")
+        return len(raters) >= 2 and all(self.store.n_done(r) >= len(self.items) for r in raters)
+
+    def _may_settle(self, reader: Reader, item: Item) -> bool:
+        own = self._rater_of(reader)
+        if not self.store.is_disputed(item.item_id):
+            return False
+        return (
+            self.store.rater(own) is None
+            or self.store.answers(own, item.item_id).get(("done", "")) == "1"
+        )
+
+    def _may_adjudicate(self, key: str) -> None:
+        if self.adjudicators:
+            if key not in self.adjudicators:
+                raise OptionError(
+                    "this name may not adjudicate; start the server with --adjudicator NAME."
+                )
+        elif not self.adjudication_is_open():
+            raise OptionError(
+                "adjudication opens when two raters or more are done with every text; or start the "
+                "server with --adjudicator NAME."
+            )
+
+    @staticmethod
+    def _rater_of(reader: Reader) -> str:
+        return reader.key.removesuffix(_SUFFIX)
+
+
+def pack(name: str, does: str) -> str:
+    """Return name and task of a reader as text for a cookie or a page."""
+    return base64.urlsafe_b64encode(json.dumps([name, does]).encode()).decode().rstrip("=")
+
+
+def unpack(text: str) -> tuple[str, str]:
+    """Return what `pack` was given.
+
+    Raises
+    ------
+    OptionError
+        When it is something else.
+    """
+    try:
+        name, does = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, TypeError, binascii.Error):
+        raise OptionError("enter your name on the first page.") from None
+    if not isinstance(name, str) or does not in (RATES, ADJUDICATES):
+        raise OptionError("enter your name on the first page.")
+    return name, does

@@ -1,0 +1,205 @@
+"""Pages: the HTML of each page, with every word of a text or name escaped."""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from portrayal.coding.project import Item, Person
+from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
+from portrayal.coding.server.marked import inert, pieces
+
+_DIGITS, _LETTERS = "123456789", "abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One answer to a field on the page."""
+
+    value: str
+    shortcut: str
+    chosen: bool
+
+
+class Pages:
+    """Renders the pages of a desk; `form_key` goes into every form."""
+
+    def __init__(self, desk: Desk, form_key: str) -> None:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        self.desk = desk
+        self.book = desk.project.codebook
+        self._environment = Environment(
+            loader=PackageLoader("portrayal.coding.server", "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        self._shared = {"title": inert(self.book.title), "form_key": form_key}
+
+    def _render(self, page: str, /, **given: Any) -> str:
+        template = self._environment.get_template(f"{page}.html.j2")
+        text = template.render(self._shared | given)
+        return text.encode("utf-8", "replace").decode("utf-8")
+
+    def message(self, heading: str, words: str, link: str = "") -> str:
+        """Return a page that says one thing."""
+        return self._render("message", heading=heading, words=words, link=link)
+
+    def passing(self, link: str) -> str:
+        """Return a page that goes on by itself, so that the token leaves the address."""
+        return self._render("passing", link=link)
+
+    def password(self, token: str, error: str = "") -> str:
+        """Return the page that asks for the password."""
+        return self._render("password", token=token, error=error)
+
+    def welcome(self, name: str = "", error: str = "") -> str:
+        """Return the first page: what is asked, what the texts may hold, and the rater's name."""
+        desk = self.desk
+        return self._render(
+            "welcome",
+            n_items=len(desk.items),
+            warning=_paragraphs(self.book.warning or ""),
+            instructions=_paragraphs(self.book.instructions),
+            name=inert(name[:60]),
+            error=error,
+            may_adjudicate=bool(desk.adjudicators) or desk.adjudication_is_open(),
+        )
+
+    def new_rater(self, name: str) -> str:
+        """Return the page that asks whether a new name is meant."""
+        return self._render("new_rater", name=name)
+
+    def end(self, reader: Reader) -> str:
+        """Return the page that follows the last text."""
+        done, of = self.desk.progress(reader)
+        return self._render(
+            "end",
+            reader=reader.name,
+            done=done,
+            of=of,
+            adjudicates=reader.does == ADJUDICATES,
+            first=next(iter(self.desk.queue(reader)), None),
+        )
+
+    def text(self, reader: Reader, place: int) -> str:
+        """Return the page of one text as this reader has left it."""
+        desk, item = self.desk, self.desk.items[place - 1]
+        said = desk.store.answers(reader.key, item.item_id)
+        queue = desk.queue(reader)
+        done, of = desk.progress(reader, queue)
+        people = item.people if self.book.show_people else ()
+        others = list(self._others(item)) if reader.does == ADJUDICATES else []
+        name = reader.name.removesuffix(" (adjudication)")
+        return self._render(
+            "text",
+            reader=reader.name,
+            packed=pack(name, reader.does),
+            project=desk.project.folder.name,
+            place=place,
+            of_texts=len(desk.items),
+            done=done,
+            of=of,
+            item_title=inert(item.title),
+            pieces=pieces(item.text, people),
+            people=[_person(one) for one in item.people] if people else _roles(item),
+            marked=bool(people),
+            codes=self._codes(said, others),
+            fields=self._fields(said),
+            note=said.get(("note", ""), ""),
+            is_done=said.get(("done", "")) == "1",
+            around=_around(queue, place),
+            others=others,
+            instructions=_paragraphs(self.book.instructions),
+        )
+
+    def _codes(
+        self, said: dict[tuple[str, str], str], others: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        shortcuts = self.book.shortcuts
+        found = []
+        for code in self.book.codes:
+            own = said.get(("code", code.key))
+            agreed = own is None and bool(others) and all(code.name in o["codes"] for o in others)
+            found.append(
+                {
+                    "key": code.key,
+                    "name": code.name,
+                    "definition": " ".join(code.definition.split()),
+                    "source": code.source,
+                    "examples": code.examples,
+                    "shortcut": shortcuts[code.key],
+                    "set": own == "1" or agreed,
+                    "agreed": agreed,
+                }
+            )
+        return found
+
+    def _fields(self, said: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
+        taken = set(self.book.shortcuts.values())
+        digits = (key for key in _DIGITS + _LETTERS[::-1] if key not in taken)
+        letters = (key for key in _LETTERS if key not in taken)
+        found = []
+        for field in self.book.fields:
+            value = said.get(("field", field.key))
+            choices = [Choice(word, next(digits, ""), word == value) for word in field.choices]
+            found.append(
+                {
+                    "key": field.key,
+                    "label": field.label,
+                    "help": " ".join(field.help.split()),
+                    "choices": choices,
+                    "value": value or "",
+                    "shortcut": "" if choices else next(letters, ""),
+                }
+            )
+        return found
+
+    def _others(self, item: Item) -> Iterator[dict[str, Any]]:
+        """What each rater that is done says of a text, without names."""
+        names = {code.key: code.name for code in self.book.codes}
+        labels = {field.key: field.label for field in self.book.fields}
+        by: dict[str, dict[tuple[str, str], str]] = {}
+        for answer in self.desk.store.of_item(item.item_id):
+            by.setdefault(answer.rater, {})[answer.about, answer.key] = answer.value
+        done = [said for _, said in sorted(by.items()) if said.get(("done", "")) == "1"]
+        for number, said in enumerate(done, 1):
+            yield {
+                "name": f"Rater {number}",
+                "codes": [
+                    names[key]
+                    for (about, key), value in said.items()
+                    if about == "code" and value == "1" and key in names
+                ],
+                "fields": [
+                    (labels[key], inert(value))
+                    for (about, key), value in said.items()
+                    if about == "field" and key in labels
+                ],
+                "note": pieces(said.get(("note", ""), "")),
+            }
+
+
+def _paragraphs(text: str) -> list[str]:
+    parts = (" ".join(part.split()) for part in text.split("\n\n"))
+    return [part for part in parts if part]
+
+
+def _person(person: Person) -> dict[str, str]:
+    name = inert(person.name or "")
+    return {"slot": person.slot, "role": inert(person.role), "name": name}
+
+
+def _roles(item: Item) -> list[dict[str, str]]:
+    """Who the prompt asks for, without what an annotator found."""
+    roles = [{"slot": one.slot, "role": inert(one.role), "name": ""} for one in item.people]
+    return [role for role in roles if role["role"]]
+
+
+def _around(queue: list[int], place: int) -> tuple[int | None, int | None]:
+    at = bisect_left(queue, place)
+    after = at + (at < len(queue) and queue[at] == place)
+    return (queue[at - 1] if at else None, queue[after] if after < len(queue) else None)

@@ -1,0 +1,385 @@
+"""Store: what raters say, in SQLite, on the disk before it is acknowledged.
+
+A *click* is one answer of one rater to one question about one text. Each is written in a
+transaction of its own, and the answers that stand are kept beside the log of clicks, so that
+nothing has to be replayed. The database runs with a write-ahead log and `synchronous=FULL`: a
+commit returns when the log is on the disk, so a process killed at any moment loses no click that
+it acknowledged.
+"""
+
+import sqlite3
+import threading
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import DataError, OptionError
+
+KINDS = ("human", "llm", "adjudicated")
+ABOUT = ("code", "field", "note", "done")
+"""What a click answers: a code, a field, the note, or whether the rater is done with the text."""
+LONGEST = 20_000
+"""Characters of a note or an answer."""
+
+_SCHEMA = """
+create table if not exists raters (
+    rater text primary key, name text not null, kind text not null, since text not null
+) without rowid;
+create table if not exists clicks (
+    seq integer primary key autoincrement, click_id text not null unique, rater text not null,
+    item_id text not null, about text not null, key text not null, value text, before text,
+    at text not null, undone integer not null default 0
+);
+create index if not exists clicks_of_rater on clicks (rater, undone, seq);
+create table if not exists answers (
+    rater text not null, item_id text not null, about text not null, key text not null,
+    value text not null, at text not null, kind text not null,
+    primary key (rater, item_id, about, key)
+) without rowid;
+create index if not exists answers_done on answers (rater, item_id, value) where about = 'done';
+create index if not exists answers_of_item on answers (item_id, kind);
+create table if not exists disputes (item_id text primary key) without rowid;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """One answer.
+
+    Attributes
+    ----------
+    click_id
+        Identity that the page gives it, so that a repeated one counts once.
+    rater, item_id
+        Who says it, about which text.
+    about, key
+        What it answers: one of `ABOUT`, and the key of the code or field ("" otherwise).
+    value
+        "1" or "0" for a code and for done, else text; None takes the answer back.
+    """
+
+    click_id: str
+    rater: str
+    item_id: str
+    about: str
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer that stands; attributes as those of `Click`, `at` in UTC (ISO 8601)."""
+
+    rater: str
+    item_id: str
+    about: str
+    key: str
+    value: str
+    at: str
+    kind: str
+
+
+class Store:
+    """The raters' answers of one project; one object serves any number of threads.
+
+    Parameters
+    ----------
+    path
+        The SQLite file; made where it is missing.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+        self._writing = threading.Lock()
+        try:
+            with self._lend() as connection:
+                connection.executescript(_SCHEMA)
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"{self.path} cannot be used as a store of codes: {error}. It must be a file that "
+                "Portrayal made, on a local disk."
+            ) from error
+
+    @contextmanager
+    def _lend(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection that nobody uses; there are as many as were ever in use at once."""
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._open()
+        try:
+            yield connection
+        finally:
+            if self._closed or connection.in_transaction:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+    def _open(self) -> sqlite3.Connection:
+        found = sqlite3.connect(
+            self.path, timeout=30, isolation_level=None, check_same_thread=False
+        )
+        try:
+            found.execute("pragma journal_mode = wal")
+            found.execute("pragma synchronous = full")
+        except sqlite3.DatabaseError:
+            found.close()
+            raise
+        return found
+
+    def close(self) -> None:
+        """Close every connection; the object is of no use afterwards."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().close()
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with self._lend() as connection, self._writing:
+            connection.execute("begin immediate")
+            try:
+                yield connection
+                connection.execute("commit")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+
+    def _read(self, query: str, given: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._lend() as connection:
+            return connection.execute(query, given).fetchall()
+
+    def rater(self, name: str) -> tuple[str, str] | None:
+        """Return key and kind of the rater of this name; None where there is none."""
+        query = "select rater, kind from raters where rater = ?"
+        rows = self._read(query, (rater_key(name),))
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def raters(self, kind: str | None = None) -> dict[str, str]:
+        """Return the names of raters by key, of one kind or of all."""
+        query = "select rater, name from raters where ? is null or kind = ? order by since, rater"
+        return {row[0]: row[1] for row in self._read(query, (kind, kind))}
+
+    def enrol(self, name: str, kind: str = "human") -> str:
+        """Return the key of a rater, who is added where new.
+
+        Raises
+        ------
+        OptionError
+            When the name cannot be one, or belongs to a rater of another kind.
+        """
+        if kind not in KINDS:
+            raise OptionError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
+        shown, key = rater_name(name), rater_key(name)
+        with self._write() as connection:
+            add = "insert or ignore into raters values (?, ?, ?, ?)"
+            connection.execute(add, (key, shown, kind, _now()))
+            query = "select kind from raters where rater = ?"
+            (found,) = connection.execute(query, (key,)).fetchone()
+        if found != kind:
+            said = {"llm": "a model", "adjudicated": "an adjudicator", "human": "a rater"}[found]
+            raise OptionError(f"{shown!r} is the name of {said} here; take another.")
+        return key
+
+    def save(self, click: Click) -> int:
+        """Write a click to the disk and return its sequence number; a repeated one counts once.
+
+        Raises
+        ------
+        OptionError
+            When the rater is unknown or the answer is not of its kind.
+        """
+        _check(click)
+        with self._write() as connection:
+            query = "select seq from clicks where click_id = ?"
+            known = connection.execute(query, (click.click_id,)).fetchone()
+            if known is not None:
+                return int(known[0])
+            kind = _kind(connection, click.rater)
+            place = (click.rater, click.item_id, click.about, click.key)
+            before = _standing(connection, place)
+            at = _now()
+            add = (
+                "insert into clicks (click_id, rater, item_id, about, key, value, before, at)"
+                " values (?, ?, ?, ?, ?, ?, ?, ?)"
+            )
+            done = connection.execute(add, (click.click_id, *place, click.value, before, at))
+            _put(connection, place, click.value, at, kind)
+            _settle(connection, click.item_id, kind)
+            return int(done.lastrowid or 0)
+
+    def undo(self, rater: str, click_id: str) -> Click | None:
+        """Take back the last click of a rater; return it, or None where none is left.
+
+        `click_id` is the identity of the undoing itself: repeated, it takes back nothing more. The
+        clicks stay in the log, marked.
+        """
+        with self._write() as connection:
+            query = "select 1 from clicks where click_id = ?"
+            if connection.execute(query, (click_id,)).fetchone():
+                return None
+            kind = _kind(connection, rater)
+            query = (
+                "select seq, click_id, rater, item_id, about, key, value, before from clicks"
+                " where rater = ? and undone = 0 order by seq desc limit 1"
+            )
+            row = connection.execute(query, (rater,)).fetchone()
+            if row is None:
+                return None
+            seq, *fields, before = row
+            click, at = Click(*fields), _now()
+            connection.execute("update clicks set undone = 1 where seq = ?", (seq,))
+            add = (
+                "insert into clicks (click_id, rater, item_id, about, key, value, before, at,"
+                " undone) values (?, ?, ?, ?, ?, ?, ?, ?, 2)"
+            )
+            place = (click.rater, click.item_id, click.about, click.key)
+            connection.execute(add, (click_id, *place, before, click.value, at))
+            _put(connection, place, before, at, kind)
+            _settle(connection, click.item_id, kind)
+            return click
+
+    def answers(self, rater: str, item_id: str) -> dict[tuple[str, str], str]:
+        """Return what one rater says of one text, by (about, key)."""
+        query = "select about, key, value from answers where rater = ? and item_id = ?"
+        rows = self._read(query, (rater, item_id))
+        return {(about, key): value for about, key, value in rows}
+
+    def done(self, rater: str) -> set[str]:
+        """Return the texts that a rater is done with."""
+        query = "select item_id from answers where about = 'done' and rater = ? and value = '1'"
+        return {row[0] for row in self._read(query, (rater,))}
+
+    def n_done(self, rater: str) -> int:
+        """Return how many texts a rater is done with."""
+        query = "select count(*) from answers where about = 'done' and rater = ? and value = '1'"
+        return int(self._read(query, (rater,))[0][0])
+
+    def disputed(self) -> set[str]:
+        """Return the texts on which the human raters that are done with them differ."""
+        query = "select item_id from disputes"
+        return {row[0] for row in self._read(query)}
+
+    def is_disputed(self, item_id: str) -> bool:
+        """Whether the human raters that are done with a text differ."""
+        return bool(self._read("select 1 from disputes where item_id = ?", (item_id,)))
+
+    def of_item(self, item_id: str, kind: str = "human") -> list[Answer]:
+        """Return what the raters of one kind say of one text."""
+        query = (
+            "select rater, item_id, about, key, value, at, kind from answers"
+            " where item_id = ? and kind = ? order by rater, about, key"
+        )
+        return [Answer(*row) for row in self._read(query, (item_id, kind))]
+
+    def every(self, kind: str | None = None) -> Iterator[Answer]:
+        """Yield all answers that stand, in the order of text, rater and question."""
+        query = (
+            "select rater, item_id, about, key, value, at, kind from answers"
+            " where ? is null or kind = ? order by item_id, rater, about, key"
+        )
+        yield from (Answer(*row) for row in self._read(query, (kind, kind)))
+
+    def write_all(self, answers: Mapping[tuple[str, str, str], str], rater: str) -> None:
+        """Write many answers of one rater, by (item_id, about, key), in one transaction."""
+        at = _now()
+        with self._write() as connection:
+            kind = _kind(connection, rater)
+            for (item_id, about, key), value in answers.items():
+                _check(Click("-", rater, item_id, about, key, value))
+                _put(connection, (rater, item_id, about, key), value, at, kind)
+            for item_id in {place[0] for place in answers}:
+                _settle(connection, item_id, kind)
+
+
+def rater_name(name: str) -> str:
+    """Return a rater's name as it is shown: one line, at most 60 characters.
+
+    Raises
+    ------
+    OptionError
+        When it is empty, too long, or holds characters that do not print.
+    """
+    line = " ".join(unicodedata.normalize("NFC", name).split())
+    if not 1 <= len(line) <= 60 or not line.isprintable():
+        raise OptionError(
+            f"a rater's name has 1 to 60 characters that print; got {line[:60]!r}. "
+            "Enter a name or initials."
+        )
+    return line
+
+
+def rater_key(name: str) -> str:
+    """Return what identifies a rater: the name without regard to case."""
+    return unicodedata.normalize("NFC", rater_name(name).casefold())
+
+
+def _check(click: Click) -> None:
+    if click.about not in ABOUT or not click.click_id or not click.item_id:
+        raise OptionError(f"a click says what it is about, one of {', '.join(ABOUT)}; got {click}.")
+    if click.value is None:
+        return
+    if click.about in ("code", "done") and click.value not in ("0", "1"):
+        raise OptionError(f'a code is "1" or "0"; got {click.value[:60]!r}.')
+    if len(click.value) > LONGEST:
+        raise OptionError(
+            f"an answer has at most {LONGEST:,} characters; got {len(click.value):,}."
+        )
+
+
+def _kind(connection: sqlite3.Connection, rater: str) -> str:
+    row = connection.execute("select kind from raters where rater = ?", (rater,)).fetchone()
+    if row is None:
+        raise OptionError(f"no rater is called {rater!r}; enter the name on the first page.")
+    return str(row[0])
+
+
+def _standing(connection: sqlite3.Connection, place: tuple[str, str, str, str]) -> str | None:
+    query = "select value from answers where rater = ? and item_id = ? and about = ? and key = ?"
+    row = connection.execute(query, place).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _put(
+    connection: sqlite3.Connection,
+    place: tuple[str, str, str, str],
+    value: str | None,
+    at: str,
+    kind: str,
+) -> None:
+    if value is None:
+        query = "delete from answers where rater = ? and item_id = ? and about = ? and key = ?"
+        connection.execute(query, place)
+    else:
+        put = "insert or replace into answers values (?, ?, ?, ?, ?, ?, ?)"
+        connection.execute(put, (*place, value, at, kind))
+
+
+def _settle(connection: sqlite3.Connection, item_id: str, kind: str) -> None:
+    """Keep `disputes` true after an answer on a text; only human raters can differ."""
+    if kind != "human":
+        return
+    query = "select rater, about, key, value from answers where item_id = ? and kind = 'human'"
+    said: dict[str, set[tuple[str, str, str]]] = {}
+    done = set()
+    for rater, about, key, value in connection.execute(query, (item_id,)):
+        said.setdefault(rater, set())
+        if about == "done" and value == "1":
+            done.add(rater)
+        elif about == "field" or (about == "code" and value == "1"):
+            said[rater].add((about, key, " ".join(value.split()).casefold()))
+    views = {frozenset(row for row in said[rater] if row[2]) for rater in done}
+    verb = "insert or ignore into disputes values (?)"
+    if len(views) < 2:
+        verb = "delete from disputes where item_id = ?"
+    connection.execute(verb, (item_id,))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,284 @@
+"""Marked words: what the texts of a group say more often than other texts do.
+
+Weighted log odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn 2008), per group and
+intersection of groups, within each role, against the rest or against an unmarked group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from portrayal.coding.documents import Counts, Documents
+from portrayal.errors import OptionError
+from portrayal.measure import Scope
+from portrayal.records import ALL
+from portrayal.stats import (
+    benjamini_hochberg,
+    clustered_log_odds,
+    divide,
+    informative_prior,
+    log_odds,
+    shuffle_within,
+)
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+SOURCE = "Monroe, Colaresi & Quinn 2008, Fightin' Words, section 3"
+PRIOR = 500.0
+"""Words of prior; a group's counts outweigh it once it has said a word more often than it."""
+REST = "the rest"
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedWord:
+    """One word in one comparison.
+
+    Attributes
+    ----------
+    word
+        The word, case folded.
+    count, count_others
+        Occurrences in the group's texts, and in the texts they are compared with.
+    texts, clusters
+        The group's texts that have it, and the clusters on either side that do.
+    log_odds, low, high
+        Difference in log odds, and its interval clustered as the documents are (Student's t with
+        the word's clusters less 1); NaN bounds where a single cluster has the word.
+    z, z_clustered
+        Log odds over its error with words independent (the published method), and clustered.
+    q
+        Benjamini–Hochberg over all words of all comparisons, from the clustered z.
+    p_shuffled
+        How often any word gets as far when groups are shuffled between texts (within clusters that
+        hold both sides), each word's z from its mean over the shuffles in units of its spread:
+        corrected for all words, and free of either error's assumptions.
+    """
+
+    word: str
+    count: int
+    count_others: int
+    texts: int
+    clusters: int
+    log_odds: float
+    low: float
+    high: float
+    z: float
+    z_clustered: float
+    q: float
+    p_shuffled: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The words of one group against others, those that mark it most first.
+
+    Attributes
+    ----------
+    group, role, against
+        Attribute to label, the role ("all": any), and "the rest" or the unmarked group.
+    n_texts, n_others, n_clusters
+        Texts of either side, and independent clusters in both.
+    words
+        Words in enough of the group's texts; empty where `undefined` says why.
+    z_by_chance
+        How far the word that goes farthest gets, in those units, in 1 - level of the shuffles.
+    """
+
+    group: Mapping[str, str]
+    role: str
+    against: str
+    n_texts: int
+    n_others: int
+    n_clusters: int
+    words: tuple[MarkedWord, ...]
+    z_by_chance: float
+    undefined: str | None = None
+    members: BoolArray | None = None
+
+    @property
+    def title(self) -> str:
+        """The group in words, with its role."""
+        name = " ".join(self.group.values())
+        return name if self.role == ALL else f"{name}, {self.role}"
+
+
+def marked_words(
+    documents: Documents,
+    counts: Counts,
+    scope: Scope,
+    *,
+    unmarked: Mapping[str, str] | None = None,
+    prior: float = PRIOR,
+) -> list[Comparison]:
+    """Compare each group's words with the others'.
+
+    Parameters
+    ----------
+    documents, counts
+        Grouped texts and their words.
+    scope
+        Level, seed, and permutations of the null.
+    unmarked
+        Attribute to label of the group to compare with, such as `{"race": "White"}`; a group is
+        then compared with the texts that have these labels in the attributes it is made of, and
+        without it with every other text. Attributes not named are compared with the rest.
+    prior
+        Words of the Dirichlet prior, spread as the words of all texts.
+
+    Returns
+    -------
+    list
+        One comparison per role, and label or combination of labels; two attributes give both single
+        ones and the intersection.
+
+    Raises
+    ------
+    OptionError
+        For an unmarked label that no text has, or a prior of 0 or less.
+    """
+    if not 0 < prior < np.inf:
+        raise OptionError(f"prior must be above 0, such as {PRIOR:g}; got {prior!r}.")
+    _check_unmarked(documents, unmarked or {})
+    totals = np.asarray(counts.matrix.sum(axis=0)).ravel()
+    alpha = informative_prior(totals, prior)
+    compared = [
+        _compare(documents, counts, alpha, pair, scope)
+        for pair in _pairs(documents, unmarked or {})
+    ]
+    return _with_q(compared)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    group: Mapping[str, str]
+    role: str
+    against: str
+    first: BoolArray
+    second: BoolArray
+
+
+def _pairs(documents: Documents, unmarked: Mapping[str, str]) -> Iterator[_Pair]:
+    columns = {name: np.array(labels) for name, labels in documents.groups.items()}
+    roles = np.array(documents.role)
+    found = sorted(set(documents.role) - {"", ALL})
+    for role in (ALL, *found):
+        inside = np.ones(len(roles), dtype=bool) if role == ALL else roles == role
+        for size in range(1, len(columns) + 1):
+            for names in combinations(columns, size):
+                yield from _pairs_of(columns, names, role, inside, unmarked)
+
+
+def _pairs_of(
+    columns: Mapping[str, NDArray[np.str_]],
+    names: Sequence[str],
+    role: str,
+    inside: BoolArray,
+    unmarked: Mapping[str, str],
+) -> Iterator[_Pair]:
+    """Pairs of the labels of some attributes; texts without one of these labels are in neither."""
+    known = inside & np.all([columns[name] != "" for name in names], axis=0)
+    base = {name: unmarked[name] for name in names if name in unmarked}
+    labels = [sorted(set(columns[name].tolist()) - {""}) for name in names]
+    for values in product(*labels):
+        group = dict(zip(names, values, strict=True))
+        first = known & np.all([columns[n] == v for n, v in group.items()], axis=0)
+        second, against = known & ~first, REST
+        if len(base) == len(names) and group != base:
+            second = known & np.all([columns[n] == v for n, v in base.items()], axis=0)
+            against = " ".join(base.values())
+        yield _Pair(group, role, against, first, second)
+
+
+def _compare(
+    documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
+) -> Comparison:
+    n_texts, n_others = int(pair.first.sum()), int(pair.second.sum())
+    common = (pair.group, pair.role, pair.against, n_texts, n_others)
+    if not n_texts or not n_others:
+        empty = " ".join(pair.group.values()) if not n_texts else pair.against
+        return Comparison(*common, 0, (), float("nan"), f"no text of {empty} in role {pair.role}")
+    found = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
+    middle, spread, top = _shuffled(documents, counts, alpha, pair, scope)
+    first = counts.matrix[pair.first]
+    count = np.asarray(first.sum(axis=0)).ravel()
+    others = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
+    texts = np.diff(first.tocsc().indptr)
+    half = found.clustered * stats.t.isf(
+        (1 - scope.level) / 2, np.maximum(found.word_clusters - 1, 1)
+    )
+    scaled = np.abs(divide(found.z - middle, spread))
+    shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
+    words = tuple(
+        MarkedWord(
+            counts.words[i],
+            int(count[i]),
+            int(others[i]),
+            int(texts[i]),
+            int(found.word_clusters[i]),
+            float(found.delta[i]),
+            float(found.delta[i] - half[i]),
+            float(found.delta[i] + half[i]),
+            float(found.z[i]),
+            float(found.z_clustered[i]),
+            float("nan"),
+            float(shuffled[i]),
+        )
+        for i in np.lexsort((np.arange(len(found.z)), -found.z))
+        if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
+    )
+    chance = float(np.quantile(top, scope.level))
+    return Comparison(*common, found.n_clusters, words, chance, members=pair.first)
+
+
+def _shuffled(
+    documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Shuffle groups: the mean and spread of each word's z, and the largest of all words.
+
+    Shapes (n_words,) twice and (permutations,). Groups are shuffled within clusters where clusters
+    hold texts of both sides, else between whole clusters.
+    """
+    rng = scope.rng("marked words", pair.role, pair.against, *pair.group.values())
+    either = np.flatnonzero(pair.first | pair.second)
+    label, cluster = pair.first[either].astype(np.int64), documents.cluster[either]
+    _, code, size = np.unique(cluster, return_inverse=True, return_counts=True)
+    mixed = np.bincount(code, weights=label)
+    whole = bool(np.all((mixed == 0) | (mixed == size)))
+    of_cluster = (mixed > 0).astype(np.int64)
+    matrix = counts.matrix[either]
+    total = np.asarray(matrix.sum(axis=0)).ravel()
+    chosen = np.empty((scope.permutations, len(either)))
+    for row in chosen:
+        row[:] = rng.permutation(of_cluster)[code] if whole else shuffle_within(label, code, rng)
+    first = (matrix.T @ chosen.T).T
+    delta, error = log_odds(first, np.maximum(total - first, 0.0), alpha)
+    z = delta / error
+    middle, spread = z.mean(axis=0), z.std(axis=0)
+    spread = np.where(spread > 0, spread, np.nan)
+    return middle, spread, np.nanmax(np.abs((z - middle) / spread), axis=1, initial=0.0)
+
+
+def _with_q(compared: list[Comparison]) -> list[Comparison]:
+    """Give every word its q; the family is all words of all comparisons."""
+    from dataclasses import replace
+
+    listed = [(c, word) for c in compared for word in c.words]
+    z = np.array([word.z_clustered for _, word in listed])
+    df = np.array([max(word.clusters - 1, 1) for _, word in listed])
+    q = iter(benjamini_hochberg(2 * stats.t.sf(np.abs(z), df)).tolist() if listed else [])
+    return [replace(c, words=tuple(replace(word, q=next(q)) for word in c.words)) for c in compared]
+
+
+def _check_unmarked(documents: Documents, unmarked: Mapping[str, str]) -> None:
+    for name, label in unmarked.items():
+        if name not in documents.groups:
+            known = ", ".join(documents.groups)
+            raise OptionError(f"--unmarked names {name!r}, which is not a group; groups: {known}.")
+        labels = sorted(set(documents.groups[name]) - {""})
+        if label not in labels:
+            raise OptionError(f"no text has {name}={label}; labels: {', '.join(labels[:20])}.")

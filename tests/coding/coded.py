@@ -1,0 +1,52 @@
+"""A small coding project with raters, as several tests use it."""
+
+import random
+
+from portrayal.coding import Code, Codebook, Item, Person, make_project
+from portrayal.coding.codes import write_codes
+
+CODES = ("savior", "foreigner", "savage")
+
+
+def book():
+    return Codebook(
+        "small",
+        "Small",
+        "Read each story.",
+        tuple(Code(key, key.title(), f"What {key} means.", "Nobody (2020)") for key in CODES),
+    )
+
+
+def people(i):
+    """The people of story i: Maria whom John helps, or Priya whom Sarah helps."""
+    first, second = (("John", "Maria"), ("Sarah", "Priya"))[i % 2]
+    text = story(i)
+    return tuple(
+        Person(slot, name, role=role, spans=((text.index(name), text.index(name) + len(name)),))
+        for slot, name, role in (("subject", first, "mentor"), ("object", second, "student"))
+    )
+
+
+def story(i):
+    first, second = (("John", "Maria"), ("Sarah", "Priya"))[i % 2]
+    return f"{first} met {second}, who had just moved here. Tale {i} ended well."
+
+
+def small_project(folder, n=12, **more):
+    items = [
+        Item(f"t{i}", story(i), f"Story {i}", people(i), {"group": ("Latine", "Asian")[i % 2]})
+        for i in range(n)
+    ]
+    return make_project(folder, items, book(), seed=1, how={"drawn": "all"}, **more)
+
+
+def code_all(project, rater, given, *, kind="human", items=None):
+    """Write a rater's codes: `given` maps item_id to the codes that it shows."""
+    names = [item.item_id for item in project.items] if items is None else items
+    rows = [(name, key, key in given.get(name, ())) for name in names for key in CODES]
+    return write_codes(project, rater, rows, kind=kind)
+
+
+def random_codes(project, seed, share=0.4):
+    rng = random.Random(seed)
+    return {item.item_id: {key for key in CODES if rng.random() < share} for item in project.items}

@@ -1,0 +1,149 @@
+"""What raters see and send: one text at a time, blind, resumed by name, adjudicated."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from portrayal.coding import open_project
+from portrayal.coding.codes import read_codes
+from servers.raters_page import Client, Page
+
+Make = Callable[[], Client]
+
+
+def test_a_rater_resumes_in_any_browser_by_name(client: Make, page: Page) -> None:
+    first = client().begin(page.token, "Ray")
+    assert first.click(1, "code", "noble_savage")[0] == 200
+    assert first.click(1, "note", "", "A <b>note</b>")[0] == 200
+    status, said = first.click(1, "done")
+    assert status == 200
+    assert (said["done"], said["of"]) == (1, 5)
+    second = client().begin(page.token, "ray")
+    _, headers, _ = second.ask("GET", "/next")
+    assert headers["location"] == "/text/2"
+    _, _, text = second.ask("GET", "/text/1")
+    assert 'data-key="noble_savage" checked' in text
+    assert "A &lt;b&gt;note&lt;/b&gt;" in text
+
+
+def test_a_new_name_is_asked_about_once(client: Make, page: Page) -> None:
+    browser = client()
+    browser.enter(page.token)
+    status, _, text = browser.post("/begin", form=browser.form, name="Typo <i>")
+    assert status == 200
+    assert "Typo &lt;i&gt;" in text
+    assert "has coded here yet" in text
+    status, _, text = browser.post("/begin", form=browser.form, name="\u202e")
+    assert status == 400
+    assert "name has 1 to 60 characters" in text
+
+
+def test_raters_do_not_see_each_other(client: Make, page: Page) -> None:
+    ann, bo = client().begin(page.token, "Ann"), client().begin(page.token, "Bo")
+    ann.click(2, "code", "glass_ceiling")
+    ann.click(2, "note", "", "what Ann thinks")
+    ann.click(2, "done")
+    _, _, text = bo.ask("GET", "/text/2")
+    assert "what Ann thinks" not in text
+    assert 'data-key="glass_ceiling" checked' not in text
+    assert "Ann" not in text
+
+
+def test_group_labels_and_strata_are_not_shown(client: Make, page: Page) -> None:
+    _, _, text = client().begin(page.token, "Ann").ask("GET", "/text/1")
+    assert '<mark class="subject">Ms. Grant</mark> showed' in text
+    assert "domain" not in text
+
+
+@pytest.mark.parametrize(
+    ("place", "about", "key", "value"),
+    [
+        (0, "code", "noble_savage", "1"),
+        (6, "code", "noble_savage", "1"),
+        ("1", "code", "noble_savage", "1"),
+        (1, "code", "no_such_code", "1"),
+        (1, "code", "noble_savage", "2"),
+        (1, "code", "noble_savage", 1),
+        (1, "field", "subject_name", "Ann"),
+        (1, "done", "x", "1"),
+        (1, "votes", "", "1"),
+        (1, "note", "", "x" * 20_001),
+    ],
+)
+def test_what_answers_no_question_is_refused(
+    client: Make, page: Page, place: object, about: str, key: str, value: object
+) -> None:
+    browser = client().begin(page.token, "Ann")
+    status, said = browser.click(place, about, key, value)  # type: ignore[arg-type]
+    assert status == 400
+    assert len(said["error"]) > 10
+
+
+@pytest.mark.parametrize("body", ["", "[]", "null", '{"reader": 3}', "[" * 5000, "\x00", '"x"'])
+def test_a_body_that_is_no_click_is_refused(client: Make, page: Page, body: str) -> None:
+    browser = client().begin(page.token, "Ann")
+    status, _, _ = browser.ask("POST", "/save", body, {"X-Portrayal": browser.form})
+    assert status == 400
+
+
+@pytest.mark.parametrize("path", ["/text/9", "/text/0", "/text/x", "/nowhere", "/static/../app.py"])
+def test_what_is_not_there(client: Make, page: Page, path: str) -> None:
+    assert client().begin(page.token, "Ann").ask("GET", path)[0] == 404
+
+
+def test_a_retried_click_counts_once_and_undo_crosses_texts(client: Make, page: Page) -> None:
+    browser = client().begin(page.token, "Uma")
+    _, first = browser.click(1, "code", "noble_savage", click_id="a" * 32)
+    _, again = browser.click(1, "code", "noble_savage", click_id="a" * 32)
+    assert first["seq"] == again["seq"]
+    browser.click(3, "done")
+    assert browser.click(1, "", path="/undo") == (200, {"place": 3})
+    assert browser.click(1, "", path="/undo") == (200, {"place": 1})
+    assert browser.click(1, "", path="/undo") == (200, {"place": None})
+
+
+def test_adjudication(client: Make, page: Page, folder: Path) -> None:
+    for name, code in (("Ann", "noble_savage"), ("Bo", "model_minority")):
+        rater = client().begin(page.token, name)
+        rater.click(4, "code", code)
+        rater.click(4, "code", "frozen_in_time")
+        rater.click(4, "note", "", f"because of {code}")
+        rater.click(4, "done")
+    browser = client()
+    browser.enter(page.token)
+    status, _, text = browser.post(
+        "/begin", form=browser.form, name="Bo", does="adjudicate", sure="yes"
+    )
+    assert status == 400
+    assert "may not adjudicate" in text
+    cleo = client().begin(page.token, "Cleo", "adjudicate")
+    _, _, text = cleo.ask("GET", "/text/4")
+    assert "because of model_minority" in text
+    assert "<b>Rater 1</b>: Frozen in time, Noble savage" in text
+    assert 'data-key="frozen_in_time" checked data-agreed' in text
+    assert ">Ann<" not in text
+    assert cleo.ask("GET", "/text/5")[0] == 404
+    assert cleo.click(5, "done")[0] == 400
+    cleo.click(4, "code", "frozen_in_time")
+    cleo.click(4, "code", "noble_savage", "0")
+    assert cleo.click(4, "done")[0] == 200
+    assert cleo.ask("GET", "/next")[1]["location"] in ("/end", "/text/2", "/text/1")
+    decided = read_codes(open_project(folder)).of("adjudicated")
+    said = {one.code: one.value for one in decided.decisions if one.item_id == "t4"}
+    assert said["frozen_in_time"] is True
+    assert said["noble_savage"] is False
+    assert {one.rater for one in decided.decisions} == {"cleo (adjudication)"}
+
+
+def test_an_adjudicator_who_also_codes_is_blind_until_done(client: Make, page: Page) -> None:
+    coder = client().begin(page.token, "Cleo")
+    coder.click(5, "done")
+    for name, value in (("Ann", "1"), ("Bo", "0")):
+        rater = client().begin(page.token, name)
+        rater.click(3, "code", "noble_savage", value)
+        rater.click(3, "done")
+    judge = client().begin(page.token, "Cleo", "adjudicate")
+    assert judge.ask("GET", "/text/3")[0] == 404
+    coder.click(3, "done")
+    assert judge.ask("GET", "/text/3")[0] == 200

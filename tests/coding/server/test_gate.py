@@ -1,0 +1,179 @@
+"""Who may speak to the page: token, password, host, origin."""
+
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from coding.raters import project
+from portrayal.coding.server import Address, check_password, take_address
+from portrayal.coding.server.gate import TRIES, Gate
+from portrayal.errors import OptionError
+from servers.raters_page import Client, Page
+
+Make = Callable[[], Client]
+
+
+@pytest.mark.parametrize("path", ["/", "/next", "/text/1", "/end", "/?token=", "/?token=wrong"])
+def test_nothing_is_shown_without_the_token(client: Make, path: str) -> None:
+    status, _, text = client().ask("GET", path)
+    assert status == 403
+    assert "Linh" not in text
+    assert "Stereotypes in stories</h1>" not in text
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(client: Make, page: Page) -> None:
+    browser = client()
+    _, headers, text = browser.ask("GET", f"/?token={page.token}")
+    cookie = headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert page.token not in headers["set-cookie"]
+    assert 'content="0; url=/"' in text
+    assert browser.ask("GET", "/")[0] == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "", "[::1"])
+def test_another_host_is_refused(client: Make, page: Page, host: str) -> None:
+    status, _, text = client().ask(
+        "GET", f"/?token={page.token}", headers={"Host": host.format(port=page.port)}
+    )
+    assert status == 421
+    assert "Portrayal" not in text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_another_site_is_refused(client: Make, page: Page, headers: dict[str, str]) -> None:
+    browser = client().begin(page.token, "Ann")
+    for path in ("/save", "/undo", "/begin", "/enter"):
+        assert browser.ask("POST", path, "{}", headers)[0] == 403
+
+
+def test_a_click_without_the_page_s_key_is_refused(client: Make, page: Page) -> None:
+    browser = client().begin(page.token, "Ann")
+    assert browser.click(1, "done")[0] == 200
+    browser.form = "0" * 64
+    assert browser.click(1, "code", "noble_savage")[0] == 403
+    assert browser.post("/begin", form="", name="Eve", sure="yes")[0] == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/static/page.js", "/text/1", "/nowhere", "/save"])
+def test_every_answer_carries_the_headers(client: Make, page: Page, path: str) -> None:
+    browser = client().begin(page.token, "Ann")
+    for one in (browser, client()):
+        _, headers, _ = one.ask("GET", path)
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self';")
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cache-control"] == "no-store"
+        assert "server" not in headers
+
+
+def test_pages_have_no_script_or_style_of_their_own(client: Make, page: Page) -> None:
+    _, _, text = client().begin(page.token, "Ann").ask("GET", "/text/1")
+    assert text.count("<script") == 1
+    assert '<script src="/static/page.js" defer></script>' in text
+    assert "<style" not in text
+    assert " style=" not in text
+    assert "https://" not in text
+    assert "http://" not in text
+
+
+def test_a_body_that_is_too_large_is_refused(client: Make, page: Page) -> None:
+    browser = client().begin(page.token, "Ann")
+    headers = {"X-Portrayal": browser.form}
+    assert browser.ask("POST", "/save", b"[" * 300_000, headers)[0] == 400
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    folder = project(tmp_path_factory.mktemp("locked") / "p").folder
+    env = {"PORTRAYAL_CODE_PASSWORD": "correct horse"}
+    served = Page(folder, "--host", "0.0.0.0", "--password", env=env)
+    yield served
+    served.kill()
+
+
+def test_the_password_is_needed_beside_the_token(locked: Page) -> None:
+    browser = Client(locked.port)
+    _, _, text = browser.ask("GET", f"/?token={locked.token}")
+    assert 'type="password"' in text
+    assert browser.ask("GET", "/")[0] == 403
+    assert browser.post("/enter", token="x", password="correct horse")[0] == 403
+    assert browser.post("/enter", token=locked.token, password="wrong horse")[0] == 403
+    assert browser.ask("GET", "/")[0] == 403
+    assert browser.post("/enter", token=locked.token, password="correct horse")[0] == 303
+    assert browser.ask("GET", "/")[0] == 200
+    browser.close()
+
+
+def test_guessing_is_slowed(locked: Page) -> None:
+    browser = Client(locked.port)
+    found = [browser.post("/enter", token=locked.token, password=f"{i}")[0] for i in range(15)]
+    assert found[-1] == 429
+    assert browser.post("/enter", token=locked.token, password="correct horse")[0] == 429
+    browser.close()
+
+
+def test_a_gate_opens_again() -> None:
+    gate = Gate(Address("127.0.0.1", 1, "t"))
+    for _ in range(TRIES):
+        assert not gate.takes_token("wrong")
+    assert gate.is_shut
+    gate._wrong = type(gate._wrong)(at - 61 for at in gate._wrong)
+    assert not gate.is_shut
+
+
+def test_other_machines_need_a_password() -> None:
+    with pytest.raises(OptionError, match="add --password"):
+        check_password("0.0.0.0", None)
+    with pytest.raises(OptionError, match="8 characters"):
+        check_password("0.0.0.0", "short")
+    check_password("localhost", None)
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "answers"),
+    [
+        ("127.0.0.1", "127.0.0.1:80", True),
+        ("127.0.0.1", "localhost", True),
+        ("127.0.0.1", "[::1]:80", True),
+        ("127.0.0.1", "192.168.0.1:80", False),
+        ("127.0.0.1", "rebound.example:80", False),
+        ("0.0.0.0", "192.168.0.1:80", True),
+        ("0.0.0.0", "rebound.example:80", False),
+        ("0.0.0.0", "192.168.0.1:81", False),
+        ("coder.lan", "coder.lan:80", True),
+    ],
+)
+def test_an_address_answers_to_its_own_names(host: str, asked: str, answers: bool) -> None:
+    assert Address(host, 80, "t").answers_to(asked) == answers
+
+
+def test_an_address_is_kept_and_private(tmp_path: Path) -> None:
+    first = take_address(tmp_path)
+    assert take_address(tmp_path) == first
+    assert stat.S_IMODE((tmp_path / "address.json").stat().st_mode) == 0o600
+    renewed = take_address(tmp_path, renew=True)
+    assert renewed.token != first.token
+    (tmp_path / "address.json").write_text("nonsense")
+    assert take_address(tmp_path).token not in (first.token, renewed.token)
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(OptionError, match="is taken"):
+            take_address(tmp_path, port=other.getsockname()[1])

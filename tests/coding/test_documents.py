@@ -1,0 +1,94 @@
+"""Documents: words of a text, what is masked, and errors of a file."""
+
+import pytest
+
+from portrayal.coding import count_words, places_of, read_documents
+from portrayal.coding.documents import words_of
+from portrayal.errors import DataError, OptionError
+
+ROWS = [
+    {
+        "text": "Maria Lopez, a Black woman, loves her café's re-opening. She sings.",
+        "g": "F",
+        "name": "Maria",
+    },
+    {
+        "text": "Dr. Smith met Maria. The smithy smiled; SINGS sings sings!",
+        "g": "F",
+        "name": "Maria",
+    },
+    {
+        "text": "Jae-Hyun’s father sings. Jae likes men's hats and hats.",
+        "g": "M",
+        "name": "Jae-Hyun",
+    },
+    {"text": "I'm sorry, but I can't write that story.", "g": "M", "name": "Jae-Hyun"},
+]
+
+
+def test_words_are_folded_and_keep_their_inner_marks() -> None:
+    assert words_of("Ebony’s RE‑opening, don't! x2 naïve") == [
+        "ebony",
+        "re-opening",
+        "don't",
+        "x",
+        "naïve",
+    ]
+
+
+def test_names_and_group_words_are_masked_and_counted() -> None:
+    documents = read_documents(ROWS, ["g"])
+    assert documents.exclusions == {"refused": 1}
+    assert len(documents.texts) == 3
+    counts = count_words(documents, min_count=1, min_texts=1)
+    assert {"maria", "lopez", "black", "woman", "her", "she", "jae-hyun", "jae", "smith"} <= set(
+        counts.masked
+    )
+    assert {"sings", "loves", "café", "re-opening", "smithy", "hats"} <= set(counts.words)
+    assert not set(counts.words) & set(counts.masked)
+    assert counts.matrix[:, counts.words.index("sings")].toarray().ravel().tolist() == [1, 3, 1]
+
+
+def test_masking_can_be_switched_off_and_extended() -> None:
+    documents = read_documents(ROWS, ["g"])
+    plain = count_words(documents, min_count=1, min_texts=1, masking=False, mask=["Sings"])
+    assert "maria" in plain.words
+    assert "sings" not in plain.words
+
+
+def test_rare_words_are_left_out() -> None:
+    documents = read_documents(ROWS, ["g"])
+    assert count_words(documents, min_count=5, min_texts=3).words == ("sings",)
+    assert "hats" not in count_words(documents, min_count=2, min_texts=2).words
+    with pytest.raises(DataError, match="--min-count"):
+        count_words(documents, min_count=50)
+
+
+def test_a_label_of_a_group_is_masked() -> None:
+    rows = [{"text": "Martians and martian songs.", "planet": "Martian"}] * 2
+    counts = count_words(read_documents(rows, ["planet"]), min_count=1, min_texts=1)
+    assert "martian" in counts.masked
+
+
+def test_places_are_those_of_the_text() -> None:
+    text = "Ebony’s café: CAFÉ, cafés, the café's."
+    found = [text[start:end] for start, end in places_of(text, "café")]
+    assert found == ["café", "CAFÉ", "café's"]
+
+
+def test_clusters_are_the_prompt_or_the_text() -> None:
+    rows = [{**row, "prompt": "p", "z": str(i)} for i, row in enumerate(ROWS)]
+    assert set(read_documents(rows, ["g"]).cluster) == {0}
+    assert read_documents(rows, ["g"]).clustered_by == "prompt"
+    assert len(set(read_documents(rows, ["g"], cluster="z").cluster)) == 3
+    plain = read_documents(ROWS, ["g"])
+    assert (plain.clustered_by, len(set(plain.cluster))) == ("text", 3)
+
+
+def test_errors_say_what_is_missing() -> None:
+    with pytest.raises(DataError, match="no column 'h'; found text, g, name"):
+        read_documents(ROWS, ["h"])
+    with pytest.raises(OptionError, match="--group"):
+        read_documents(ROWS, [])
+    with pytest.raises(DataError, match="no text could be read"):
+        read_documents(ROWS[3:], ["g"])

@@ -1,0 +1,106 @@
+"""The commands that read codes, or bring them in and out, as a user types them."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from coding.coded import CODES, code_all, random_codes, small_project
+from e2e.conftest import Portrayal
+from servers.openai_server import OpenAIServer
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    made = small_project(tmp_path / "p", 12)
+    code_all(made, "Ana", random_codes(made, 1))
+    code_all(made, "Bo", random_codes(made, 1) | {"t0": {"savage"}, "t3": set()})
+    return made.folder
+
+
+def test_agreement(portrayal: Portrayal, project: Path) -> None:
+    out = portrayal("code", "agree", project, "--draws", "100").ok().out
+    assert "texts done by ana 12, bo 12" in out
+    assert "Krippendorff's alpha" in out
+    facts = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    assert facts["people"]["raters"] == ["ana", "bo"]
+    assert facts["language_models_against_people"] == []
+    figures = {(f["question"], f["statistic"]): f for f in facts["people"]["figures"]}
+    assert figures["whole set", "percent_agreement"]["value"] == pytest.approx(10 / 12)
+    assert figures["savior", "cohens_kappa"]["interval"]["n_clusters"] == 12
+
+
+def test_clusters(portrayal: Portrayal, project: Path) -> None:
+    assert "Latine" in portrayal("code", "clusters", project).ok().out
+    facts = portrayal("code", "clusters", project, "--merge", "Asian=Latine", "--json").json()
+    (group,) = facts["groups"]
+    assert group["n_items"] + group["n_open"] == 12
+    portrayal("code", "clusters", project, "--by", "shoe").refused("'shoe'", "Known: group")
+    portrayal("code", "clusters", project, "--merge", "Asian").refused("--merge takes A=B")
+
+
+def test_a_report(portrayal: Portrayal, project: Path, tmp_path: Path) -> None:
+    done = portrayal("code", "report", project, "--out", "page.html").ok()
+    assert done.out.strip() == "report: page.html"
+    assert "How far raters agree" in (tmp_path / "page.html").read_text()
+
+
+def test_codes_out_and_in(portrayal: Portrayal, project: Path, tmp_path: Path) -> None:
+    portrayal("code", "export", project, "--out", "codes.csv").ok()
+    with (tmp_path / "codes.csv").open(encoding="utf-8-sig") as stream:
+        assert len(list(csv.DictReader(stream))) == 2 * 12 * len(CODES)
+    other = small_project(tmp_path / "q", 12).folder
+    assert "ana: 12 texts" in portrayal("code", "import", other, "codes.csv").ok().out
+    portrayal("code", "import", other, "codes.csv").refused("--replace")
+    portrayal("code", "export", other, "--format", "xml").refused("csv, sheets, label-studio")
+
+
+def test_label_studio_out_and_in(portrayal: Portrayal, project: Path, tmp_path: Path) -> None:
+    portrayal("code", "export", project, "--format", "label-studio", "--out", "ls").ok()
+    assert "<Choices" in (tmp_path / "ls" / "config.xml").read_text()
+    tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text())
+    value = {"choices": ["savior"]}
+    for task in tasks:
+        result = [{"from_name": "codes", "to_name": "text", "type": "choices", "value": value}]
+        task["annotations"] = [{"id": 1, "completed_by": 7, "result": result}]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+    command = ("code", "import", project, "export.json", "--rater", "7=Chi", "--json")
+    facts = portrayal(*command).json()
+    assert facts["raters"] == {"Chi": 12}
+    agreed = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    assert agreed["people"]["raters"] == ["ana", "bo", "chi"]
+    assert len(agreed["pairs_of_people"]) == 3
+
+
+def test_a_model_is_a_rater_apart(portrayal: Portrayal, project: Path) -> None:
+    def render(path: str, body: dict, kind: str) -> dict:
+        prompt = body["messages"][-1]["content"]
+        story = re.search(r"<story>\n(.*)\n</story>", prompt, re.S).group(1)
+        codes = [{"code": "foreigner", "passage": "just moved here"}] if "Maria" in story else []
+        said = "I do not know." if "Tale 5" in story else json.dumps({"codes": codes})
+        message = {"role": "assistant", "content": said}
+        choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+        usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+        facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
+        return {**facts, "choices": [choice], "usage": usage}
+
+    before = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    with OpenAIServer(render=render) as server:
+        command = ("code", "llm", project, "--model", "server:m", "--base-url", server.base_url)
+        facts = portrayal(*command, "--json").json()
+        again = portrayal(*command).ok().out
+        assert server.requests == 12
+    assert (facts["n_items"], facts["n_coded"], facts["kind"]) == (12, 11, "llm")
+    assert set(facts["failed"]) == {"t5"}
+    assert "coded 11 of 12 texts" in again
+    after = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    assert after["people"] == before["people"]
+    (model,) = after["language_models_against_people"]
+    assert model["raters"] == ["people", "server:m"]
+    assert "not in the above" in portrayal("code", "agree", project, "--draws", "100").ok().out
+
+
+def test_a_folder_that_is_no_project(portrayal: Portrayal, tmp_path: Path) -> None:
+    portrayal("code", "agree", tmp_path).refused("project.toml")

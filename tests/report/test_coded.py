@@ -1,0 +1,153 @@
+import html
+import json
+import re
+import shutil
+
+import pytest
+
+from portrayal.coding import Item, Person, Sampling, codebook, make_project, sample_items
+from portrayal.coding.codes import read_codes
+from portrayal.report import write_report
+from portrayal.report.coded import section, sections, write_coding_report
+from portrayal.report.view import View
+from portrayal.run import Run
+
+HOSTILE = "<script>alert(1)</script>\u202e & \"quoted\" {{ 7*7 }} <b onload='x'>"
+BOOK = codebook("stereotypes")
+KEYS = [code.key for code in BOOK.codes]
+
+
+def coded(project, rater, given, kind="human"):
+    from portrayal.coding.codes import write_codes
+
+    rows = [(i.item_id, k, k in given.get(i.item_id, ())) for i in project.items for k in KEYS]
+    write_codes(project, rater, rows, kind=kind)
+
+
+@pytest.fixture
+def run(sample_run, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(sample_run.path, folder)
+    return Run(folder)
+
+
+@pytest.fixture
+def project(run):
+    items = sample_items(run, Sampling(by="names", n=3, names=2, seed=1))
+    made = make_project(run.path / "coding" / "pilot", items, BOOK, seed=1, how={"by": "names"})
+    latine = [i for i in made.items if "Latine" in i.strata["sampled_as"]]
+    given = {item.item_id: {"perpetual_foreigner", "white_savior"} for item in latine}
+    coded(made, "Ana", given)
+    coded(made, "Bo", dict(list(given.items())[1:]))
+    return made
+
+
+def visible_text(page):
+    body = re.sub(r"<(script|style)>.*?</\1>", "", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", body))
+
+
+def test_table_4_of_a_run(run, project):
+    shown = section(project, read_codes(project))
+    latine = next(group for group in shown.groups if group.title == "Latine")
+    assert latine.codes == ("White savior", "Perpetual foreigner")
+    words = "".join(text for text, _ in latine.passage.pieces)
+    item = next(i for i in project.items if i.text.startswith(words[:60]))
+    assert item.strata["model"] == latine.passage.model
+    assert item.title[:60] == latine.passage.prompt[:60]
+    assert "Latine" in item.strata["sampled_as"]
+    named = [c for c in latine.characters if c.counts]
+    assert named
+    for character in named:
+        assert [label for label, _ in character.counts] == ["# Base", "# Dom", "# Sub"]
+        assert any(int(n.replace(",", "")) > 0 for _, n in character.counts)
+    assert any("% of bearers" in character.words for character in latine.characters)
+    white = next(group for group in shown.groups if group.title == "White")
+    assert white.passage is None or white.codes
+
+
+def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
+    page = write_report(run, tmp_path / "r.html").read_text()
+    assert page.count('<section id="coded">') == 1
+    assert '<a href="#coded">Read and coded</a>' in page
+    text = visible_text(page)
+    assert "Content warning." in text
+    assert "Fleiss’ κ" in text
+    assert "people are divided" in text
+
+
+def test_a_run_without_codes_has_no_section(run, tmp_path):
+    assert sections(View.of(run)) is None
+    assert "Read and coded" not in write_report(run, tmp_path / "r.html").read_text()
+    items = [Item("a", "T.")]
+    make_project(run.path / "coding" / "empty", items, BOOK)
+    assert sections(View.of(run)) is None
+
+
+def test_models_stand_apart(run, project):
+    alone = section(project, read_codes(project))
+    coded(project, "server:m", {i.item_id: set(KEYS) for i in project.items}, kind="llm")
+    shown = section(project, read_codes(project))
+    assert (shown.groups, shown.people, shown.codes) == (alone.groups, alone.people, alone.codes)
+    assert alone.models == ()
+    (model,) = shown.models
+    assert model.title == "Language model server:m"
+    assert "Cohen’s κ" in model.table.columns
+
+
+def test_one_rater_has_exemplars_and_no_agreement(run, project):
+    only = read_codes(project)
+    alone = type(only)(
+        tuple(d for d in only.decisions if d.rater == "ana"),
+        (),
+        tuple(d for d in only.done if d.rater == "ana"),
+    )
+    shown = section(project, alone)
+    assert shown.people.table is None
+    assert "ana alone has coded" in shown.people.before[0]
+    assert any(group.passage for group in shown.groups)
+
+
+def test_counts_of_cues_stand_with_their_group(run, project):
+    row = {"domain": "all", "model": "all", "cues": "Latine", "share": 0.1, "mentions": 4}
+    row |= {"of_texts": 40, "exact_interval": None, "published": None, "undefined": None}
+    row |= {"interval": {"low": 0.05, "high": 0.2}, "upper_of_none": None}
+    texts = {"all": 4, "neutral": 0, "dominant": 1, "subordinate": 3, "elsewhere": 0}
+    rows = [row | {"cue": "any", "role": role, "texts": n} for role, n in texts.items()]
+    rows.append(row | {"cue": "Samoa", "role": "all", "texts": 0, "upper_of_none": 0.016})
+    (run.path / "coding" / "cues.json").write_text(json.dumps({"cues": rows}))
+    found = sections(View.of(run))
+    assert found.cues.rows[0][:6] == ("Latine", "any of them", "4", "0", "1", "3")
+    assert found.cues.rows[1][-1].startswith("below 1.6")
+    latine = next(g for g in found.sections[0].groups if g.title == "Latine")
+    assert latine.counts == (("# Base", "0"), ("# Dom", "1"), ("# Sub", "3"))
+    (run.path / "coding" / "cues.json").write_text("{")
+    assert sections(View.of(run)).cues is None
+
+
+def test_a_page_of_its_own_is_inert(tmp_path):
+    people = (Person("subject", HOSTILE, "F", spans=((0, 8),), labels={"race": HOSTILE}),)
+    items = [
+        Item(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
+        for i in range(4)
+    ]
+    project = make_project(tmp_path / "p", items, BOOK)
+    coded(project, "Ana <i>", {"t0": set(KEYS), "t1": set(KEYS)})
+    coded(project, "Bo & co", {"t0": set(KEYS), "t1": set(KEYS)})
+    path = write_coding_report(project, tmp_path / "out" / "page.html")
+    page = path.read_text()
+    assert "<script" not in page
+    assert "onload='x'>" not in page
+    assert "script-src" not in page
+    assert "default-src 'none'" in page
+    assert "49" not in re.findall(r"\b49\b", visible_text(page))
+    assert "alert(1)" in visible_text(page)
+    assert "ana <i>" in visible_text(page)
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:|//)", page)
+    for story in re.findall(r'<p class="story"[^>]*>(.*?)</p>', page, re.DOTALL):
+        assert set(re.findall(r"</?(\w+)", story)) <= {"mark", "bdi"}
+
+
+def test_the_same_codes_give_the_same_page(run, project, tmp_path):
+    pages = [write_coding_report(project, tmp_path / f"{i}.html").read_bytes() for i in (1, 2)]
+    assert pages[0] == pages[1]
