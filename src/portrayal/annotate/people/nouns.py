@@ -63,7 +63,8 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     limit = min(limit, at + _REACH)
     while ahead < limit and low[ahead] in _TITLE_DOTS:
         ahead += 1
-    if ahead in names and not (comma and _opens_clause(tokens, at)):
+    near = ahead in names and tokens.sentence[ahead] == tokens.sentence[at]
+    if near and not (comma and _opens_clause(tokens, at)):
         return names[ahead]
     return _before(tokens, at, names)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate, compress
 from operator import not_
 
-from portrayal.annotate.people.titles import TITLES
+from portrayal.annotate.people.titles import ABBREVIATIONS
 
 QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
@@ -79,4 +79,4 @@ def scan(text: str, start: int = 0) -> Tokens:
 
 def _abbreviates(word: str) -> bool:
     """Whether a full stop behind `word` marks an abbreviation."""
-    return len(word) == 1 or word in TITLES
+    return len(word) == 1 or word in ABBREVIATIONS
