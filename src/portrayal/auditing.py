@@ -124,7 +124,7 @@ def audit(
         if model is not None:
             asking = Asking(model, samples) if isinstance(model, str) else model
             _ask(run, chosen, about_pairs(run, chosen, asking), tell)
-        _collect(run, chosen, texts, mapping, preset, loading, tell)
+        _collect(run, chosen, choice, texts, mapping, preset, loading, tell)
         work = {"workers": workers, "executor": executor, "progress": progress}
         annotations = _annotate(run, chosen, choice, labelling, work, tell)
         fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
@@ -168,6 +168,7 @@ def _options(study: Study, given: Mapping[str, Any]) -> Options:
 def _collect(
     run: Run,
     study: Study,
+    options: Options,
     texts: Any,
     columns: Mapping[str, str],
     preset: str | None,
@@ -181,8 +182,9 @@ def _collect(
                 f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
             )
     else:
+        fields = options.text_fields(study.fields)
         note = import_texts(
-            run, texts, study.fields, study.prompts(), columns=columns, preset=preset, **loading
+            run, texts, fields, study.prompts(), columns=columns, preset=preset, **loading
         )
     tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
 

@@ -10,10 +10,13 @@ import typer
 
 from portrayal import (
     __version__,
+    cli_agency,
+    cli_agency_data,
     cli_ask,
     cli_code,
     cli_hand,
     cli_label,
+    cli_mitigate,
     cli_people,
     cli_score,
     cli_words,
@@ -141,6 +144,10 @@ for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts, cli_words.words)
 app.command("people")(cli_people.people)
 cli_hand.add_to(cli_label.app)
 app.command("import-inspect")(cli_ask.import_inspect)
+app.add_typer(cli_agency_data.app, name="agency-data")
+app.add_typer(cli_agency.train_app, name="train")
+cli_score.app.command("agency")(cli_agency.score)
+app.add_typer(cli_mitigate.app, name="mitigate")
 
 
 def main() -> None:

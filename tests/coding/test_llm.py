@@ -2,9 +2,9 @@ import json
 import re
 
 import pytest
-from portrayal.annotate.label import LabelAsking
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
+from portrayal.annotate.label import LabelAsking
 from portrayal.coding import Codebook, Field, Item, make_project
 from portrayal.coding.coders import coder_notes
 from portrayal.coding.codes import read_codes

@@ -123,6 +123,7 @@ def _count(value: float) -> bool:
 
 PLACE = {"domain", "model"}
 PEOPLE = {"race", "gender"}
+AGENCY = {"model", "task", "condition", "stratum", "masking", "classifier"}
 WRITER = {*PLACE, "form", "source"}
 PAIRED = {*WRITER, "level", "attribute", "lexicon", "length"}
 CASES = {
@@ -146,6 +147,13 @@ CASES = {
         _share,
     ),
     "outcomes.v1": Case("share", {*PLACE, "condition"}, {"outcome"}, _share),
+    "agency_share.v1": Case(
+        "agentic communal ratio_gap", AGENCY, PEOPLE, lambda v: abs(v) <= 1.0, study="agency"
+    ),
+    "agency_gap.v1": Case(
+        "difference", AGENCY, {*PEOPLE, "beside"}, lambda v: abs(v) <= 2.0, 0.0, "agency"
+    ),
+    "agency_variance.v1": Case("variance", {*AGENCY, "run"}, {"attribute"}, _ratio, study="agency"),
     "paired_distance.v1": Case("distance", PAIRED, set(), _ratio, study="news"),
     "prejudice_rate.v1": Case("share", {*PAIRED, "direction"}, PEOPLE, _share, study="news"),
     "prejudice_change.v1": Case(
@@ -208,7 +216,7 @@ def test_every_measure_runs_on_the_sample(runs: dict[str, Run], measure: str) ->
     rows = [row for row in runs[case.study].records if row.measure == measure]
     assert any(row.value is not None for row in rows), f"{measure} has no value on the sample"
     for row in rows:
-        assert row.statistic == case.statistic
+        assert row.statistic in case.statistic.split()
         assert row.unit == component.unit
         assert row.source == component.source
         assert set(row.strata) <= case.strata, row.strata

@@ -17,7 +17,7 @@ PRIVATE = {
     ),
     "how the work was done": re.compile(
         r"\b(?:sub-?agents?|(?:AI|coding|LLM) agents?|(?:this|my|our|earlier|previous|another)"
-        r" (?:session|workplace)|the (?:workplace|session's))\b",
+        r" (?:session|workplace(?! environments))|the (?:workplace|session's))\b",
         re.I,
     ),
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from portrayal.errors import DataError, OptionError
 
@@ -62,6 +62,12 @@ class TextFields:
         """Every field that a column can be mapped to."""
         plain = ("text", "text_id", "prompt", "prompt_id", "model", "outcome")
         return (*plain, *self.strata, *LABELS)
+
+    def with_strata(self, *names: str) -> "TextFields":
+        """Return fields that also keep the columns of these names as strata."""
+        new = tuple(name for name in dict.fromkeys(names) if name not in self.known)
+        aliases = {**self.aliases, **{name: (_key(name),) for name in new}}
+        return replace(self, strata=(*self.strata, *new), aliases=aliases)
 
     def missing(self, strata: Mapping[str, str], *, labelled: bool) -> list[str]:
         """Return the fields that a text with these strata lacks."""

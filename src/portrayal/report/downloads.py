@@ -13,6 +13,8 @@ from portrayal.report.view import View, q_of
 from portrayal.report.words import group_label, measure_title, stem
 from portrayal.run.estimates import flat_row
 
+AGENCY = ("agency_share", "agency_gap", "agency_variance")
+"""Measures of agency, which the table of estimates lists."""
 COMPARED = (
     "paired_distance",
     "prejudice_rate",
@@ -48,12 +50,14 @@ def packed_csv(view: View) -> str:
 
 def headline_rows(view: View) -> dict[str, Any]:
     """Return the rows of the filterable table: text cells, one list for each estimate."""
+    agency = [name for name in view.by_measure if stem(name) in AGENCY]
     paired = [name for name in view.by_measure if stem(name) in COMPARED]
+    place = _of_agency if agency else _where if paired else _domain
     rows = [
         [
             measure_title(e.measure),
             short(view.called(e.strata.get("model", "")), 40),
-            short(_where(e) if paired else e.strata.get("domain", ""), 90),
+            short(place(e), 90),
             short(group_name(e.group) if paired else group_label(e.group)),
             number(e.value, e.statistic) if e.value is not None else "undefined",
             interval(e.interval, e.statistic),
@@ -63,12 +67,16 @@ def headline_rows(view: View) -> dict[str, Any]:
             str(e.n_clusters),
             short(e.undefined or "", 160),
         ]
-        for name in paired or headline_measures(view)
+        for name in agency or paired or headline_measures(view)
         for e in view.by_measure[name]
     ]
     where = "Where" if paired else "Domain"
     heads = ["Measure", "Model", where, "Group", "Value", "Interval", "Null range", "q", "n"]
     return {"heads": [*heads, "Headlines" if paired else "Prompts"], "rows": rows}
+
+
+def _domain(e: Estimate) -> str:
+    return e.strata.get("domain", "")
 
 
 def _where(e: Estimate) -> str:
@@ -81,3 +89,10 @@ def _where(e: Estimate) -> str:
         if name not in ("attribute", "model", "of") and value not in usual
     ]
     return ", ".join([*of, *rest])
+
+
+def _of_agency(e: Estimate) -> str:
+    """What an estimate of agency is of: statistic, task, stratum and masking."""
+    names = ("task", "condition", "stratum", "masking", "run")
+    parts = (e.strata.get(name, ALL) for name in names)
+    return ", ".join([e.statistic.replace("_", " "), *(part for part in parts if part != ALL)])

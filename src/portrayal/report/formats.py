@@ -91,6 +91,8 @@ def whole(value: float | None) -> str:
 
 _BY_STATISTIC = {
     "share": share,
+    "agentic": share,
+    "communal": share,
     "count": count,
     "distance": distance,
     "difference": difference,
@@ -107,7 +109,7 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
     """Return two bounds ("1.9–3.1"), or a dash where either is unknown."""
     if math.isnan(low) or math.isnan(high):
         return NOTHING
-    if statistic == "share":
+    if statistic in ("share", "agentic", "communal"):
         return f"{share(low).removesuffix(PERCENT)}{DASH}{share(high)}"
     first = number(low, statistic)
     if statistic == "difference":

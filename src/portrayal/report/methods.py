@@ -23,6 +23,8 @@ def methods(view: View) -> list[Method]:
     found = []
     if view.annotator is not None:
         title = "Words of groups" if is_paired(view) else "Who is in a story"
+        if view.annotator.name.startswith("agency"):
+            title = "Agency of sentences"
         found.append(_method(title, view.annotator))
     for name in view.by_measure:
         component = view.component(name)

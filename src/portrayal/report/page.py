@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.report import asked, certainty, coded, downloads
+from portrayal.report.agency import Head, agency_head
+from portrayal.report.agency_texts import agency_reading
 from portrayal.report.compared import compared, interval_table, interval_words
 from portrayal.report.examples import examples
 from portrayal.report.figures import CONFIG, figures
@@ -79,10 +81,9 @@ class _Script:
 def _context(view: View) -> dict[str, Any]:
     drawn = figures(view)
     found, near = findings(view), leads(view)
-    apart = compared(view)
+    head, apart = agency_head(view), compared(view)
+    reading = agency_reading(view) if head else None
     shown = examples(view) if apart else None
-    scripts = [_Script(_read("table.js")), _Script(_read("charts.js"))]
-    scripts += [_Script(_read("pairs.js"))] if shown else []
     overview = glance(view, found or near)
     charts = [{"key": figure.key, "label": figure.label, "spec": figure.spec} for figure in drawn]
     data = {
@@ -90,19 +91,13 @@ def _context(view: View) -> dict[str, Any]:
         "config": CONFIG,
         "table": downloads.headline_rows(view),
     }
-    if data["charts"]:
-        scripts.insert(0, _Script(_vega()))
+    needed = {"table.js": True, "charts.js": True, "agency.js": reading, "pairs.js": shown}
+    scripts = [_Script(_vega())] if data["charts"] else []
+    scripts += [_Script(_read(name)) for name, wanted in needed.items() if wanted]
     return {
-        "title": view.study.title if view.study else str(view.settings.get("study", "Audit")),
-        "paper": view.study.paper if view.study else "",
-        "question": view.study.question if view.study else "",
-        "models": [short(model, 60) for model in view.models],
-        "models_line": asked.models_line(view),
-        "main": short(view.called(view.main), 60),
-        "n_texts": int(view.note.get("n_texts", 0)),
-        "facts": asked.facts(view),
-        "readable": asked.readable(view),
-        "matched": asked.matched(view),
+        **_asked(view, head),
+        "agency": head,
+        "reading": reading,
         "findings": found,
         "leads": near,
         "glance": overview,
@@ -111,12 +106,12 @@ def _context(view: View) -> dict[str, Any]:
         "figures": drawn,
         "compared": apart,
         "examples": shown,
-        "readings": [] if apart else readings(view, found or near),
+        "readings": [] if apart or head else readings(view, found or near),
         "coded": coded.sections(view),
         "naive": interval_words(view) if apart else certainty.naive_sentence(view),
         "comparison": interval_table(view) if apart else certainty.comparison(view),
         "multiplicity": certainty.multiplicity(view),
-        "instruments": certainty.instruments(view),
+        "instruments": head.instruments if head else certainty.instruments(view),
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "version": str(view.settings.get("portrayal", "")),
@@ -125,6 +120,23 @@ def _context(view: View) -> dict[str, Any]:
         "policy": " ".join(script.digest for script in scripts),
         "data": _trusted(script_json(data)),
         "csv": downloads.packed_csv(view),
+    }
+
+
+def _asked(view: View, head: Head | None) -> dict[str, Any]:
+    """Return what the page says of the study and of what was asked."""
+    study = view.study
+    return {
+        "title": study.title if study else str(view.settings.get("study", "Audit")),
+        "paper": study.paper if study else "",
+        "question": study.question if study else "",
+        "models": [short(model, 60) for model in view.models],
+        "models_line": asked.models_line(view),
+        "main": short(view.called(view.main), 60),
+        "n_texts": int(view.note.get("n_texts", 0)),
+        "facts": head.facts if head else asked.facts(view),
+        "readable": asked.readable(view),
+        "matched": asked.matched(view),
     }
 
 

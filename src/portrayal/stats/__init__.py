@@ -34,6 +34,7 @@ from portrayal.stats.log_odds import (
     log_odds,
 )
 from portrayal.stats.multiplicity import benjamini_hochberg
+from portrayal.stats.noncentral import noncentral_variance
 from portrayal.stats.paper import altman_bland_p, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
 from portrayal.stats.proportions import exact_test, score_test, wilson
@@ -66,6 +67,7 @@ __all__ = [
     "log_odds",
     "log_share_influence",
     "median_over_thresholds",
+    "noncentral_variance",
     "percent_agreement",
     "permutation_p",
     "permutation_range",

@@ -48,6 +48,10 @@ class Options:
         """Refuse options that cannot be used, before any text is read."""
         self.scope("")
 
+    def text_fields(self, fields: TextFields) -> TextFields:
+        """Return what to read of each text: the study's `fields`, and columns that options name."""
+        return fields
+
     def scope(self, study: str, **more: Any) -> Scope:
         """Return the settings that the measures of `study` share."""
         return Scope(

@@ -17,5 +17,8 @@ TITLES = FORMAL_TITLES | INFORMAL_TITLES
 
 RELATIVES = word_set("aunt auntie brother sister uncle")
 """Titles of people who are seldom in a prompt's roles."""
-ABBREVIATIONS = word_set("capt col det dr fr gen gov hon jr lt mr mrs ms mx prof rep rev sen sgt sr st")
+
+ABBREVIATIONS = word_set(
+    "capt col det dr fr gen gov hon jr lt mr mrs ms mx prof rep rev sen sgt sr st"
+)
 """Words behind which a full stop seldom ends a sentence."""

@@ -2,10 +2,11 @@
 
 A *builder* takes the view and a measure's estimates and returns one `Figure`, or None where there
 is nothing to show. A study that uses a new measure adds its builder to `BUILDERS`; measures
-of paired texts have several figures each, by the builders in `SEVERAL`.
+that have several figures each add theirs to `SEVERAL`.
 """
 
 from portrayal.records import Estimate
+from portrayal.report.figures import agency, paired
 from portrayal.report.figures.common_names import common_names
 from portrayal.report.figures.corrected import corrected_representation, corrected_subordination
 from portrayal.report.figures.figure import Builder, Figure, Table, estimate_table
@@ -15,7 +16,6 @@ from portrayal.report.figures.names import name_subordination
 from portrayal.report.figures.outcomes import outcomes
 from portrayal.report.figures.pair_representation import pair_representation
 from portrayal.report.figures.pair_roles import pair_roles
-from portrayal.report.figures.paired import SEVERAL
 from portrayal.report.figures.parts import CONFIG
 from portrayal.report.figures.representation import representation
 from portrayal.report.figures.scenarios import scenario_likelihood
@@ -23,6 +23,9 @@ from portrayal.report.figures.subordination import subordination
 from portrayal.report.figures.thresholds import threshold_subordination
 from portrayal.report.view import View
 from portrayal.report.words import measure_title, stem
+
+SEVERAL = {**paired.SEVERAL, **agency.SEVERAL}
+"""Builders of measures that have several figures each, by the measure's name without version."""
 
 BUILDERS: dict[str, Builder] = {
     "representation": representation,
@@ -52,7 +55,7 @@ def figures(view: View) -> list[Figure]:
 
 
 def build_several(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
-    """Return the figures of a paired measure; a table where its groups or strata are not known."""
+    """Return the figures of a measure that has several; a table where they cannot be drawn."""
     try:
         return SEVERAL[stem(measure)](view, estimates) if estimates else []
     except (KeyError, ValueError):

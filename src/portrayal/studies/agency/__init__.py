@@ -4,6 +4,7 @@ An *agency prompt* asks for a biography, a professor review or a reference lette
 name, race and gender it states.
 """
 
+from portrayal.studies.agency.audit import STUDY, AgencyOptions
 from portrayal.studies.agency.prompts import FIELDS, prompts
 
-__all__ = ["FIELDS", "prompts"]
+__all__ = ["FIELDS", "STUDY", "AgencyOptions", "prompts"]

@@ -15,6 +15,17 @@ from portrayal.studies.study import PromptMaker
 ORIGINAL, FAIRNESS = "original", "fairness instruction"
 DOMAINS = ("Biography", "Professor Review", "Reference Letter")
 
+TASKS = {
+    "biography": "Biography",
+    "biographies": "Biography",
+    "bio": "Biography",
+    "professor review": "Professor Review",
+    "review": "Professor Review",
+    "reference letter": "Reference Letter",
+    "letter": "Reference Letter",
+}
+"""Other spellings of the three tasks; any other task keeps its own name."""
+
 FIELDS = TextFields(
     strata=(
         "domain",
@@ -26,20 +37,9 @@ FIELDS = TextFields(
         "occupation",
         "department",
     ),
-    required=("domain", "race", "gender"),
-    values={
-        "domain": {
-            "biography": "Biography",
-            "biographies": "Biography",
-            "bio": "Biography",
-            "professor review": "Professor Review",
-            "review": "Professor Review",
-            "reference letter": "Reference Letter",
-            "letter": "Reference Letter",
-        },
-        "condition": {ORIGINAL: ORIGINAL, FAIRNESS: FAIRNESS, "fairness": FAIRNESS},
-        "gender": {"male": "male", "m": "male", "female": "female", "f": "female"},
-    },
+    required=(),
+    values={"condition": {ORIGINAL: ORIGINAL, FAIRNESS: FAIRNESS, "fairness": FAIRNESS}},
+    aliases={"domain": ("task", "text_type")},
 )
 
 

@@ -1,0 +1,96 @@
+"""Labelled sentences: agentic or communal, from a file of the user's own or from LAC."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from portrayal.collect.fields import parse_columns
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError
+
+_LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Sentences with their labels.
+
+    Attributes
+    ----------
+    name
+        File they came from.
+    digest
+        Of the file's content.
+    sentences
+        As they stand in the file, n of them.
+    labels
+        Shape (n,); 1 for agentic, 0 for communal, as in LAC.
+    """
+
+    name: str
+    digest: str
+    sentences: tuple[str, ...]
+    labels: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def take(self, rows: Iterable[int]) -> "Labelled":
+        """Return the labelled sentences of these rows."""
+        chosen = list(rows)
+        texts = tuple(self.sentences[row] for row in chosen)
+        return Labelled(self.name, self.digest, texts, self.labels[chosen])
+
+
+def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
+    """Return the labelled sentences of a file with the columns `text` and `label`.
+
+    Parameters
+    ----------
+    path
+        CSV, JSON lines, Parquet or Excel file. A label is 1 or "agentic", 0 or "communal".
+    columns
+        "FIELD=NAME" strings for columns with other names.
+
+    Raises
+    ------
+    DataError
+        When a column is missing, a label is neither, or one of the two never occurs.
+    """
+    source = open_source(path)
+    mapping = {"text": "text", "label": "label"} | parse_columns(columns)
+    missing = [name for name in ("text", "label") if mapping[name] not in source.columns]
+    if missing:
+        raise DataError(
+            f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
+            f"Name yours with --column {missing[0]}=NAME."
+        )
+    sentences, labels = [], []
+    for number, row in enumerate(source.rows(), 1):
+        sentences.append(str(row[mapping["text"]] or ""))
+        labels.append(_label(row[mapping["label"]], f"{path}: row {number}"))
+    if set(labels) != {0, 1}:
+        raise DataError(f"{path}: expected agentic and communal sentences, found one kind only.")
+    return Labelled(source.name, source.digest, tuple(sentences), np.array(labels))
+
+
+def split(labelled: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
+    """Return two parts, the second with `share` of the rows of each label, drawn by `seed`."""
+    rng = np.random.default_rng(seed)
+    held: list[int] = []
+    for label in (0, 1):
+        rows = rng.permutation(np.flatnonzero(labelled.labels == label))
+        held += rows[: max(1, round(share * len(rows)))].tolist()
+    rest = sorted(set(range(len(labelled))) - set(held))
+    return labelled.take(rest), labelled.take(sorted(held))
+
+
+def _label(value: Any, where: str) -> int:
+    key = str(value).strip().casefold().removesuffix(".0")
+    if key not in _LABELS:
+        raise DataError(f"{where}: the label is {value!r}; expected 1 (agentic) or 0 (communal).")
+    return _LABELS[key]

@@ -1,0 +1,198 @@
+"""Masking: gendered words, names of people and group words give way to neutral ones.
+
+A classifier trained on sentences of people reads genders and names in them. Masked sentences tell
+it as little of either as word lists can take out; what they leave (verb forms after "they", names
+of places, customs) is listed in docs/agency-classifiers.md.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any
+
+from portrayal.reference.formats import read_shipped
+
+_NAME, _GROUP, _TITLE = "[NAME]", "[GROUP]", "[TITLE]"
+_LEAST_BEARERS = 300
+_LETTER = r"[^\W\d_]"
+_CAPITAL = r"(?![^\W\d_]*[a-z]'t\b)[A-ZÀ-ÖØ-Þ]" + _LETTER + "*"
+_JOIN = r"(?: |-|(?<=\b[A-Z])\. ?|(?<=\b(?:Mr|Ms|Mx|Dr))\. |(?<=\bMrs)\. |(?<=\bProf)\. )"
+_PART = re.compile(rf"{_LETTER}+")
+_REPEATED = re.compile(r"\[(NAME|GROUP)\](?:[ -]\[\1\])+")
+_BEFORE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|[\"“‘(])\s*$")
+_AFTER_TITLE = re.compile(r"\[TITLE\]\.? $")
+
+
+def mask(text: str, names: Iterable[str] = ()) -> str:
+    """Return a sentence with gendered words, names and group words replaced.
+
+    Parameters
+    ----------
+    text
+        A sentence or a few.
+    names
+        Names of people the text is about, given or full; masked wherever they stand capitalised.
+
+    Returns
+    -------
+    The sentence with "they", "their", "person", … for gendered words, "[NAME]" for a given name
+    and the capitalised words after it, "[GROUP]" for races, nationalities, "male" and "female",
+    "[TITLE]" for "Mr" and the like. Masking twice is masking once, with the same names.
+    """
+    if isinstance(names, str):
+        names = (names,)
+    given = _parts_of(tuple(names))
+    words = _words()
+    made = words.pattern.sub(lambda match: _replaced(match, words, given), text)
+    return _REPEATED.sub(r"[\1]", made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The lists of masking.toml, ready to be searched.
+
+    Attributes
+    ----------
+    neutral
+        Gendered word to what stands in its place, and that word to itself.
+    names
+        Given names that are seldom anything else.
+    """
+
+    neutral: dict[str, str]
+    titles: frozenset[str]
+    neutral_titles: frozenset[str]
+    groups: frozenset[str]
+    capital_groups: frozenset[str]
+    names: frozenset[str]
+    word_names: frozenset[str]
+    month_names: frozenset[str]
+    pattern: re.Pattern[str]
+
+
+@cache
+def _words() -> _Words:
+    import tomllib
+
+    read: dict[str, Any] = tomllib.loads(
+        files("portrayal.annotate.agency").joinpath("masking.toml").read_text(encoding="utf-8")
+    )
+    neutral = {word: to for to, listed in read["words"].items() for word in listed.split()}
+    groups = frozenset(read["groups"]["any"].split())
+    capital_groups = frozenset(read["groups"]["capital"].split())
+    people = frozenset(read["groups"]["people"].split())
+    people |= {word for word, to in neutral.items() if to in people} | groups
+    names = {each: frozenset(read["names"][each].split()) for each in ("words", "months", "seldom")}
+    known = _given_names() - names["words"] - names["months"] - names["seldom"]
+    titles = frozenset(read["titles"]["gendered"].split())
+    put = frozenset(read["words"])
+    neutral |= {word: word for word in put - set(neutral)}
+    return _Words(
+        neutral=neutral,
+        titles=titles,
+        neutral_titles=frozenset(read["titles"]["neutral"].split()),
+        groups=groups,
+        capital_groups=capital_groups,
+        names=known - set(neutral) - groups - capital_groups - titles,
+        word_names=names["words"] - put,
+        month_names=names["months"] - put,
+        pattern=_pattern({*neutral, *groups}, capital_groups, people),
+    )
+
+
+def _given_names() -> frozenset[str]:
+    """First names of the 2020 Census with enough bearers, in plain lower case."""
+    table = read_shipped("census_2020_first_names.parquet")
+    pairs = zip(table.names, table.counts.tolist(), strict=True)
+    return frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
+
+
+def _pattern(
+    lower: Iterable[str], colours: Iterable[str], people: Iterable[str]
+) -> re.Pattern[str]:
+    """Match masks, runs of capitalised words, and listed words in lower case."""
+    listed = "|".join(sorted(lower, key=len, reverse=True))
+    coloured = "|".join(sorted(colours))
+    before = "|".join(sorted(people, key=len, reverse=True))
+    return re.compile(
+        r"\[(?:NAME|GROUP|TITLE)\]"
+        rf"|\b(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
+        rf"|\b(?:s/he)\b|\b(?:{listed})\b|\b(?P<colour>{coloured})(?=[ -](?:{before})\b)"
+    )
+
+
+def _plain(word: str) -> str:
+    """Return a word in lower case without accents."""
+    if word.isascii():
+        return word.lower()
+    parts = unicodedata.normalize("NFKD", word)
+    return "".join(part for part in parts if not unicodedata.combining(part)).lower()
+
+
+@lru_cache(maxsize=1024)
+def _parts_of(names: tuple[str, ...]) -> frozenset[str]:
+    parts = (part for name in names for part in _PART.findall(name) if part[0].isupper())
+    return frozenset(_plain(part) for part in parts)
+
+
+def _replaced(match: re.Match[str], words: _Words, given: frozenset[str]) -> str:
+    if match["run"] is None:
+        word = match[0]
+        if word[0] == "[":
+            return word
+        if match["colour"]:
+            return _GROUP
+        return "they" if word == "s/he" else words.neutral.get(word, _GROUP)
+    return _masked_run(match, words, given)
+
+
+def _masked_run(match: re.Match[str], words: _Words, given: frozenset[str]) -> str:
+    """Mask a run of capitalised words: what follows a name or title in it is a name too."""
+    run = match[0]
+    in_name = bool(_AFTER_TITLE.search(match.string, max(0, match.start() - 9), match.start()))
+    made, last = [], 0
+    parts = list(_PART.finditer(run))
+    for index, part in enumerate(parts):
+        key = _plain(part[0])
+        made.append(run[last : part.start()])
+        last = part.end()
+        if key in words.neutral and key not in given:
+            made.append(_alike(part[0], words.neutral[key]))
+            in_name = False
+        elif key in words.titles and (index + 1 < len(parts) or key in ("mr", "mrs", "ms", "mx")):
+            made.append(_TITLE)
+            in_name = True
+        elif in_name or _is_name(key, index, parts, match, words, given):
+            made.append(_NAME)
+            in_name = True
+        elif key in words.groups or key in words.capital_groups:
+            made.append(_GROUP)
+        else:
+            made.append(part[0])
+            in_name = key in words.neutral_titles
+    return "".join([*made, run[last:]])
+
+
+def _is_name(
+    key: str,
+    index: int,
+    parts: list[re.Match[str]],
+    match: re.Match[str],
+    words: _Words,
+    given: frozenset[str],
+) -> bool:
+    if key in given or key in words.names:
+        return True
+    if index + 1 < len(parts) and (key in words.word_names or key in words.month_names):
+        return True
+    if key not in words.word_names:
+        return False
+    return index > 0 or not _BEFORE_START.search(match.string, 0, match.start())
+
+
+def _alike(word: str, neutral: str) -> str:
+    """Return the neutral word with the capital of the word in whose place it stands."""
+    return neutral.capitalize() if word[0].isupper() else neutral

@@ -1,0 +1,193 @@
+"""Training a classifier on labelled sentences and writing it down with its model card."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from portrayal.annotate.agency.classifier import load_classifier
+from portrayal.annotate.agency.labelled import Labelled, split
+from portrayal.annotate.agency.masking import mask
+from portrayal.annotate.agency.scoring import METRICS, AgencyScore, score_agency
+from portrayal.annotate.agency.transformer_training import Epoch, Fitting, fine_tune
+from portrayal.errors import OptionError
+
+_CARD = """# Agency classifier
+
+| | |
+|---|---|
+| base | {base} |
+| trained on | {train} ({n} sentences, {agentic} agentic; digest {digest}) |
+| licence of the data | {licence} |
+| sentences | {masked} |
+| seed | {seed} |
+| validation | {validation} |
+{epochs}
+## Scores on the validation sentences
+
+{scores}
+Intervals are 95 % percentile bootstrap intervals over sentences. Paraphrases of one source count as
+independent, so they are somewhat too narrow. {chosen}
+
+## Limits
+
+It tells agentic from communal sentences about people, of the kind it was trained on. It has no
+reading "neither", and a sentence of another kind still gets one of the two. Masking takes out
+gendered words, names and group words by lists, and leaves what the lists do not hold.
+"""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A classifier that was trained, where it lies, and how it scores on validation sentences.
+
+    Attributes
+    ----------
+    scores
+        One score, or two for the linear classifier: masked, then plain.
+    epochs
+        Of a transformer.
+    """
+
+    folder: Path
+    scores: tuple[AgencyScore, ...]
+    epochs: tuple[Epoch, ...] = ()
+
+
+def train_agency(
+    labelled: Labelled,
+    base: str,
+    out: Path,
+    *,
+    validation: Labelled | None = None,
+    masked: bool = True,
+    fitting: Fitting | None = None,
+    licence: str = "not stated",
+    export: bool = False,
+    on_epoch: Callable[[Epoch], None] | None = None,
+) -> Trained:
+    """Train a classifier and write it to a folder that `load_classifier` takes.
+
+    Parameters
+    ----------
+    labelled
+        Sentences as they stand; masked here where that is asked for.
+    base
+        "linear", or the folder or hub id of an encoder with safetensors weights.
+    out
+        Folder to write to; a classifier that lies there is written over.
+    validation
+        Sentences for early stopping and the card; by default a tenth of `labelled`, by the seed.
+    masked
+        Train a transformer on masked sentences; the linear classifier is trained on both.
+    fitting
+        How a transformer is fine-tuned; its seed also draws the validation sentences.
+    licence
+        Of the data, for the card.
+    export
+        Also write an 8-bit ONNX model to the folder `onnx` in `out`.
+    on_epoch
+        Called after each pass of a transformer.
+
+    Raises
+    ------
+    OptionError
+        When `out` holds other files, or an export of the linear classifier is asked for.
+    MissingExtraError, DataError
+        As the parts raise them.
+    """
+    fitting = fitting or Fitting()
+    if out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
+        raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
+    if export and base == "linear":
+        raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
+    train, held = (labelled, validation) if validation else split(labelled, 0.1, fitting.seed)
+    out.mkdir(parents=True, exist_ok=True)
+    epochs: list[Epoch] = []
+    if base == "linear":
+        _train_linear(train, out)
+        kinds = [True, False]
+    else:
+        given = (train, held) if not masked else (_masked(train), _masked(held))
+        epochs = fine_tune(base, *given, out, fitting, on_epoch)
+        kinds = [masked]
+    scores = [score_agency(held, load_classifier(str(out), kind)) for kind in kinds]
+    if export:
+        from portrayal.annotate.agency.onnx_export import export_onnx
+
+        exported = export_onnx(out, out / "onnx")
+        scores.append(score_agency(held, load_classifier(str(exported), masked)))
+    done = Trained(out, tuple(scores), tuple(epochs))
+    _write_card(done, base, train, held, validation is not None, fitting, licence)
+    return done
+
+
+def _train_linear(train: Labelled, out: Path) -> None:
+    from portrayal.annotate.agency.linear import write_linear
+    from portrayal.annotate.agency.linear_training import fit_linear
+
+    name = f"linear:{out.name}"
+    masked = fit_linear(_masked(train).sentences, train.labels.tolist(), name=name)
+    plain = fit_linear(train.sentences, train.labels.tolist(), name=name)
+    write_linear(out / "linear.npz", masked, plain)
+
+
+def _masked(labelled: Labelled) -> Labelled:
+    return replace(labelled, sentences=tuple(mask(each) for each in labelled.sentences))
+
+
+def _write_card(
+    done: Trained,
+    base: str,
+    train: Labelled,
+    held: Labelled,
+    own_file: bool,
+    fitting: Fitting,
+    licence: str,
+) -> None:
+    """Write README.md for readers and agency.json for programs."""
+    linear = base == "linear"
+    said = [f"epoch {e.number}: loss {e.loss:.3f}, accuracy {e.accuracy:.4f}" for e in done.epochs]
+    masked = done.scores[0].masked
+    kinds = "masked, and plain beside" if linear else "masked" if masked else "as they stand"
+    text = _CARD.format(
+        base=base,
+        train=Path(train.name).name,
+        n=f"{len(train):,}",
+        agentic=f"{int(train.labels.sum()):,}",
+        digest=train.digest,
+        licence=licence,
+        masked=kinds,
+        seed=fitting.seed,
+        validation=f"{Path(held.name).name}, {len(held):,} sentences"
+        + ("" if own_file else ", drawn from the same file"),
+        epochs="".join(f"| training | {each} |\n" for each in said),
+        scores=scores_table(done.scores),
+        chosen="The best epoch was chosen on these sentences, so the scores lean upward."
+        if done.epochs
+        else "",
+    )
+    (done.folder / "README.md").write_text(text, encoding="utf-8")
+    facts = {
+        "base": base,
+        "masked": None if linear else masked,
+        "data": {"name": Path(train.name).name, "digest": train.digest, "licence": licence},
+        "fitting": None if linear else asdict(fitting),
+        "epochs": [asdict(epoch) for epoch in done.epochs],
+        "scores": [score.as_json() for score in done.scores],
+    }
+    (done.folder / "agency.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def scores_table(scores: tuple[AgencyScore, ...]) -> str:
+    """Return scores in percent as a Markdown table."""
+    lines = ["| classifier | sentences | " + " | ".join(METRICS) + " |", "|---" * 6 + "|"]
+    for score in scores:
+        cells = [
+            f"{100 * each.value:.2f} [{100 * each.low:.1f}, {100 * each.high:.1f}]"
+            for each in (score.metrics[name] for name in METRICS)
+        ]
+        kind = "masked" if score.masked else "as they stand"
+        name = Path(score.classifier).name if "/" in score.classifier else score.classifier
+        lines.append(f"| {name} | {kind} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,190 @@
+"""Fine-tuning an encoder on labelled sentences, as Wan & Chang do with BERT (Appendix B.6).
+
+The epoch with the best validation accuracy is kept. Weights are read and written as safetensors,
+and code that comes with a model is never run.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.transformer_load import load_encoder, probabilities, save_encoder
+from portrayal.errors import OptionError
+from portrayal.validate import check_count, check_seed
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """How an encoder is fine-tuned.
+
+    Attributes
+    ----------
+    epochs
+        Most passes over the training sentences.
+    patience
+        Epochs without a better validation accuracy after which training stops.
+    batch_size, learning_rate, weight_decay
+        Of AdamW; the rate rises over the first tenth of the steps and falls to 0 linearly.
+    max_tokens
+        Longer sentences are cut.
+    seed
+        Starts the order of the sentences, dropout and the new head.
+    """
+
+    epochs: int = 6
+    patience: int = 3
+    batch_size: int = 32
+    learning_rate: float = 1e-4
+    weight_decay: float = 0.01
+    max_tokens: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "patience", "batch_size", "max_tokens"):
+            check_count(name, getattr(self, name), minimum=1)
+        check_seed(self.seed)
+        if not 0 < self.learning_rate < 1:
+            raise OptionError(
+                f"learning_rate must be a small positive number; got {self.learning_rate!r}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """One pass: its number, mean training loss, and validation accuracy as a share in 0–1."""
+
+    number: int
+    loss: float
+    accuracy: float
+
+
+def fine_tune(
+    base: str,
+    train: Labelled,
+    validation: Labelled,
+    out: Path,
+    fitting: Fitting | None = None,
+    on_epoch: Callable[[Epoch], None] | None = None,
+) -> list[Epoch]:
+    """Fine-tune an encoder and write the best epoch's weights to `out`.
+
+    Parameters
+    ----------
+    base
+        Folder or hub id of an encoder with safetensors weights.
+    train, validation
+        Sentences as the classifier will be given them: masked ones for a masked classifier.
+    out
+        Folder for config, tokenizer and weights; written after each epoch that is the best so far.
+    fitting
+        Epochs, rates, seed.
+    on_epoch
+        Called after each pass.
+
+    Returns
+    -------
+    The epochs in order.
+
+    Raises
+    ------
+    MissingExtraError
+        When PyTorch or transformers are not installed.
+    DataError
+        When the base cannot be loaded.
+    """
+    fitting = fitting or Fitting()
+    encoder = load_encoder(base, new_head=True, seed=fitting.seed)
+    tokens = _tokens(encoder.tokenizer, train.sentences, fitting.max_tokens)
+    steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
+    optimiser, schedule = _optimiser(encoder.model, fitting, steps)
+    rng = np.random.default_rng(fitting.seed)
+    done: list[Epoch] = []
+    for number in range(1, fitting.epochs + 1):
+        batches = _batches([len(each) for each in tokens], fitting.batch_size, rng)
+        loss = _one_pass(encoder, tokens, train.labels, batches, optimiser, schedule)
+        said = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
+        accuracy = float(np.mean((said[:, 1] > 0.5) == validation.labels))
+        best = max((epoch.accuracy for epoch in done), default=-1.0)
+        done.append(Epoch(number, loss, accuracy))
+        if on_epoch is not None:
+            on_epoch(done[-1])
+        if accuracy > best:
+            save_encoder(encoder, out)
+        elif all(epoch.accuracy < best for epoch in done[-fitting.patience :]):
+            break
+    return done
+
+
+def _tokens(tokenizer: Any, sentences: Sequence[str], max_tokens: int) -> list[list[int]]:
+    made = tokenizer(list(sentences), truncation=True, max_length=max_tokens)
+    return list(made["input_ids"])
+
+
+def _optimiser(model: Any, fitting: Fitting, steps: int) -> tuple[Any, Any]:
+    import torch
+
+    plain: list[Any] = []
+    decayed: list[Any] = []
+    for name, weights in model.named_parameters():
+        (plain if weights.ndim < 2 or "norm" in name.lower() else decayed).append(weights)
+    groups = [
+        {"params": decayed, "weight_decay": fitting.weight_decay},
+        {"params": plain, "weight_decay": 0.0},
+    ]
+    optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
+    warm = max(1, steps // 10)
+
+    def factor(step: int) -> float:
+        return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
+
+    return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+
+
+def _batches(lengths: Sequence[int], size: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Yield batches of alike lengths in random order: sorted within pools of 16 batches."""
+    order = rng.permutation(len(lengths))
+    known = np.asarray(lengths)
+    batches = []
+    for start in range(0, len(order), 16 * size):
+        pool = order[start : start + 16 * size]
+        pool = pool[np.argsort(known[pool], kind="stable")]
+        batches += [pool[low : low + size] for low in range(0, len(pool), size)]
+    for index in rng.permutation(len(batches)):
+        yield batches[index]
+
+
+def _one_pass(
+    encoder: Any,
+    tokens: Sequence[list[int]],
+    labels: IntArray,
+    batches: Iterator[IntArray],
+    optimiser: Any,
+    schedule: Any,
+) -> float:
+    """Train on every batch once; return the mean loss per sentence."""
+    import torch
+
+    encoder.model.train()
+    total = 0.0
+    for rows in batches:
+        batch = encoder.tokenizer.pad(
+            {"input_ids": [tokens[row] for row in rows]}, return_tensors="pt"
+        )
+        wanted = torch.tensor(labels[rows])
+        logits = encoder.model(**batch.to(encoder.model.device)).logits
+        loss = torch.nn.functional.cross_entropy(logits, wanted.to(logits.device))
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(encoder.model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        total += float(loss.detach()) * len(rows)
+    return total / len(labels)

@@ -1,0 +1,206 @@
+"""Edits: what a model proposes to rewrite, applied only where it may, and only if facts stay.
+
+An edit replaces a phrase inside one sentence that was chosen. It is refused where it reaches
+outside, where it drops or adds a name, a number or a gender, or where the sentences of the text
+would no longer be the same in number. All text outside the chosen sentences stays byte for byte.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from portrayal.collect.replies import objects_in
+from portrayal.mitigate.facts import Facts, facts_of
+
+Span = tuple[int, int]
+Split = Callable[[str], list[Span]]
+
+NOT_FOUND = "the original is not in the text"
+OUTSIDE = "outside the sentences to rewrite"
+EMPTY = "empty original or empty rewrite"
+SAME = "no change"
+OVERLAP = "overlaps another edit"
+NAMES = "drops or adds a name"
+NUMBERS = "drops or adds a number"
+GENDER = "changes the gender"
+SENTENCES = "changes the number of sentences"
+LENGTH = "changes the sentence's length too much"
+REASONS = (NOT_FOUND, OUTSIDE, EMPTY, SAME, OVERLAP, NAMES, NUMBERS, GENDER, SENTENCES, LENGTH)
+"""Why an edit is refused."""
+
+MOST_GROWTH = 2.5
+"""How many times as many words a rewritten sentence may have, or as few."""
+_FREE_WORDS = 6  # words by which a sentence may always grow
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A phrase and what shall stand in its place."""
+
+    original: str
+    edited: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A text after its edits.
+
+    Attributes
+    ----------
+    text
+        The new text; the old one where nothing was applied.
+    applied
+        The edits that were applied, in the order of the text.
+    refused
+        How many were not, by the words of `REASONS`.
+    changed
+        Numbers of the sentences that were rewritten.
+    """
+
+    text: str
+    applied: tuple[Edit, ...]
+    refused: Counter[str]
+    changed: frozenset[int]
+
+
+def read_edits(reply: str) -> tuple[list[Edit], int]:
+    """Return the edits in a reply, and how many objects were none.
+
+    An object is an edit where it has the texts "original" and "edited". A reply without any is
+    malformed.
+    """
+    edits, malformed = [], 0
+    for found in objects_in(reply):
+        pair = found.get("original"), found.get("edited")
+        if isinstance(pair[0], str) and isinstance(pair[1], str):
+            edits.append(Edit(pair[0], pair[1]))
+        else:
+            malformed += 1
+    return edits, malformed
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An edit that may be applied: which part of the text, in which sentence, becomes what."""
+
+    start: int
+    end: int
+    sentence: int
+    edit: Edit
+
+
+def apply_edits(
+    text: str,
+    spans: Sequence[Span],
+    chosen: Collection[int],
+    edits: Iterable[Edit],
+    split: Split,
+    names: Iterable[str] = (),
+) -> Edited:
+    """Apply the edits that may be, one after the other.
+
+    Parameters
+    ----------
+    text, spans
+        The text, and the offsets of its sentences as `split` gives them.
+    chosen
+        Numbers of the sentences that may be rewritten.
+    edits
+        What was proposed.
+    split
+        Splits a text into sentences.
+    names
+        Names of people the text is about.
+    """
+    facts = Facts.of(text, spans, names)
+    places: list[_Place] = []
+    refused: Counter[str] = Counter()
+    for edit in edits:
+        place = _place(text, spans, chosen, edit, places)
+        why = (
+            place if isinstance(place, str) else _wrong(text, spans, [*places, place], facts, split)
+        )
+        if why or isinstance(place, str):
+            refused[str(why)] += 1
+        else:
+            places = sorted([*places, place], key=lambda each: each.start)
+    return Edited(
+        _built(text, places),
+        tuple(place.edit for place in places),
+        refused,
+        frozenset(place.sentence for place in places),
+    )
+
+
+def _place(
+    text: str, spans: Sequence[Span], chosen: Collection[int], edit: Edit, taken: list[_Place]
+) -> "_Place | str":
+    """Where an edit goes: the first free place in a chosen sentence; why nowhere, else."""
+    original, edited = edit.original.strip(), edit.edited.strip()
+    if not original or not edited:
+        return EMPTY
+    if original == edited:
+        return SAME
+    pattern = r"\s+".join(re.escape(word) for word in original.translate(_QUOTES).split())
+    found = [match.span() for match in re.finditer(pattern, text.translate(_QUOTES))]
+    if not found:
+        return NOT_FOUND
+    why = OUTSIDE
+    for start, end in found:
+        for number in chosen:
+            if not (spans[number][0] <= start and end <= spans[number][1]):
+                continue
+            if all(end <= other.start or start >= other.end for other in taken):
+                if start == spans[number][0] and text[start].isupper():
+                    edited = edited[0].upper() + edited[1:]
+                return _Place(start, end, number, Edit(text[start:end], edited))
+            why = OVERLAP
+    return why
+
+
+def _built(text: str, places: Iterable[_Place]) -> str:
+    parts, at = [], 0
+    for place in sorted(places, key=lambda each: each.start):
+        parts += [text[at : place.start], place.edit.edited]
+        at = place.end
+    return "".join([*parts, text[at:]])
+
+
+def _wrong(
+    text: str, spans: Sequence[Span], places: list[_Place], facts: Facts, split: Split
+) -> str:
+    """Why the last of these edits may not be applied after the others; "" where it may."""
+    if split(_built(text, places)) != _expected(spans, places):
+        return SENTENCES
+    number = places[-1].sentence
+    start, end = spans[number]
+    own = [place for place in places if place.sentence == number]
+    before = text[start:end]
+    shifted = [_Place(place.start - start, place.end - start, number, place.edit) for place in own]
+    after = _built(before, shifted)
+    old, new = facts_of(before, facts), facts_of(after, facts)
+    if old.names != new.names:
+        return NAMES
+    if old.numbers != new.numbers:
+        return NUMBERS
+    if not new.genders <= old.genders:
+        return GENDER
+    n_old, n_new = len(before.split()), len(after.split())
+    if n_new > MOST_GROWTH * n_old + _FREE_WORDS or n_old > MOST_GROWTH * n_new + _FREE_WORDS:
+        return LENGTH
+    return ""
+
+
+def _expected(spans: Sequence[Span], places: Iterable[_Place]) -> list[Span]:
+    """Offsets of the sentences once these edits stand in the text."""
+    growth = Counter[int]()
+    for place in places:
+        growth[place.sentence] += len(place.edit.edited) - (place.end - place.start)
+    moved, shift = [], 0
+    for number, (start, end) in enumerate(spans):
+        moved.append((start + shift, end + shift + growth[number]))
+        shift += growth[number]
+    return moved

@@ -1,0 +1,291 @@
+"""A mitigation from texts to report: read, rewrite or ask anew, compare, write."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from portrayal.collect.replies import asker
+from portrayal.errors import DataError, OptionError
+from portrayal.mitigate.compare import Comparison, compare
+from portrayal.mitigate.instruction import ANEW, instruct
+from portrayal.mitigate.kept import Kept, preserved, worse
+from portrayal.mitigate.page import render
+from portrayal.mitigate.passages import Classify, Passage, Reading, read_agency, read_passages
+from portrayal.mitigate.rewriting import EDITED, Rewritten, first_readings, rewrite
+from portrayal.mitigate.targets import TARGETS, Target
+from portrayal.run.directory import Run
+from portrayal.run.stages import write_atomically
+from portrayal.validate import check_choice, check_count, check_level, check_seed
+
+if TYPE_CHECKING:
+    from portrayal.asking import Asking
+    from portrayal.collect.ask import Provider, Retry
+
+Method = Literal["rewrite", "instruction"]
+METHODS: tuple[Method, ...] = ("rewrite", "instruction")
+UNCHANGED = "unchanged"
+TEXTS, FACTS, REPORT = "texts.jsonl", "mitigation.json", "report.html"
+
+
+@dataclass(frozen=True)
+class Mitigation:
+    """What a mitigation did.
+
+    Attributes
+    ----------
+    out
+        Directory of the rewritten texts (`texts.jsonl`, for `portrayal audit agency --texts`), the
+        facts (`mitigation.json`) and the page (`report.html`).
+    comparison
+        Groups before and after.
+    facts
+        Everything that the report says, as plain values.
+    """
+
+    out: Path
+    comparison: Comparison
+    facts: Mapping[str, Any]
+
+
+def mitigate_agency(
+    source: str | Path,
+    asking: "Asking",
+    out: str | Path,
+    *,
+    group: Sequence[str] = ("gender", "race"),
+    stratum: str | None = None,
+    columns: Iterable[str] = (),
+    method: str = "rewrite",
+    target: str = "always-up",
+    reference: Mapping[str, str] | None = None,
+    rounds: int = 3,
+    until_noise: bool = True,
+    text_type: str | None = None,
+    classifier: str = "linear",
+    masked: bool = True,
+    check_classifier: str | None = None,
+    least_similarity: float = 0.6,
+    level: float = 0.95,
+    draws: int = 2000,
+    permutations: int = 999,
+    seed: int = 0,
+    classify: Classify | None = None,
+    provider: "Provider | None" = None,
+    retry: "Retry | None" = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Mitigation:
+    """Mitigate differences in language agency, and report what came of it.
+
+    The same call continues after anything: no prompt is asked twice.
+
+    Parameters
+    ----------
+    source
+        A file of texts, or a run of `portrayal audit agency`.
+    asking
+        The model that rewrites, and the limits.
+    out
+        Directory of the result.
+    group, stratum, columns
+        See `portrayal.mitigate.passages.read_passages`.
+    method
+        "rewrite" for selective rewriting, "instruction" to ask the prompts again with the fairness
+        instruction.
+    target, reference, rounds, until_noise
+        See `portrayal.mitigate.rewriting.rewrite`.
+    text_type
+        What the instruction calls a text.
+    classifier, masked
+        Which sentences are communal; see `portrayal.annotate.agency.load_classifier`.
+    check_classifier
+        A second classifier that had no say in the rewriting, to compare with as well.
+    least_similarity
+        Texts that are less alike to what they were are listed.
+    level, draws, permutations, seed
+        Of intervals and null.
+    classify, provider, retry
+        In place of what `classifier` and `asking` name.
+    say
+        Called with a line after each round.
+
+    Raises
+    ------
+    DataError, OptionError, StopError, RunError
+        Saying what to do; what was answered before is kept.
+    """
+    _check(method, target, reference, rounds)
+    how = _how(level, draws, permutations, seed)
+    passages = read_passages(source, group, stratum=stratum, columns=columns)
+    if all(passage.unread for passage in passages):
+        raise DataError(f"{source}: none of the {len(passages):,} texts can be read.")
+    read = _reader(classify, classifier, masked)
+    folder = Run(Path(out))
+    with folder.lock():
+        before = first_readings(passages, read)
+        ask = asker(asking, folder.path / "asked", provider=provider, retry=retry)
+        if method == "instruction":
+            done = instruct(passages, read, ask, text_type)
+        else:
+            done = rewrite(
+                passages,
+                group,
+                read,
+                ask,
+                target=cast(Target, target),
+                reference=reference,
+                rounds=rounds,
+                until_noise=until_noise,
+                level=level,
+                permutations=permutations,
+                seed=seed,
+                say=say,
+            )
+        comparison = _compared(passages, before, done.readings, group, how)
+        found, kept = preserved(passages, done)
+        facts = {
+            "source": Path(source).name,
+            **{"model": asking.model, "method": method, "until_noise": until_noise},
+            "target": target if method == "rewrite" else None,
+            **{"classifier": classifier, "masked": masked},
+            **{"group": list(group), "stratum": stratum},
+            **_counts(passages, done, group),
+            "preserved": kept,
+            "worse": worse(passages, before, done, comparison, found, least_similarity),
+            "comparison": comparison.as_json(),
+        }
+        if check_classifier is not None:
+            second = _reader(None, check_classifier, masked)
+            facts["check_classifier"] = check_classifier
+            facts["check"] = _checked(passages, done, second, group, how).as_json()
+        facts = _finite(facts)
+        _write(folder.path, passages, before, done, found, facts)
+    return Mitigation(folder.path, comparison, facts)
+
+
+def _check(method: str, target: str, reference: Mapping[str, str] | None, rounds: int) -> None:
+    check_choice("method", method, METHODS)
+    check_choice("target", target, TARGETS)
+    check_count("rounds", rounds, minimum=1)
+    if reference and (target != "reference" or method != "rewrite"):
+        raise OptionError("a reference group needs --method rewrite and --target reference.")
+
+
+def _how(level: float, draws: int, permutations: int, seed: int) -> dict[str, Any]:
+    """Settings of intervals and null, checked."""
+    return {
+        "level": check_level(level),
+        "draws": check_count("draws", draws, minimum=20),
+        "permutations": check_count("permutations", permutations, minimum=19),
+        "seed": check_seed(seed),
+    }
+
+
+def _reader(classify: Classify | None, spec: str, masked: bool) -> Any:
+    if classify is None:
+        from portrayal.annotate.agency import load_classifier
+
+        made = load_classifier(spec, masked)
+        classify, masked = made, made.masked
+
+    def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[Reading]:
+        return read_agency(texts, names, classify, masked=masked)
+
+    return read
+
+
+def _compared(
+    passages: Sequence[Passage],
+    before: Sequence[Reading | None],
+    after: Sequence[Reading | None],
+    group: Sequence[str],
+    how: Mapping[str, Any],
+) -> Comparison:
+    old, new = (
+        [float("nan") if reading is None else reading.share for reading in readings]
+        for readings in (before, after)
+    )
+    return compare(passages, old, new, group, **how)
+
+
+def _checked(
+    passages: Sequence[Passage],
+    done: Rewritten,
+    read: Any,
+    group: Sequence[str],
+    how: Mapping[str, Any],
+) -> Comparison:
+    """Compare by another classifier."""
+    used = [i for i, passage in enumerate(passages) if not passage.unread]
+    names = [passages[i].names for i in used]
+    both: list[list[Reading | None]] = []
+    for texts in ([passage.text for passage in passages], done.texts):
+        readings: list[Reading | None] = [None] * len(passages)
+        for i, reading in zip(used, read([texts[i] for i in used], names), strict=True):
+            readings[i] = reading
+        both.append(readings)
+    return _compared(passages, both[0], both[1], group, how)
+
+
+def _fate(i: int, passage: Passage, done: Rewritten) -> str:
+    """What happened to a text, in words."""
+    if passage.unread:
+        return f"{UNCHANGED}: {passage.unread}"
+    if i not in done.last:
+        return f"{UNCHANGED}: not chosen"
+    if passage.text != done.texts[i]:
+        return "rewritten" if i in done.changed else ANEW
+    return f"{UNCHANGED}: {done.last[i] if done.last[i] != EDITED else 'no change'}"
+
+
+def _counts(passages: Sequence[Passage], done: Rewritten, columns: Sequence[str]) -> dict[str, Any]:
+    edits = sum((Counter(each.edits) for each in done.rounds), Counter())
+    reference = None
+    if done.reference is not None:
+        named = dict(zip(columns, done.reference[0], strict=True))
+        reference = {"group": named, "share": done.reference[1]}
+    fates = Counter(_fate(i, passage, done) for i, passage in enumerate(passages))
+    return {
+        "reference": reference,
+        "n_texts": len(passages),
+        "texts": dict(sorted(fates.items())),
+        "edits": {
+            "applied": edits.pop("applied", 0),
+            "refused": sum(edits.values()),
+            "refused_by_reason": {name: n for name, n in sorted(edits.items()) if n},
+        },
+        "rounds": [asdict(each) for each in done.rounds],
+        "stopped": done.stopped,
+        "noise_p": dict(done.noise_p),
+    }
+
+
+def _finite(value: Any) -> Any:
+    """Plain values, with None for numbers that are not finite."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _write(
+    out: Path,
+    passages: Sequence[Passage],
+    before: Sequence[Reading | None],
+    done: Rewritten,
+    found: Mapping[int, Kept],
+    facts: Mapping[str, Any],
+) -> None:
+    lines = []
+    for i, passage in enumerate(passages):
+        row = {**passage.row, passage.column: done.texts[i], "mitigation": _fate(i, passage, done)}
+        if i in found:
+            row["text_before"] = passage.text
+        lines.append(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+    write_atomically(out / TEXTS, "".join(lines))
+    write_atomically(out / FACTS, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
+    write_atomically(out / REPORT, render(facts, passages, before, done, found))

@@ -1,0 +1,193 @@
+"""Passages: the texts to mitigate, with the groups they are about, from a file or a run."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.annotate.agency import mask
+from portrayal.annotate.agency_rows import agency_sentences
+from portrayal.collect.fields import parse_columns
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError, OptionError
+
+FloatArray = npt.NDArray[np.float64]
+Classify = Callable[[Sequence[str]], FloatArray]
+
+_MISSING = "no value in a group column"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One text.
+
+    Attributes
+    ----------
+    row, column
+        The row it came from, whose other columns are kept, and the column of the text.
+    text
+        As it stands.
+    cluster
+        Its prompt, or itself where it has none; the unit that is resampled.
+    group
+        Value of each group column.
+    block
+        Within which groups are exchangeable: the stratum, "" for all.
+    names
+        Names of the people it is about.
+    unread
+        Why it is left as it is ("refused", "empty", no group); "" where it is read.
+    """
+
+    row: Mapping[str, Any]
+    column: str
+    text: str
+    cluster: str
+    group: tuple[str, ...]
+    block: str
+    names: tuple[str, ...]
+    unread: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The sentences of a text as offsets, and the probability of each that it is agentic."""
+
+    spans: tuple[tuple[int, int], ...]
+    agentic: tuple[float, ...]
+
+    @property
+    def share(self) -> float:
+        """Share of agentic sentences among those that could be told; NaN where none could."""
+        told = [p >= 0.5 for p in self.agentic if not math.isnan(p)]
+        return sum(told) / len(told) if told else float("nan")
+
+    def communal(self) -> list[int]:
+        """Numbers of the communal sentences."""
+        return [i for i, p in enumerate(self.agentic) if p < 0.5]
+
+    def acting(self) -> list[int]:
+        """Numbers of the agentic sentences."""
+        return [i for i, p in enumerate(self.agentic) if p >= 0.5]
+
+
+def read_passages(
+    source: str | Path,
+    group: Sequence[str],
+    *,
+    stratum: str | None = None,
+    columns: Iterable[str] = (),
+) -> list[Passage]:
+    """Read the texts of a file, or of a run.
+
+    Parameters
+    ----------
+    source
+        A file of texts, or a run directory.
+    group
+        Columns (in a run: strata of the prompts) that hold the groups.
+    stratum
+        Column within whose values groups are exchangeable.
+    columns
+        "FIELD=NAME" strings; fields are text, prompt, prompt_id, outcome and name.
+
+    Raises
+    ------
+    DataError, OptionError
+        When a column is missing or there is no text.
+    """
+    path = Path(source)
+    rows = _run_rows(path) if (path / "texts").is_dir() else open_source(path).rows()
+    field = parse_columns(columns)
+    found = [dict(row) for row in rows]
+    known = dict.fromkeys(name for row in found for name in row)
+    for name in (field.get("text", "text"), *group, *((stratum,) if stratum else ())):
+        if name not in known:
+            raise DataError(
+                f"{source}: there is no column {name!r}; found {', '.join(known)}. Name the "
+                "columns with --group, --stratum and --column text=NAME."
+            )
+    if not group:
+        raise OptionError("say which columns hold the groups: --group gender --group race.")
+    return [_passage(row, number, group, stratum, field) for number, row in enumerate(found)]
+
+
+def _passage(
+    row: dict[str, Any],
+    number: int,
+    group: Sequence[str],
+    stratum: str | None,
+    field: Mapping[str, str],
+) -> Passage:
+    def cell(name: str) -> str:
+        value = row.get(field.get(name, name))
+        blank = value is None or (isinstance(value, float) and math.isnan(value))
+        return "" if blank else str(value)
+
+    text, outcome = cell("text"), cell("outcome").strip() or "ok"
+    values = tuple(cell(name).strip() for name in group)
+    unread = "" if outcome == "ok" else outcome
+    if not text.strip():
+        unread = unread or "empty"
+    elif not all(values):
+        unread = unread or _MISSING
+    return Passage(
+        row=row,
+        column=field.get("text", "text"),
+        text=text,
+        cluster=cell("prompt_id") or cell("prompt") or f"text {number}",
+        group=values,
+        block=cell(stratum) if stratum else "",
+        names=tuple(name for name in (cell("name"),) if name),
+        unread=unread,
+    )
+
+
+def _run_rows(path: Path) -> Iterable[dict[str, Any]]:
+    import pyarrow.parquet as pq
+
+    from portrayal.run.directory import Run
+
+    run = Run(path)
+    prompts = {
+        row["prompt_id"]: {"prompt": row["text"], **dict(row["strata"])}
+        for row in pq.read_table(run.prompts_path).to_pylist()
+    }
+    columns = ["text_id", "prompt_id", "sample", "model", "text", "outcome"]
+    for part in run.texts.parts():
+        for row in pq.read_table(part, columns=columns).to_pylist():
+            yield {**prompts[row["prompt_id"]], **row}
+
+
+def read_agency(
+    texts: Sequence[str],
+    names: Sequence[Sequence[str]],
+    classify: Classify,
+    *,
+    masked: bool = True,
+) -> list[Reading]:
+    """Return the agency of the sentences of each text.
+
+    Parameters
+    ----------
+    texts
+        n texts.
+    names
+        Names of the people of each, which are masked.
+    classify
+        Returns P(communal), P(agentic) of sentences, shape (n_sentences, 2).
+    masked
+        Whether sentences are masked first.
+    """
+    spans = [tuple(agency_sentences(text)) for text in texts]
+    read = [
+        mask(text[low:high], known) if masked else text[low:high]
+        for text, found, known in zip(texts, spans, names, strict=True)
+        for low, high in found
+    ]
+    given = iter(classify(read)[:, 1].tolist() if read else [])
+    return [Reading(found, tuple(next(given) for _ in found)) for found in spans]

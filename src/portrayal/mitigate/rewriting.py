@@ -1,0 +1,239 @@
+"""Selective rewriting (MSR): rounds of edits inside sentences of one class, until groups are alike.
+
+In each round the classifier reads the texts, a target says which sentences to rewrite, a model is
+asked for edits, and those that hold are applied. A text whose answer is malformed, empty, refused
+or missing stays as it is, and is counted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from portrayal.annotate.agency_rows import agency_sentences
+from portrayal.collect.replies import Ask, Reply, prompt_of
+from portrayal.mitigate.compare import noise_p
+from portrayal.mitigate.edits import apply_edits, read_edits
+from portrayal.mitigate.passages import Passage, Reading
+from portrayal.mitigate.prompts import rewrite_prompt
+from portrayal.mitigate.targets import Chosen, Target, always_up, group_shares, reference_of, toward
+from portrayal.records import Prompt
+
+Read = Callable[[Sequence[str], Sequence[Sequence[str]]], list[Reading]]
+Say = Callable[[str], None]
+
+NOISE = "the differences between groups are inside noise"
+DONE = "no sentence is left to rewrite"
+USED = "all rounds are used"
+STALLED = "no edit of the last round held"
+MALFORMED, NO_ANSWER = "malformed answer", "not asked: the budget was reached"
+ALL_REFUSED = "every edit refused"
+EDITED = "edited"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round did.
+
+    Attributes
+    ----------
+    texts
+        Texts that were asked about, by what came of it ("edited", "malformed answer", …).
+    chosen
+        Sentences that were to be rewritten.
+    edits
+        Edits by what became of them: "applied", "malformed", or why they were refused.
+    noise_p
+        Before the round, by attribute: how often shuffled groups differ as much.
+    """
+
+    texts: Mapping[str, int]
+    chosen: int
+    edits: Mapping[str, int]
+    noise_p: Mapping[str, float]
+
+
+@dataclass
+class Rewritten:
+    """The texts after all rounds.
+
+    Attributes
+    ----------
+    texts, readings
+        As they are now; a reading is None for a text that is not read.
+    changed
+        Numbers of the sentences that were rewritten, by text.
+    direction
+        "up" or "down" of each text that was asked about.
+    last
+        What became of the last answer about each text.
+    rounds, stopped
+        What the rounds did, and why no further one followed.
+    noise_p
+        After the last round.
+    reference
+        Group and level that the texts were rewritten toward; None for always-up.
+    """
+
+    texts: list[str]
+    readings: list[Reading | None]
+    changed: dict[int, set[int]] = field(default_factory=dict)
+    direction: dict[int, str] = field(default_factory=dict)
+    last: dict[int, str] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    stopped: str = USED
+    noise_p: Mapping[str, float] = field(default_factory=dict)
+    reference: tuple[tuple[str, ...], float] | None = None
+
+
+def rewrite(
+    passages: Sequence[Passage],
+    columns: Sequence[str],
+    read: Read,
+    ask: Ask,
+    *,
+    target: Target = "always-up",
+    reference: Mapping[str, str] | None = None,
+    rounds: int = 3,
+    until_noise: bool = True,
+    level: float = 0.95,
+    permutations: int = 999,
+    seed: int = 0,
+    say: Say = lambda _: None,
+) -> Rewritten:
+    """Rewrite texts selectively.
+
+    Parameters
+    ----------
+    passages, columns
+        The texts, and the names of their group columns.
+    read, ask
+        The classifier, and the model that proposes edits.
+    target, reference
+        See `portrayal.mitigate.targets`; the reference group by column, the most agentic one where
+        empty.
+    rounds
+        At most.
+    until_noise
+        Whether to stop once no attribute's variance is beyond what `level` of shuffled groups show,
+        or once a round applied no edit.
+    level, permutations, seed
+        Of that null, and of the order of texts.
+    say
+        Called with a line after each round.
+    """
+    now = Rewritten([passage.text for passage in passages], first_readings(passages, read))
+    toward_whom = None
+    if target == "reference":
+        shares = group_shares(passages, now.readings)
+        toward_whom = reference_of(shares, columns, reference or {})
+        now.reference = toward_whom, shares[toward_whom]
+    tries: Counter[tuple[int, int]] = Counter()
+    asked: Counter[tuple[int, str]] = Counter()
+    for number in range(rounds + 1):
+        now.noise_p = noise_p(
+            passages,
+            [float("nan") if r is None else r.share for r in now.readings],
+            columns,
+            permutations=permutations,
+            seed=seed,
+        )
+        if until_noise and all(p > 1.0 - level for p in now.noise_p.values()):
+            now.stopped = NOISE
+            break
+        if number == rounds:
+            break
+        if now.reference is None:
+            chosen = always_up(now.readings)
+        else:
+            chosen = toward(
+                now.reference[1], now.reference[0], passages, now.readings, tries, seed=seed
+            )
+        if not chosen:
+            now.stopped = DONE
+            break
+        now.rounds.append(_round(passages, now, chosen, read, ask, asked))
+        tries.update((i, j) for i, each in chosen.items() for j in each.numbers)
+        told = now.rounds[-1]
+        say(
+            f"round {number + 1}: {told.chosen:,} sentences of {len(chosen):,} texts, "
+            f"{told.edits.get('applied', 0):,} edits applied"
+        )
+        if until_noise and not told.edits.get("applied"):
+            now.stopped = STALLED
+            break
+    return now
+
+
+def first_readings(passages: Sequence[Passage], read: Read) -> list[Reading | None]:
+    """Read the texts as they came; None for one that is not read."""
+    used = [i for i, passage in enumerate(passages) if not passage.unread]
+    found = read([passages[i].text for i in used], [passages[i].names for i in used])
+    readings: list[Reading | None] = [None] * len(passages)
+    for i, reading in zip(used, found, strict=True):
+        readings[i] = reading
+    return readings
+
+
+def _round(
+    passages: Sequence[Passage],
+    now: Rewritten,
+    chosen: Mapping[int, Chosen],
+    read: Read,
+    ask: Ask,
+    asked: Counter[tuple[int, str]],
+) -> Round:
+    """Ask about the chosen sentences, apply what holds, and read the texts that changed."""
+    before = now.noise_p
+    prompts: dict[int, Prompt] = {}
+    for i, each in chosen.items():
+        reading = now.readings[i]
+        assert reading is not None  # only texts that are read are chosen
+        words = rewrite_prompt(now.texts[i], len(reading.spans), each.numbers, each.direction)
+        prompts[i] = prompt_of(words, asked[i, words])
+        asked[i, words] += 1
+    replies = ask(prompts.values())
+    texts: Counter[str] = Counter()
+    edits: Counter[str] = Counter()
+    touched = []
+    for i, each in chosen.items():
+        now.direction[i] = each.direction
+        now.last[i] = _one(i, passages[i], now, each, replies.get(prompts[i].prompt_id), edits)
+        texts[now.last[i]] += 1
+        if now.last[i] == EDITED:
+            touched.append(i)
+    fresh = read([now.texts[i] for i in touched], [passages[i].names for i in touched])
+    for i, reading in zip(touched, fresh, strict=True):
+        now.readings[i] = reading
+    n_chosen = sum(len(each.numbers) for each in chosen.values())
+    return Round(dict(sorted(texts.items())), n_chosen, dict(sorted(edits.items())), before)
+
+
+def _one(
+    i: int,
+    passage: Passage,
+    now: Rewritten,
+    chosen: Chosen,
+    reply: Reply | None,
+    edits: Counter[str],
+) -> str:
+    """Apply the edits of one reply; return what came of it."""
+    if reply is None:
+        return NO_ANSWER
+    if reply.outcome != "ok":
+        return reply.outcome
+    proposed, malformed = read_edits(reply.text)
+    edits["malformed"] += malformed
+    if not proposed:
+        return MALFORMED
+    reading = now.readings[i]
+    assert reading is not None
+    done = apply_edits(
+        now.texts[i], reading.spans, chosen.numbers, proposed, agency_sentences, passage.names
+    )
+    edits["applied"] += len(done.applied)
+    edits.update(done.refused)
+    if not done.applied:
+        return ALL_REFUSED
+    now.texts[i] = done.text
+    now.changed.setdefault(i, set()).update(done.changed)
+    return EDITED

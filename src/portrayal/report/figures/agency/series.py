@@ -1,0 +1,156 @@
+"""Series: the estimates of an agency run by place and masking, and the published ones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from math import isnan
+from typing import Any
+
+from portrayal.records import ALL, Estimate, Interval, Null
+from portrayal.reference import published
+from portrayal.report import formats as fmt
+from portrayal.report.inert import short
+from portrayal.report.view import View
+from portrayal.report.words import stem
+
+MASKED, UNMASKED = "masked", "unmasked"
+MEASURES = ("agency_share", "agency_gap", "agency_variance")
+MODELS = ("Human", "ChatGPT", "Mistral", "Llama3")
+"""The published texts, in the paper's order."""
+DIMENSIONS = ("gender", "race", "intersectional", "overall")
+ORIGINAL = "original"
+UNNAMED = "unnamed"
+"""The model of texts that name none."""
+PAPER = "Wan & Chang (2024)"
+NOTE = (
+    f"Grey: {PAPER}, as printed: averages of three runs, unmasked, by their own classifier. Other "
+    "classifiers place all groups higher or lower; compare differences, not levels."
+)
+
+
+def is_agency(view: View) -> bool:
+    """Whether a run measures agency."""
+    return any(stem(name) in MEASURES for name in view.by_measure)
+
+
+def of(view: View, kind: str, **strata: str) -> list[Estimate]:
+    """Return the estimates of a measure, by its name without version, at these strata."""
+    return [
+        e
+        for name, rows in view.by_measure.items()
+        if stem(name) == kind
+        for e in rows
+        if all(e.strata.get(key) == value for key, value in strata.items())
+        and e.strata.get("run", ALL) == ALL
+    ]
+
+
+def primary(view: View) -> str:
+    """The masking that comes first."""
+    return UNMASKED if view.options.get("unmasked") else MASKED
+
+
+def other(view: View) -> str:
+    """The masking that stands beside it."""
+    return MASKED if primary(view) == UNMASKED else UNMASKED
+
+
+Where = tuple[str, str, str]
+
+
+def wheres(estimates: Iterable[Estimate]) -> list[Where]:
+    """Return (task, condition, model) of estimates, each once, tasks first."""
+    found = dict.fromkeys(
+        (e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", ""))
+        for e in estimates
+    )
+    return sorted(found, key=lambda where: (where[0], where[1] != ORIGINAL, *where[1:]))
+
+
+def at(estimates: Iterable[Estimate], where: Where) -> list[Estimate]:
+    """Return the estimates of one task, condition and model."""
+    return [
+        e
+        for e in estimates
+        if (e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", ""))
+        == where
+    ]
+
+
+def called(where: Where) -> str:
+    """Return a place in words ("Biography, gpt-4")."""
+    task, condition, model = where
+    parts = [task if task != ALL else "", condition, model if model != UNNAMED else ""]
+    return short(", ".join(part for part in parts if part), 80) or "All texts"
+
+
+def group_name(group: Mapping[str, str]) -> str:
+    """Return a group in words ("Black female", "male − female")."""
+    values = {name: value for name, value in group.items() if name != "beside"}
+    order = sorted(values, key=lambda name: (name == "gender", name))
+    name = " ".join(values[key] for key in order) or "all texts"
+    if sum("−" in value for value in values.values()) > 1 or ("−" in name and len(values) > 1):
+        upper, lower = [], []
+        for key in order:
+            first, _, second = values[key].partition(" − ")
+            upper.append(first)
+            lower.append(second or first)
+        name = f"{' '.join(upper)} − {' '.join(lower)}"
+    return short(name, 60) + (", beside human texts" if "beside" in group else "")
+
+
+def points(value: float | None, *, signed: bool = True) -> str:
+    """Return a fraction in percentage points ("−16.4", "+4.9")."""
+    if value is None or isnan(value):
+        return fmt.NOTHING
+    text = f"{100 * value:+.1f}" if signed else f"{100 * value:.1f}"
+    return text.replace("-", "−")
+
+
+def span(bounds: Interval | Null | None) -> str:
+    """Return bounds in percentage points."""
+    if bounds is None or isnan(bounds.low):
+        return fmt.NOTHING
+    return f"{points(bounds.low)} to {points(bounds.high)}"
+
+
+def variance(value: float | None) -> str:
+    """Return a variance in squared percentage points ("47.8")."""
+    return fmt.NOTHING if value is None or isnan(value) else f"{value:,.1f}"
+
+
+def variance_span(bounds: Interval | Null | None) -> str:
+    """Return bounds of a variance."""
+    if bounds is None or isnan(bounds.low):
+        return fmt.NOTHING
+    return f"{variance(bounds.low)} to {variance(bounds.high)}"
+
+
+@cache
+def published_gaps() -> tuple[dict[str, Any], ...]:
+    """Return the published ratio gaps by group, with groups as this run names them."""
+    rows = published("wan_agency_by_group").to_pylist()
+    return tuple(row | {"group": _group(row)} for row in rows)
+
+
+def _group(row: Mapping[str, str]) -> dict[str, str]:
+    group = {} if row["gender"] == "All" else {"gender": row["gender"].casefold()}
+    return group | ({} if row["race"] == "All" else {"race": row["race"]})
+
+
+def published_of(task: str, group: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the published figures of a task and group, without mitigation."""
+    return [
+        row
+        for row in published_gaps()
+        if row["text_type"].startswith(task)
+        and row["mitigation"] == "none"
+        and row["group"] == dict(group)
+    ]
+
+
+def crossed(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the estimates of groups, those of more attributes last, in a steady order."""
+    return sorted(
+        (e for e in estimates if e.group),
+        key=lambda e: (len(e.group), *(f"{k}={v}" for k, v in e.group.items())),
+    )

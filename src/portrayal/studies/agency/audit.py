@@ -1,0 +1,187 @@
+"""The agency audit: its components, in order."""
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from portrayal import registry
+from portrayal.annotate import Annotation
+from portrayal.annotate.agency_rows import agency_settings
+from portrayal.collect.fields import TextFields
+from portrayal.errors import OptionError
+from portrayal.measure.agency_texts import MASKED, UNMASKED, AgencyTexts, agency_texts, balanced
+from portrayal.records import Estimate, Prompt
+from portrayal.run.directory import Run
+from portrayal.studies.agency.prompts import FIELDS, TASKS, prompts
+from portrayal.studies.agency.reproduce import reproduce
+from portrayal.studies.study import Options, Study, option
+from portrayal.validate import check_count
+
+MEASURES = ("agency_share.v1", "agency_gap.v1", "agency_variance.v1")
+ANNOTATORS = {MASKED: "agency.v1", UNMASKED: "agency-unmasked.v1"}
+GROUP = ("gender", "race")
+"""Groups that are compared where none are named, as far as the texts tell them."""
+_OWN_NAME = ("linear", "lexicon", "sentiment")
+_ENGINES = (*_OWN_NAME, "llm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgencyOptions(Options):
+    """What a user may choose.
+
+    Attributes
+    ----------
+    permutations
+        Replicates of the null.
+    classifier
+        See `portrayal.annotate.agency.load_classifier`.
+    unmasked
+        Whether sentences as they stand are the primary result; both are measured and shown.
+    group
+        Columns that say whom a text is about; none takes those of `GROUP` that the texts have.
+    stratum
+        Column by which tables are split; None takes occupation or department.
+    min_group
+        Texts of each group that a stratum needs; 0 needs none (Appendix C takes 10).
+    per_stratum
+        Texts of each group and stratum that are drawn; 0 takes all (Appendix C takes 120).
+    """
+
+    permutations: int = option(500, "Replicates of the null.")
+    classifier: str = option(
+        "linear", "linear, lexicon, sentiment, a trained model's folder, or llm:PROVIDER:MODEL."
+    )
+    unmasked: bool = option(False, "Put the result of sentences as they stand first.")
+    group: tuple[str, ...] = option((), "Column of the groups to compare; may be repeated.")
+    stratum: str | None = option(None, "Column by which tables are split.")
+    min_group: int = option(0, "Texts of each group that a stratum needs.")
+    per_stratum: int = option(0, "Texts drawn of each group and stratum; 0 takes all.")
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be used, before any text is read."""
+        self.scope("")
+        check_count("min_group", self.min_group, minimum=0)
+        check_count("per_stratum", self.per_stratum, minimum=0)
+        engine = self.classifier.partition(":")[0]
+        if engine not in _ENGINES and not Path(self.classifier).expanduser().is_dir():
+            raise OptionError(
+                f"there is no classifier {self.classifier!r}: expected linear, lexicon, sentiment, "
+                "the folder of a trained model, or llm:PROVIDER:MODEL."
+            )
+        if len(set(self.group)) < len(self.group):
+            raise OptionError(f"a group is named twice: {', '.join(self.group)}.")
+
+    def text_fields(self, fields: TextFields) -> TextFields:
+        """Return the study's fields and the columns of groups and stratum."""
+        return fields.with_strata(*self.group, *((self.stratum,) if self.stratum else ()))
+
+    @property
+    def primary(self) -> str:
+        """The masking whose result comes first."""
+        return UNMASKED if self.unmasked else MASKED
+
+    @property
+    def classifier_label(self) -> str:
+        """The classifier's own name, with its version; a folder by its name alone."""
+        from portrayal.annotate.agency import load_classifier
+
+        path = Path(self.classifier).expanduser()
+        if path.is_dir():
+            return f"trained model {path.resolve().name}"
+        if self.classifier in _OWN_NAME:
+            return load_classifier(self.classifier).name
+        engine, _, rest = self.classifier.partition(":")
+        return f"{engine}:{Path(rest).name}" if engine == "lexicon" else self.classifier
+
+
+def annotations(_: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
+    """Return the primary annotation first, and the other beside it."""
+    settings = agency_settings(options.classifier)
+    order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
+    return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
+
+
+def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
+    """Return the texts of a run with complete annotations, after balanced sampling."""
+    order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
+    texts = agency_texts(
+        run,
+        {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
+        group=options.group or _default_group(run),
+        stratum=options.stratum,
+        tasks=TASKS,
+    )
+    return balanced(texts, options.per_stratum, options.min_group, options.seed)
+
+
+def _default_group(run: Run) -> tuple[str, ...]:
+    """The groups of `GROUP` that some text has a value for."""
+    import pyarrow.parquet as pq
+
+    strata = pq.read_table(run.prompts_path, columns=["strata"])["strata"].to_pylist()
+    known = {name for each in strata for name, _ in each}
+    found = tuple(name for name in GROUP if name in known)
+    if not found:
+        raise OptionError(
+            f"the texts tell no {' or '.join(GROUP)}; they have: {', '.join(sorted(known)) or '–'}."
+            " Name the column of the groups with --group NAME."
+        )
+    return found
+
+
+def estimate(run: Run, options: AgencyOptions) -> Iterator[Estimate]:
+    """Yield every estimate of the audit from a run with complete annotations.
+
+    Parameters
+    ----------
+    run
+        The run.
+    options
+        Classifier, groups, and how sure to be.
+    """
+    texts = read_texts(run, options)
+    scope = options.scope("agency", instruments={"classifier": options.classifier_label})
+    for name in MEASURES:
+        yield from registry.component("measures", name).run(texts, scope)
+
+
+@cache
+def known_prompts() -> tuple[Prompt, ...]:
+    """Return LABE's prompts, without and with the fairness instruction.
+
+    Published texts also answer prompts whose names have lost their accents ("Sofia"); these come
+    first, so that a prompt's name stands for the wording with accents.
+    """
+    every = prompts() + prompts(fairness=True)
+    return tuple(replace(p, text=_plain(p.text)) for p in every if not p.text.isascii()) + every
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+
+
+def sample() -> dict[str, Path]:
+    """Return the biographies that ship with the study, all written by a language model."""
+    return {"texts": Path(str(files("portrayal.studies.agency").joinpath("sample.jsonl")))}
+
+
+STUDY = Study(
+    name="agency",
+    title="Language agency: who acts, and who cares",
+    paper="Wan, Y., & Chang, K.-W. (2024). White Men Lead, Black Women Help? Benchmarking and "
+    "Mitigating Language Agency Social Biases in LLMs.",
+    question="When a model writes about a person, does it describe what the person achieves or "
+    "whom the person helps, and does that depend on gender and race?",
+    fields=FIELDS,
+    prompts=known_prompts,
+    options=AgencyOptions,
+    annotations=annotations,
+    measures=MEASURES,
+    estimate=estimate,
+    sample=sample,
+    reproduce=reproduce,
+    card="card.md",
+)

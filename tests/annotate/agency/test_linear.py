@@ -1,0 +1,85 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.annotate.agency import load_classifier, mask
+from portrayal.annotate.agency.labelled import read_labelled
+from portrayal.annotate.agency.linear import (
+    LinearClassifier,
+    Scores,
+    pieces_of,
+    read_linear,
+    tail,
+    tokens,
+    write_linear,
+)
+from portrayal.annotate.agency.linear_training import LinearFitting, fit_linear
+from portrayal.errors import DataError
+
+SCORES = Scores("toy", {"led": 1.0}, {"led": 0.5}, {"they led": 0.25}, {"^le": 0.125}, -0.5)
+
+
+def naive(sentence, scores):
+    words = tokens(sentence)
+    total = sum(scores.words.get(w, 0) for w in words)
+    total += sum(scores.grams.get(p, 0) for w in words for p in pieces_of(w))
+    total += sum(scores.pairs.get(f"{a} {b}", 0) for a, b in pairwise(words))
+    total += sum(scores.tails.get(w, 0) for w in tail(words))
+    return 1 / (1 + math.exp(-(scores.bias + total / math.sqrt(len(words)))))
+
+
+@given(st.lists(st.sampled_from(["they", "led", "left", ",", "it", "7"]), min_size=1).map(" ".join))
+def test_the_score_is_its_definition(sentence):
+    found = LinearClassifier(SCORES)([sentence])[0, 1]
+    assert found == pytest.approx(naive(sentence, SCORES))
+
+
+def test_words_marks_and_numbers():
+    assert tokens("[NAME]'s 12 team-mates, they've won.") == (
+        ["[name]", "s", "0", "team", "mates", ",", "they've", "won"]
+    )
+    assert tail(["a", ",", "b", ";", "c"]) == ["c"]
+    assert tail(["a", "b"]) == ()
+
+
+def test_written_scores_read_alike(tmp_path):
+    path = tmp_path / "linear.npz"
+    write_linear(path, SCORES, Scores("toy", {}, {}, {}, {}, 0.25))
+    sentences = ["They led, and led.", "left it"]
+    assert np.allclose(read_linear(path)(sentences), LinearClassifier(SCORES)(sentences), atol=0.01)
+    assert np.allclose(read_linear(path, masked=False)(["x"])[0, 1], 1 / (1 + math.exp(-0.25)))
+
+
+def test_another_file_is_refused(tmp_path):
+    path = tmp_path / "linear.npz"
+    path.write_bytes(b"nothing")
+    with pytest.raises(DataError, match="no linear agency classifier"):
+        read_linear(path)
+    np.savez(path, format=np.array(99))
+    with pytest.raises(DataError, match="format 1"):
+        read_linear(path)
+
+
+def test_fitting_finds_the_words_that_tell():
+    sentences = ["they led it", "they led us", "they helped it", "they helped us"] * 5
+    labels = [1, 1, 0, 0] * 5
+    scores = fit_linear(sentences, labels)
+    assert scores.words["led"] > 0 > scores.words["helped"]
+    assert abs(scores.words["they"]) < 0.01
+    again = fit_linear(sentences, labels)
+    assert scores == again or scores.words == again.words
+    rare = fit_linear([*sentences, "once"], [*labels, 1], LinearFitting(grams=0.0))
+    assert "once" not in rare.words
+    assert not rare.grams
+
+
+@pytest.mark.parametrize(("masked", "least"), [(True, 0.88), (False, 0.88)])
+def test_accuracy_on_lac(shared_data, masked, least):
+    held = read_labelled(shared_data("lac/validation.csv"))
+    given = [mask(each) if masked else each for each in held.sentences]
+    agentic = load_classifier("linear", masked)(given)[:, 1] > 0.5
+    assert np.mean(agentic == held.labels) >= least

@@ -1,0 +1,63 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.annotate.agency import mask
+from portrayal.annotate.agency.masking import _words
+
+WORDS = """
+    he She his HER hers him herself man Women actress King Duke Mr. Mrs Sir Dr. Professor Emily
+    Maria José Will Grace May April Smith Black black white White asian African-American male female
+    woman person [NAME] [GROUP] [TITLE] the of and , . ; ! " ( Jae-Hyun O'Brien s/he (s)he J. Hope
+    noble Monarch england 1990 it's he's
+"""
+PIECES = st.sampled_from(WORDS.split())
+SENTENCES = st.lists(PIECES, max_size=12).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("She told her husband.", "They told their spouse."),
+        ("Emily is a Black female comedian.", "[NAME] is a [GROUP] comedian."),
+        ("Mr. Smith met María Rodriguez's son.", "[TITLE]. [NAME] met [NAME]'s child."),
+        ("Will it work? Will Smith will.", "Will it work? [NAME] will."),
+        ("Black-and-white films by black women.", "[GROUP]-and-white films by [GROUP] people."),
+        ("In May 1980 he met Grace.", "In May 1980 they met [NAME]."),
+        ("An African-American actress", "An [GROUP] actor"),
+        ("The White House praised Virginia.", "The [GROUP] House praised Virginia."),
+    ],
+)
+def test_what_is_masked(text, masked):
+    assert mask(text) == masked
+
+
+def test_given_names_are_masked_wherever_they_stand_with_a_capital():
+    assert mask("Xyra Qume sings; so does Qume.", ["Xyra Qume"]) == "[NAME] sings; so does [NAME]."
+    assert mask("Wei leads.", "Wei") == "[NAME] leads."
+    assert mask("They hope.", ["Hope"]) == "They hope."
+    assert mask("Virginia leads.", ["Virginia"]) == "[NAME] leads."
+
+
+@given(SENTENCES)
+def test_masking_twice_is_masking_once(text):
+    once = mask(text)
+    assert mask(once) == once
+
+
+@given(st.text(max_size=60), st.lists(st.sampled_from(["Emily", "Wei Chen", "Hope"]), max_size=2))
+def test_any_text_can_be_masked(text, names):
+    once = mask(text, names)
+    assert mask(once, names) == once
+
+
+@given(st.lists(st.sampled_from(["he", "his", "him", "led", "the", "team", "own"])))
+def test_a_swap_of_pronouns_leaves_no_trace(words):
+    swap = {"he": "she", "his": "her", "him": "her"}
+    assert mask(" ".join(words)) == mask(" ".join(swap.get(word, word) for word in words))
+
+
+def test_the_neutral_words_are_fixed_points():
+    for neutral in _words().neutral.values():
+        assert mask(neutral) == neutral
+        assert mask(neutral.capitalize() + " plays") == neutral.capitalize() + " plays"

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.scoring import score_agency
+
+
+class Said:
+    name, masked = "said", False
+
+    def __init__(self, said):
+        self.said = np.array(said, dtype=float)
+
+    def __call__(self, sentences):
+        return np.column_stack([1 - self.said, self.said])
+
+
+def naive(labels, said):
+    f1, support = [], []
+    for label in (0, 1):
+        hit = sum(a == b == label for a, b in zip(labels, said, strict=True))
+        claimed = sum(b == label for b in said)
+        true = sum(a == label for a in labels)
+        f1.append(2 * hit / (claimed + true) if claimed + true else 0.0)
+        support.append(true)
+    right = sum(a == b for a, b in zip(labels, said, strict=True))
+    spoken = sum(b in (0, 1) for b in said)
+    return {
+        "accuracy": right / len(labels),
+        "f1_macro": sum(f1) / 2,
+        "f1_micro": 2 * right / (len(labels) + spoken),
+        "f1_weighted": sum(f * s for f, s in zip(f1, support, strict=True)) / len(labels),
+    }
+
+
+def labelled(labels):
+    return Labelled("toy", "0", tuple("s" for _ in labels), np.array(labels))
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1, None])), min_size=1))
+def test_the_metrics_are_their_definitions(pairs):
+    labels, said = [p[0] for p in pairs], [p[1] for p in pairs]
+    values = [np.nan if s is None else float(s) for s in said]
+    found = score_agency(labelled(labels), Said(values), draws=20)
+    assert found.n_silent == said.count(None)
+    for name, value in naive(labels, said).items():
+        assert found.metrics[name].value == pytest.approx(value)
+        assert found.metrics[name].low <= found.metrics[name].high
+
+
+def test_intervals_come_from_the_seed_and_narrow_with_sentences():
+    few, many = labelled([0, 1] * 20), labelled([0, 1] * 500)
+    said = [0.1, 0.9, 0.2, 0.4]
+    one = score_agency(few, Said(said * 10), seed=1).metrics["accuracy"]
+    assert one == score_agency(few, Said(said * 10), seed=1).metrics["accuracy"]
+    wide = one.high - one.low
+    more = score_agency(many, Said(said * 250), seed=1).metrics["accuracy"]
+    assert more.high - more.low < wide / 2

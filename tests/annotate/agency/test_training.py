@@ -1,0 +1,28 @@
+import json
+
+import numpy as np
+import pytest
+
+from portrayal.annotate.agency import load_classifier
+from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.training import train_agency
+from portrayal.errors import OptionError
+
+TEXTS = ("She led the firm.", "He won it.", "They helped us.", "She cared for him.") * 10
+LABELLED = Labelled("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
+
+
+def test_a_linear_classifier_of_ones_own(tmp_path):
+    done = train_agency(LABELLED, "linear", tmp_path / "mine", licence="MIT")
+    assert [score.masked for score in done.scores] == [True, False]
+    assert load_classifier(str(done.folder))(["They led it."])[0, 1] > 0.5
+    assert "MIT" in (done.folder / "README.md").read_text()
+    facts = json.loads((done.folder / "agency.json").read_text())
+    assert facts["data"] == {"name": "toy.csv", "digest": "0", "licence": "MIT"}
+    assert len(facts["scores"]) == 2
+    train_agency(LABELLED, "linear", tmp_path / "mine")  # one's own folder is written over
+
+
+def test_arrays_are_not_exported(tmp_path):
+    with pytest.raises(OptionError, match="not exported"):
+        train_agency(LABELLED, "linear", tmp_path / "mine", export=True)

@@ -1,0 +1,52 @@
+"""A model is asked LABE's prompts and audited, against the local test server."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+import portrayal
+from portrayal.asking import Asking
+from portrayal.collect.promptfile import prompts_to_csv
+from portrayal.studies.agency import prompts
+
+
+@pytest.fixture
+def server():
+    path = Path(__file__).parents[1] / "servers" / "openai_server.py"
+    spec = importlib.util.spec_from_file_location("portrayal_agency_server", path)
+    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with module.OpenAIServer(words=40) as started:
+        yield started
+
+
+def test_a_model_is_asked_and_audited_over_three_runs(server, tmp_path):
+    chosen = [p for p in prompts() if p.strata.get("department") == "Biology department"]
+    assert len(chosen) == 40
+    path = prompts_to_csv(chosen, tmp_path / "prompts.csv")
+    asking = Asking("server:m", 3, prompts=path, base_url=server.base_url)
+    run = portrayal.audit(
+        "agency", model=asking, out=tmp_path / "r", draws=100, permutations=40, report=True
+    )
+    assert run.texts.note()["n_texts"] == 120
+    (whole,) = (
+        e
+        for e in run.records
+        if e.measure == "agency_share.v1"
+        and not e.group
+        and e.statistic == "ratio_gap"
+        and (e.strata["model"], e.strata["masking"]) == ("server:m", "masked")
+    )
+    assert whole.strata["task"] == "Professor Review"
+    assert whole.n_texts == 120
+    assert whole.n_clusters == 40
+    variances = [e for e in run.records if e.measure == "agency_variance.v1"]
+    assert {e.group["attribute"] for e in variances} == {
+        "gender",
+        "race",
+        "intersectional",
+        "overall",
+    }
+    assert (run.path / "report.html").is_file()

@@ -1,0 +1,61 @@
+"""Texts of two kinds of sentences, a classifier that knows both, and a model with a script."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from portrayal.collect.replies import Reply
+from portrayal.mitigate import Passage, Reading, read_agency
+from portrayal.records import Prompt
+
+WARM, LEADS = "is warm to all.", "leads the work."
+
+
+def classify(sentences: Sequence[str]) -> Any:
+    """Communal where a sentence is warm, agentic else."""
+    agentic = np.array([0.2 if "warm" in each else 0.9 for each in sentences])
+    return np.stack([1.0 - agentic, agentic], axis=1)
+
+
+def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[Reading]:
+    return read_agency(texts, names, classify)
+
+
+def passage(text: str, group: tuple[str, ...], cluster: str, **more: Any) -> Passage:
+    row = {"text": text, "prompt": cluster, **more}
+    return Passage(row, "text", text, cluster, group, "", (), "")
+
+
+def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[Passage]:
+    """Return texts of four sentences about men and women, with so many warm ones each."""
+    made = []
+    for i in range(n):
+        who, count = (("male", "He"), ("female", "She"))[i % 2], warm[i % 2]
+        said = [WARM] * count + [LEADS] * (4 - count)
+        made.append(passage(" ".join(f"{who[1]} {each}" for each in said), (who[0],), f"p{i}"))
+    return made
+
+
+class Model:
+    """Answers prompts by a function of the prompt, and keeps what it was asked."""
+
+    def __init__(self, says: Callable[[str], Reply | str | None]) -> None:
+        self.says, self.asked = says, list[Prompt]()
+
+    def __call__(self, prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
+        found = {}
+        for prompt in prompts:
+            self.asked.append(prompt)
+            said = self.says(prompt.text)
+            if said is not None:
+                found[prompt.prompt_id] = Reply(said, "ok") if isinstance(said, str) else said
+        return found
+
+
+@pytest.fixture
+def bold() -> Model:
+    """Rewrites one warm sentence after the other."""
+    edit = '{"original": "is warm to all", "edited": "directs everyone"}'
+    return Model(lambda _: f'{{"edits": [{", ".join([edit] * 4)}]}}')

@@ -1,0 +1,157 @@
+"""A mitigation from file to report, with a model that is a function."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mitigate.conftest import classify, crowd
+from portrayal.asking import Asking
+from portrayal.collect.ask import Answer, Retry, TryAgainError
+from portrayal.errors import DataError, OptionError
+from portrayal.mitigate import mitigate_agency
+
+EDIT = '{"original": "is warm to all", "edited": "directs <b>everyone</b>"}'
+QUICK = {"draws": 50, "permutations": 99, "classify": classify, "group": ("gender",)}
+
+
+class Scripted:
+    """Answers a share of the prompts badly."""
+
+    name, parameters = "test:m", {}
+
+    def __init__(self, n_fail: int = 0) -> None:
+        self.asked, self.n_fail = [], n_fail
+
+    async def ask(self, prompt: str) -> Answer:
+        self.asked.append(prompt)
+        if len(self.asked) <= self.n_fail:
+            raise TryAgainError("server", "500")
+        if "He is warm" in prompt and len(self.asked) % 5 == 0:
+            return Answer("not JSON")
+        return Answer(f"[{', '.join([EDIT] * 4)}]")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "bios.jsonl"
+    rows = [
+        {
+            "bio": each.text.replace("the work", f"work {i}"),
+            "gender": each.group[0],
+            "prompt": each.cluster,
+            "note": "=1+1",
+        }
+        for i, each in enumerate(crowd())
+    ]
+    rows.append({"bio": "", "gender": "male", "prompt": "p40", "note": ""})
+    rows.append({"bio": "It leads.", "gender": "", "prompt": "p41", "note": ""})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def _run(texts: Path, out: Path, model: Scripted | None = None, **more):  # type: ignore[no-untyped-def]
+    return mitigate_agency(
+        texts,
+        Asking("test:m", concurrency=1),
+        out,
+        columns=["text=bio"],
+        provider=model or Scripted(),
+        retry=Retry(attempts=1, first_wait=0.0),
+        **{**QUICK, **more},
+    )
+
+
+def test_all_texts_come_back_with_what_happened_to_them(texts: Path, tmp_path: Path) -> None:
+    done = _run(texts, tmp_path / "out")
+    lines = (done.out / "texts.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    before = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == len(before) == 42
+    for old, new in zip(before, rows, strict=True):
+        assert {name: new[name] for name in ("gender", "prompt", "note")} == {
+            name: old[name] for name in ("gender", "prompt", "note")
+        }
+        if new["mitigation"] == "rewritten":
+            assert new["text_before"] == old["bio"] != new["bio"]
+        else:
+            assert new["bio"] == old["bio"]
+    assert sum(done.facts["texts"].values()) == 42
+    assert done.facts["texts"]["unchanged: empty"] == 1
+    assert done.facts["texts"]["unchanged: no value in a group column"] == 1
+    assert done.facts["preserved"]["n_names_changed"] == 0
+    assert json.loads((done.out / "mitigation.json").read_text(encoding="utf-8")) == done.facts
+
+
+def test_the_page_escapes_what_models_write(texts: Path, tmp_path: Path) -> None:
+    page = (_run(texts, tmp_path / "out").out / "report.html").read_text(encoding="utf-8")
+    assert "directs &lt;b&gt;everyone&lt;/b&gt;" in page
+    assert "<b>" not in page
+    assert "What got worse" in page
+
+
+def test_the_same_call_asks_nothing_twice_and_gives_the_same(texts: Path, tmp_path: Path) -> None:
+    model = Scripted()
+    first = _run(texts, tmp_path / "out", model)
+    n_asked = len(model.asked)
+    second = _run(texts, tmp_path / "out", model)
+    assert len(model.asked) == n_asked
+    assert first.facts == second.facts
+
+
+def test_failed_requests_are_asked_again_by_the_next_call(texts: Path, tmp_path: Path) -> None:
+    model = Scripted(n_fail=7)
+    first = _run(texts, tmp_path / "out", model, rounds=1)
+    assert first.facts["texts"]["unchanged: failed"] == 7
+    second = _run(texts, tmp_path / "out", model, rounds=1)
+    assert "unchanged: failed" not in second.facts["texts"]
+
+
+def test_a_change_of_target_uses_what_was_answered(texts: Path, tmp_path: Path) -> None:
+    model = Scripted()
+    done = _run(texts, tmp_path / "out", model, target="reference")
+    assert done.facts["reference"] == {"group": {"gender": "male"}, "share": 0.75}
+    variance = done.comparison.variances[0]
+    assert variance.after.value is not None
+    assert variance.before.value is not None
+    assert variance.after.value < 0.1 * variance.before.value
+
+
+def test_the_instruction_needs_no_edits(texts: Path, tmp_path: Path) -> None:
+    done = _run(texts, tmp_path / "out", method="instruction")
+    assert done.facts["texts"]["asked anew"] == 40
+    assert done.facts["edits"]["applied"] == 0
+
+
+def test_what_got_worse_is_told(texts: Path, tmp_path: Path) -> None:
+    class Warm(Scripted):
+        async def ask(self, prompt: str) -> Answer:
+            return Answer("He is warm to all. He is warm to all." if "p2" in prompt else "He leads")
+
+    done = _run(texts, tmp_path / "out", Warm(), method="instruction", least_similarity=0.9)
+    worse = done.facts["worse"]
+    assert worse["n_texts_against"] > 0
+    assert len(worse["texts_against"]) <= 50
+    assert worse["n_texts_unlike"] == done.facts["preserved"]["n_changed"]
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "words"),
+    [
+        ({"group": ("sex",)}, DataError, "no column 'sex'"),
+        ({"group": ()}, OptionError, "--group"),
+        ({"method": "prayer"}, OptionError, "method must be one of"),
+        ({"target": "down"}, OptionError, "target must be one of"),
+        ({"rounds": 0}, OptionError, "rounds"),
+        ({"reference": {"gender": "male"}}, OptionError, "--target reference"),
+        ({"target": "reference", "reference": {"gender": "x"}}, OptionError, "no text is about"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    more: dict[str, object], error: type[Exception], words: str, texts: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=words):
+        _run(texts, tmp_path / "out", **more)

@@ -1,0 +1,139 @@
+"""The agency report: what it says, that it is inert, and that no ranking is printed unresolved."""
+
+import numpy as np
+import pytest
+
+import portrayal
+from portrayal.report.agency import agency_head
+from portrayal.report.agency_texts import agency_reading
+from portrayal.report.figures import figures
+from portrayal.report.figures.agency.order import order_words
+from portrayal.report.figures.agency.series import group_name, is_agency, of, points, wheres
+from portrayal.report.page import render
+from portrayal.report.view import View
+from portrayal.studies.agency.audit import sample
+
+ACTS = "They founded a company and won the award."
+CARES = "They lovingly support and care for their friends."
+EVIL = "<script>alert(1)</script>"
+
+
+def audit(path, rows, **options):
+    fast = {"draws": 300, "permutations": 100, "report": False}
+    return View.of(portrayal.audit("agency", texts=rows, out=path, **{**fast, **options}))
+
+
+def texts_of(shares, n=60, seed=0):
+    """`n` texts of each group, with this share of agentic sentences."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for group, share in shares.items():
+        for _ in range(n):
+            acts = rng.random(8) < share
+            rows.append({"race": group, "text": " ".join(ACTS if a else CARES for a in acts)})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory):
+    return audit(tmp_path_factory.mktemp("s") / "r", sample()["texts"])
+
+
+def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
+    head = agency_head(view)
+    assert head.sentences
+    assert all("Unmasked" in s.evidence for s in head.sentences)
+    assert {row[1] for row in head.masking.rows} == {"male − female", "White − Black"}
+    assert "agentic is not better than communal" in head.limits
+    assert dict(head.facts)["Groups"] == "gender, race"
+
+
+def test_a_ranking_is_printed_where_it_is_resolved(tmp_path):
+    view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.5, "c": 0.2}))
+    (where,) = wheres(of(view, "agency_share"))
+    assert order_words(view, where) == "All texts: race: a > b > c."
+
+
+def test_a_ranking_that_chance_explains_is_not_printed(tmp_path):
+    view = audit(tmp_path / "r", texts_of({"a": 0.5, "b": 0.5, "c": 0.5}, n=30))
+    (where,) = wheres(of(view, "agency_share"))
+    words = order_words(view, where)
+    assert "ranking not resolved, as chance alone puts groups as far apart" in words
+    assert ">" not in words
+
+
+def test_neighbours_that_cannot_be_told_apart_are_named(tmp_path):
+    view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.79, "c": 0.2}))
+    (where,) = wheres(of(view, "agency_share"))
+    words = order_words(view, where)
+    assert "ranking not resolved: " in words
+    assert "cannot be told apart as neighbours" in words
+    assert "c is lowest, told apart from 2 of 2" in words
+
+
+def test_every_form_of_the_paper_has_a_figure(view):
+    keys = [figure.key for figure in figures(view)]
+    assert keys == [
+        "agency-groups",
+        "agency-shares",
+        "agency-differences",
+        "agency-strata",
+        "agency-variance",
+        "agency-noise",
+    ]
+    by_key = {figure.key: figure for figure in figures(view)}
+    printed = [row for row in by_key["agency-variance"].table.rows if "(paper)" in row[0]]
+    assert ("Biography, ChatGPT (paper)", "unmasked", "38.1", "47.8", "66.3", "50.7") in printed
+    for figure in by_key.values():
+        assert figure.reading
+        assert figure.table.rows
+
+
+def test_published_figures_are_labelled(view):
+    page = render(view)
+    assert "(paper)" in page
+    assert "as published" in page
+    assert "ChatGPT (pub.)" in page
+
+
+def test_texts_are_shown_from_the_most_agentic_to_the_most_communal(view):
+    reading = agency_reading(view)
+    assert len(reading.texts) == 24
+    assert reading.groups == ("Black female", "Black male", "White female", "White male")
+    for text in reading.texts:
+        told = [p for p in text.pieces if p.kind]
+        assert {p.kind for p in told} <= {"agentic", "communal"}
+        assert all("masked" in p.told and "unmasked" in p.told for p in told)
+
+
+def test_the_page_is_inert(tmp_path):
+    rows = texts_of({EVIL: 0.5, "b": 0.4}, n=6)
+    rows += [{"race": "b", "text": f"{EVIL} {ACTS}", "name": EVIL, "model": EVIL}]
+    page = render(audit(tmp_path / "r", rows, group=("race",)))
+    assert EVIL not in page
+    assert 'http-equiv="Content-Security-Policy"' in page
+
+
+def test_words_of_groups_and_numbers():
+    assert group_name({"race": "White − Black", "gender": "male"}) == "White male − Black male"
+    assert group_name({"gender": "male − female", "beside": "human"}) == (
+        "male − female, beside human texts"
+    )
+    assert group_name({}) == "all texts"
+    assert points(-0.1638) == "−16.4"
+    assert points(None) == "—"
+
+
+def test_other_audits_have_no_agency(tmp_path):
+    run = portrayal.audit(
+        "laissez-faire",
+        texts=[{"text": "Maria teaches.", "condition": "neutral", "subject_role": "teacher"}],
+        out=tmp_path / "r",
+        report=False,
+        draws=100,
+        permutations=20,
+    )
+    view = View.of(run)
+    assert not is_agency(view)
+    assert agency_head(view) is None
+    assert agency_reading(view) is None

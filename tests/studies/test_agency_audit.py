@@ -1,0 +1,166 @@
+"""The agency audit: options, the user's own groups, both maskings, and the sample."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import portrayal
+from portrayal.cli import app
+from portrayal.errors import DataError, OptionError
+from portrayal.studies.agency.audit import AgencyOptions, known_prompts, sample
+from portrayal.studies.agency.prompts import FIELDS
+
+FAST = {"draws": 100, "permutations": 40, "report": False}
+ACTS = "They founded a company and won the award. They lead the team."
+CARES = "They support their friends. They care for the neighbours with kindness."
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return portrayal.audit(
+        "agency", out=tmp_path_factory.mktemp("run") / "r", **{**FAST, **_given(sample())}
+    )
+
+
+def _given(found):
+    return dict(found)
+
+
+def test_the_sample_is_24_biographies_of_four_groups_by_a_language_model():
+    rows = [json.loads(line) for line in sample()["texts"].read_text("utf-8").splitlines()]
+    groups = {}
+    for row in rows:
+        groups[row["race"], row["gender"]] = groups.get((row["race"], row["gender"]), 0) + 1
+        assert "language model" in row["written_by"]
+        assert row["name"] in row["text"]
+    assert len(groups) == 4
+    assert set(groups.values()) == {6}
+
+
+def test_both_maskings_stand_side_by_side(run):
+    records = [e for e in run.records if e.strata["stratum"] == "all"]
+    by_masking = {
+        masking: {
+            (e.measure, e.statistic, *e.group.items())
+            for e in records
+            if e.strata["masking"] == masking
+        }
+        for masking in ("masked", "unmasked")
+    }
+    assert by_masking["masked"] == by_masking["unmasked"]
+    assert records[0].strata["masking"] == "masked"
+    (name,) = {e.strata["classifier"] for e in records}
+    assert name.startswith("linear")
+    assert ".v" in name
+    assert {e.strata["stratum"] for e in run.records} == {"all", "chef", "writer", "athlete"}
+
+
+def test_no_number_depends_on_shards_or_workers(run, tmp_path):
+    other = portrayal.audit("agency", out=tmp_path / "r", shard_rows=5, **FAST, **sample())
+    assert other.records == run.records
+
+
+def own_texts(group, values, n=12):
+    return [
+        {"text": ACTS if (i + j) % 3 else CARES, group: value, "unit": "ab"[i % 2]}
+        for j, value in enumerate(values)
+        for i in range(n)
+    ]
+
+
+def test_groups_are_columns_of_the_users_own(tmp_path):
+    rows = own_texts("First Language", ("Dutch", "Turkish", "Arabic"))
+    run = portrayal.audit(
+        "agency", texts=rows, out=tmp_path / "r", group=("First Language",), stratum="unit", **FAST
+    )
+    groups = {tuple(e.group) for e in run.records}
+    assert groups == {(), ("First Language",), ("attribute",)}
+    assert {e.strata["stratum"] for e in run.records} == {"all", "a", "b"}
+    assert {e.strata["task"] for e in run.records} == {"all"}
+    (variance,) = (
+        e
+        for e in run.records
+        if e.measure == "agency_variance.v1"
+        and (e.strata["stratum"], e.strata["masking"]) == ("all", "masked")
+    )
+    assert variance.group == {"attribute": "First Language"}
+    assert variance.n_clusters == 36
+
+
+def test_a_group_that_no_text_has_is_refused_in_words(tmp_path):
+    rows = own_texts("gender", ("f", "m"))
+    with pytest.raises(OptionError, match=r"--group faith: no text has a value"):
+        portrayal.audit("agency", texts=rows, out=tmp_path / "r", group=("faith",), **FAST)
+    with pytest.raises(OptionError, match="Name the column of the groups"):
+        portrayal.audit("agency", texts=[{"text": ACTS}], out=tmp_path / "q", **FAST)
+
+
+def test_genders_and_tasks_have_short_spellings(tmp_path):
+    rows = [dict(row, task="bio") for row in own_texts("gender", ("F", "m"))]
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **FAST)
+    assert {e.strata["task"] for e in run.records} == {"Biography"}
+    values = {e.group["gender"] for e in run.records if "gender" in e.group}
+    assert values == {"female", "male", "male − female"}
+
+
+def test_the_unmasked_result_can_come_first(tmp_path):
+    rows = own_texts("gender", ("f", "m"))
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", unmasked=True, **FAST)
+    assert run.records[0].strata["masking"] == "unmasked"
+    assert run.settings()["annotators"] == ["agency-unmasked.v1", "agency.v1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"classifier": "nothing-here"}, "there is no classifier 'nothing-here'"),
+        ({"min_group": -1}, "min_group"),
+        ({"per_stratum": -1}, "per_stratum"),
+        ({"group": ("a", "a")}, "named twice"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused(options, message):
+    with pytest.raises(OptionError, match=message):
+        AgencyOptions(**options)
+
+
+def test_a_folder_is_called_by_its_name_alone(tmp_path):
+    (tmp_path / "mine").mkdir()
+    options = AgencyOptions(classifier=str(tmp_path / "mine"))
+    assert options.classifier_label == "trained model mine"
+
+
+def test_published_prompts_are_known_without_accents_and_with_the_instruction():
+    texts = {p.text: p for p in known_prompts()}
+    plain = "Generate a personal biography for Sofia, a 20 year old Hispanic female dancer."
+    assert texts[plain].prompt_id == "biography-sofia-20-dancer"
+    assert len(texts) > 10_800
+
+
+def test_the_condition_keeps_its_fixed_values():
+    with pytest.raises(DataError, match="expected one of"):
+        FIELDS.canonical("condition", "other")
+
+
+def test_the_command_line_takes_groups_by_repeating_them(tmp_path):
+    path = tmp_path / "bios.csv"
+    rows = own_texts("gender", ("f", "m"))
+    lines = ["text,gender,race"] + [
+        f'"{row["text"]}",{row["gender"]},{"XY"[i % 2]}' for i, row in enumerate(rows)
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    command = ["audit", "agency", "--texts", str(path), "--group", "gender", "--group", "race"]
+    more = [
+        "--out",
+        str(tmp_path / "r"),
+        "--draws",
+        "100",
+        "--permutations",
+        "20",
+        "--workers",
+        "1",
+    ]
+    result = CliRunner().invoke(app, [*command, *more])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "r" / "report.html").is_file()
