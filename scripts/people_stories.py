@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from pyarrow import parquet
 
 import portrayal.reference
 from portrayal.annotate.people import clean_name, gender_of_references, normalise_gender
-from portrayal.annotate.people.codes import FEATURES, N_CODES, features_of
-from portrayal.annotate.people.decide import choices
+from portrayal.annotate.people.codes import FEATURES, N_CODES, code_weights, features_of
+from portrayal.annotate.people.decide import SCALE, choices
 from portrayal.annotate.people.extract import read_story
 from portrayal.annotate.people.model import UNSPECIFIED, Roles
+from portrayal.annotate.people.trace import SALIENCE, learned_saliences
 
 FOLDS, SEED = 5, 0
 SALIENCE_UNIT = 3.0
@@ -60,9 +62,28 @@ def read(path: Path) -> list[dict]:
 
 
 def story_of(row: dict) -> Story:
-    """A row with its choices."""
+    """A row with its choices, by saliences that are set by hand."""
     scene, cast = read_story(row["text"] or "", Roles(row["subject_role"], row["object_role"]))
-    options = choices(scene, cast)
+    return told_by(row, scene, cast, SALIENCE)
+
+
+def retold(story: Story, walk: Mapping[str, int]) -> Story:
+    """The story with choices by learned saliences; `walk` as in the weights file."""
+    saliences = learned_saliences([weight / SCALE for weight in code_weights(walk)])
+    return told_by(story.row, story.scene, story.cast, saliences)
+
+
+def walk_of(weights: np.ndarray) -> dict[str, int]:
+    """Weights of the features of links, as integers by name."""
+    named = zip(
+        FEATURES, np.rint(SCALE * weights[: len(FEATURES)]).astype(int).tolist(), strict=True
+    )
+    return {name: value for name, value in named if name.startswith("link ") and value}
+
+
+def told_by(row: dict, scene: object, cast: object, saliences: Sequence[float]) -> Story:
+    """A row with its choices."""
+    options = choices(scene, cast, saliences)
     features = np.zeros((len(options), len(FEATURES) + 1))
     for place, option in enumerate(options):
         features[place, :-1] = np.bincount(option.codes, minlength=N_CODES) @ CODE_FEATURES

@@ -22,7 +22,9 @@ from people_stories import (
     names_of,
     prior_of,
     read,
+    retold,
     story_of,
+    walk_of,
 )
 from people_training import fit_choice, fit_logistic, probabilities_of
 from scipy.special import expit
@@ -40,7 +42,7 @@ from portrayal.annotate.people.decide import SCALE
 from portrayal.annotate.people.learned import WEIGHTS_FILE
 from portrayal.annotate.people.model import UNSPECIFIED
 
-PENALTY, PENALTY_THEY, WEIGHT_THEY = 6.0, 0.6, 1.4
+PENALTY, PENALTY_THEY, WEIGHT_THEY = 4.0, 0.6, 2.6
 PENALTIES = np.array(
     [PENALTY_THEY if name.startswith(("they", "singly")) else PENALTY for name in FEATURES]
     + [PENALTY]
@@ -61,14 +63,22 @@ def fit(stories: list[Story], prior: bool = False) -> np.ndarray:
     return fit_choice(features, [s.right for s in use], np.array(weight), penalties)
 
 
-def left_out(stories: list[Story], prior: bool = False) -> list[np.ndarray]:
-    """Probabilities of the choices by weights trained on other prompts."""
-    folds, found = folds_of(stories), [np.empty(0)] * len(stories)
+def fit_twice(stories: list[Story], prior: bool = False) -> tuple[np.ndarray, dict[str, int]]:
+    """Weights of the features, and those of the saliences, from a first fit by hand-set ones."""
+    walk = walk_of(fit(stories, prior))
+    return fit([retold(story, walk) for story in stories], prior), walk
+
+
+def left_out(stories: list[Story], prior: bool = False) -> tuple[list[Story], list[np.ndarray]]:
+    """Stories and probabilities of their choices by weights trained on other prompts."""
+    folds, told, found = folds_of(stories), list(stories), [np.empty(0)] * len(stories)
     for number in range(FOLDS):
-        weights = fit([s for s, f in zip(stories, folds, strict=True) if f != number], prior)
+        train = [s for s, f in zip(stories, folds, strict=True) if f != number]
+        weights, walk = fit_twice(train, prior)
         for place in np.flatnonzero(folds == number):
-            found[place] = predict(stories[place], weights, prior)
-    return found
+            told[place] = retold(stories[place], walk)
+            found[place] = predict(told[place], weights, prior)
+    return told, found
 
 
 def predict(story: Story, weights: np.ndarray, prior: bool = False) -> np.ndarray:
@@ -156,7 +166,12 @@ def left_out_confidences(slots: dict[str, np.ndarray]) -> list[np.ndarray]:
     return found
 
 
-def write(stories: list[Story], weights: np.ndarray, calibration: tuple[np.ndarray, ...]) -> None:
+def write(
+    stories: list[Story],
+    weights: np.ndarray,
+    walk: dict[str, int],
+    calibration: tuple[np.ndarray, ...],
+) -> None:
     """Write the weights as integers."""
     choice = {
         name: round(SCALE * float(value))
@@ -164,7 +179,7 @@ def write(stories: list[Story], weights: np.ndarray, calibration: tuple[np.ndarr
         if round(SCALE * value)
     }
     choice["salience"] = round(SCALE * SALIENCE_UNIT * float(weights[-1]))
-    tables = {"choice": choice}
+    tables = {"choice": choice, "walk": walk}
     for title, signs, values in zip(
         ("name", "gender", "both"), (NAME_SIGNS, GENDER_SIGNS, BOTH_SIGNS), calibration, strict=True
     ):
@@ -190,25 +205,25 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     stories = [story_of(row) for row in read(options.stories[0])]
-    slots = slots_of(stories, left_out(stories))
+    slots = slots_of(*left_out(stories))
     show("prompts left out", slots)
     show_risk(slots, left_out_confidences(slots))
     show_races(slots)
     if options.ablate_name_prior:
-        with_prior = slots_of(stories, left_out(stories, prior=True))
+        with_prior = slots_of(*left_out(stories, prior=True))
         show("prompts left out, with a prior from names (not shipped)", with_prior)
         show_races(with_prior)
-    trained = fit(stories) if options.check else None
+    trained, its_walk = fit_twice(stories) if options.check else (None, {})
     everything = stories + [story_of(row) for path in options.stories[1:] for row in read(path)]
-    weights = fit(everything)
+    weights, walk = fit_twice(everything)
     calibration = calibrate(slots, np.ones(len(slots["name"]), bool))
     for path in options.check:
-        checked = [story_of(row) for row in read(path)]
+        checked = [retold(story_of(row), its_walk) for row in read(path)]
         found = slots_of(checked, [predict(story, trained) for story in checked])
         show(path.name, found)
         show_risk(found, confidences(found, calibration))
     if options.write:
-        write(everything, weights, calibration)
+        write(everything, weights, walk, calibration)
 
 
 if __name__ == "__main__":

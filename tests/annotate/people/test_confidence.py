@@ -11,6 +11,7 @@ from portrayal.annotate.people.confidence import (
 )
 from portrayal.annotate.people.decide import SCALE, choices
 from portrayal.annotate.people.extract import read_story
+from portrayal.annotate.people.learned import learned
 
 BAKER = Roles("baker", None)
 MENTORING = Roles("star student", "struggling student")
@@ -18,7 +19,7 @@ MENTORING = Roles("star student", "struggling student")
 
 def test_signs_are_as_many_as_their_names():
     scene, cast = read_story("Ann taught Bo. He thanked her.", MENTORING)
-    option = choices(scene, cast)[0]
+    option = choices(scene, cast, learned().saliences)[0]
     assert [len(signs) for signs in name_signs(scene, cast, option)] == [len(NAME_SIGNS)] * 2
     assert len(gender_signs(0.5, 0.5, "F", two=True)) == len(GENDER_SIGNS)
 

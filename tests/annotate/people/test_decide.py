@@ -17,7 +17,7 @@ FRIENDS = Roles("two American friends", None)
 
 def tried(text, roles):
     """Choices of a story and their probabilities under the shipped weights."""
-    options = choices(*read_story(text, roles))
+    options = choices(*read_story(text, roles), learned().saliences)
     return options, probabilities(options, learned().codes, learned().salience)
 
 

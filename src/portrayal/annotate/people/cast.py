@@ -15,6 +15,9 @@ Slots = list[int | None]
 CERTAIN, LIKELY = 5.0, 3.0
 """Weight of a gendered noun or title beside a name, and of one that stands alone."""
 
+SETTLED = 10.0
+"""Weight from which the gender that nouns and titles tell is not in question: "Mr. Davis"."""
+
 
 @dataclass(slots=True)
 class Cast:
@@ -57,8 +60,10 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
     tokens = scene.tokens
     cast = Cast(slots, list(scene.pronouns), [{} for _ in slots], [[] for _ in slots], {}, {})
     slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
+    strangers = _strangers(scene, slot_of)
     for at, index in scene.names.items():
-        cast.events.append(_mention(scene, at, slot_of.get(index, OTHER)))
+        slot = slot_of.get(index, OTHER)
+        cast.events.append(_mention(scene, at, slot, strangers.get(index, "")))
     for index, slot in slot_of.items():
         for title in scene.people[index].titles:
             gender = GENDER_OF_WORD.get(tokens.low[title], "NB")
@@ -80,6 +85,22 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
         cast.events.append(_mention(scene, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
     cast.events.sort()
     return cast
+
+
+def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
+    """Named person outside the roles → gender that titles and nouns beside the name tell."""
+    if len(scene.people) == len(slot_of):
+        return {}
+    told: dict[int, str] = {}
+    for index, person in enumerate(scene.people):
+        for title in person.titles:
+            gender = GENDER_OF_WORD.get(scene.tokens.low[title], "NB")
+            if index not in slot_of and gender != "NB":
+                told[index] = gender
+    for noun in scene.nouns:
+        if noun.person is not None and noun.person not in slot_of and noun.gender:
+            told[noun.person] = noun.gender
+    return told
 
 
 def _mention(scene: Scene, at: int, entity: int, gender: str = "") -> Mention:

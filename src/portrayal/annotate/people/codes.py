@@ -8,7 +8,8 @@ are named; the weights of features are learned (`scripts/train_people.py`) and s
 from collections.abc import Mapping
 from itertools import product
 
-from portrayal.annotate.people.links import N_LINKS, link_features
+from portrayal.annotate.people.context import AHEAD_CODES, JOIN_CODES
+from portrayal.annotate.people.links import CASES, N_LINKS, link_features
 from portrayal.annotate.people.singular import THEY_LINKS
 
 HINTS = ("unhinted", "likely", "certain", "against")
@@ -40,7 +41,15 @@ _SINGLY = (
 """A character that "they" stands for."""
 
 THEY_AT = SINGLY_AT + len(_SINGLY)
-N_CODES = THEY_AT + len(THEY_LINKS)
+
+JOIN_AT = THEY_AT + len(THEY_LINKS)
+"""Codes of a pronoun that opens a clause, and of one before a sentence's subject; see `context`."""
+
+AHEAD_AT = JOIN_AT + len(JOIN_CODES)
+STRANGER_AT = AHEAD_AT + len(AHEAD_CODES)
+"""Codes of a pronoun left to the stranger who was mentioned last, by case."""
+
+N_CODES = STRANGER_AT + len(CASES)
 
 
 def told_code(links: int, hint: int, named: bool) -> int:
@@ -76,7 +85,18 @@ def features_of(code: int) -> tuple[str, ...]:
         return f"untold {hint}", f"untold {named} {sole}"
     if code < THEY_AT:
         return ((*_ALIKE, *_SINGLY)[code - ALIKE_AT],)
-    return _they_features(code - THEY_AT)
+    return _they_features(code - THEY_AT) if code < JOIN_AT else _context_features(code)
+
+
+def _context_features(code: int) -> tuple[str, ...]:
+    """Features of what stands around a pronoun."""
+    if code < AHEAD_AT:
+        case, join, whom = JOIN_CODES[code - JOIN_AT]
+        return (f"join {case} {join} {whom}",)
+    if code < STRANGER_AT:
+        lead, same = AHEAD_CODES[code - AHEAD_AT]
+        return (f"ahead {lead} {same}",)
+    return (f"nobody newest {CASES[code - STRANGER_AT]}",)
 
 
 def _they_features(link: int) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 
-from portrayal.annotate.people.cast import CERTAIN, Cast
+from portrayal.annotate.people.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.codes import (
     ALIKE_AT,
     THEY_AT,
@@ -71,19 +71,23 @@ class _Story:
 
     scene: Scene
     cast: Cast
+    saliences: Sequence[float]
     told: dict[str, int]
     who: dict[int, int]
     walk: TheyWalk
 
 
-def choices(scene: Scene, cast: Cast) -> list[Choice]:
-    """All choices of genders that the words of the story leave open."""
+def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[Choice]:
+    """All choices of genders that the words of the story leave open.
+
+    `saliences` say who is meant by a pronoun under a choice; see `trace`.
+    """
     first = [-1] * (len(cast.slots) + 1)
     for event in reversed(cast.events):
         if not event.case:
             first[event.entity] = event.sentence
     steps = steps_of(scene, cast)
-    story = _story(scene, cast)
+    story = _story(scene, cast, saliences)
     options = _options(story)
     found = _follow(story, steps, first, likely(story.told, options))
     return found or _follow(story, steps, first, options)
@@ -102,7 +106,9 @@ def _follow(
         heard = tuple([gender if gender in story.told else None for gender in genders])
         way = traces.get(heard)
         if way is None:
-            way = traces[heard] = trace(steps, heard, first, narrated=scene.narrated)
+            way = traces[heard] = trace(
+                steps, heard, first, story.saliences, narrated=scene.narrated
+            )
         links = way.found
         fits = [TONE_AT + (links[at] == tone) for at, tone in tones.items() if links[at] >= 0]
         choice = Choice(genders, links, way.codes + fits, way.salience)
@@ -111,19 +117,21 @@ def _follow(
     return found
 
 
-def _story(scene: Scene, cast: Cast) -> _Story:
+def _story(scene: Scene, cast: Cast, saliences: Sequence[float]) -> _Story:
     """What stays the same for all choices."""
     who: dict[int, int] = {}
     if scene.they:
         who = {event.at: event.entity for event in cast.events}
         who |= dict.fromkeys(scene.plurals, OTHER)
-    return _Story(scene, cast, told_by(scene, cast), who, they_walk(scene.tokens, scene.they, who))
+    walk = they_walk(scene.tokens, scene.they, who)
+    return _Story(scene, cast, saliences, told_by(scene, cast), who, walk)
 
 
 def _options(story: _Story) -> list[Genders]:
     """Genders to try: any that a pronoun or a hint tells, none, and "they" for one of them."""
     spoken_of = bool(story.walk.order)
-    per_slot = [[*sorted({*story.told, *hint}), None] for hint in story.cast.hints]
+    hints = story.cast.hints
+    per_slot = [_open(story.told, hint, sole=len(hints) == 1) for hint in hints]
     if len(per_slot) == 1:
         options: list[Genders] = [(a,) for a in per_slot[0]]
         return [*options, (SINGLY,)] if spoken_of else options
@@ -133,11 +141,18 @@ def _options(story: _Story) -> list[Genders]:
     return options
 
 
+def _open(told: Mapping[str, int], hint: Mapping[str, float], *, sole: bool) -> list[str | None]:
+    """Genders to try for one character of two; a title or nouns that agree leave but theirs."""
+    if not sole and len(hint) == 1 and max(hint.values()) >= SETTLED:
+        return [*hint, None]
+    return [*sorted({*told, *hint}), None]
+
+
 def _close(story: _Story, choice: Choice) -> bool:
     """Add the codes of the characters; False where one has a gender without any word for it."""
     scene, cast = story.scene, story.cast
     genders, slots = choice.genders, cast.slots
-    sole = len(slots) == 1
+    sole, meant = len(slots) == 1, list(choice.found.values())
     for slot, gender in enumerate(genders):
         hint = cast.hints[slot]
         named = slots[slot] is not None
@@ -158,7 +173,7 @@ def _close(story: _Story, choice: Choice) -> bool:
         elif gender is None:
             choice.codes.append(untold_code(_hint_class(hint), named, sole))
         else:
-            links_to = list(choice.found.values()).count(slot)
+            links_to = meant.count(slot)
             if not links_to and gender not in hint:
                 return False
             state = _hint_class(hint) if gender in hint or not hint else 3

@@ -34,7 +34,7 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     """
     scene, cast = read_story(text, roles)
     weights = learned()
-    options = choices(scene, cast)
+    options = choices(scene, cast, weights.saliences)
     chances = probabilities(options, weights.codes, weights.salience)
     best = max(range(len(options)), key=chances.__getitem__)
     made = []

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from portrayal.annotate.people.codes import code_weights
+from portrayal.annotate.people.trace import learned_saliences
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 """Integers by name, written by `scripts/train_people.py`."""
@@ -21,12 +22,15 @@ class Learned:
         Weight of every code of `codes`.
     salience
         Weight of one unit of a choice's salience.
+    saliences
+        Who is meant by a pronoun under a choice; see `trace.learned_saliences`.
     name, gender, both
         Weights of the signs of `confidence`.
     """
 
     codes: tuple[int, ...]
     salience: int
+    saliences: tuple[float, ...]
     name: tuple[int, ...]
     gender: tuple[int, ...]
     both: tuple[int, ...]
@@ -39,6 +43,7 @@ def learned() -> Learned:
     return Learned(
         code_weights(raw["choice"]),
         raw["choice"]["salience"],
+        learned_saliences([weight / 1000 for weight in code_weights(raw["walk"])]),
         tuple(raw["name"].values()),
         tuple(raw["gender"].values()),
         tuple(raw["both"].values()),

@@ -173,7 +173,7 @@ def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
         [max(hint, key=lambda gender: (hint[gender], gender))] if hint else seen
         for hint in cast.hints
     )
-    steps = steps_of(scene, cast)
+    steps = steps_of(scene, cast, context=False)
     best, found = float("-inf"), {}
     for genders in likely(told, [(a, b) for a in one for b in two]):
         way = trace(steps, genders, first, narrated=False)

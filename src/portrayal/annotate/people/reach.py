@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from portrayal.annotate.people.words import CLAUSE_OPENERS, VERBS_AFTER_NAME
+from portrayal.annotate.people.words import CLAUSE_OPENERS, ENDS_OBJECT, VERBS_AFTER_NAME
 from portrayal.annotate.people.wordset import word_set
 
 FURTHEST = 14
@@ -25,6 +25,25 @@ _TOUCHES = word_set(
 )
 _ONTO = word_set("on into at by to around beside against")
 _OWN_AFTER = word_set("nose breath ground head")
+_WHERE = word_set(
+    "over around before behind beside within inside through beneath above below under near"
+)
+_LETS = word_set(
+    """
+    help helps helped helping let lets letting make makes made making saw see seeing watch watched
+    watches watching hear heard hearing feel
+    """
+)
+_LET = word_set(
+    """
+    achieve adjust become believe break build carry catch choose clean come complete cook cross cry
+    do draw dream enter excel face feel figure find finish fit fly fulfill gain get give go grasp
+    grow have heal improve laugh learn leave live look lose make manage master meet move navigate
+    overcome pack paint pass pay perform pick plan play practice prepare pull put raise reach read
+    realize recover rise run see set settle shine sing sit smile solve speak stand stay study
+    succeed take talk think thrive train try turn understand unpack use walk win work write
+    """
+)
 
 
 def object_reach(low: Sequence[str], at: int) -> int:
@@ -51,6 +70,18 @@ def _is_verb(low: Sequence[str], at: int) -> bool:
     if word.endswith("ly") and at + 1 < len(low):
         word = low[at + 1]
     return word.endswith(("ed", "ing")) or word in VERBS_AFTER_NAME or word in _TOUCHES
+
+
+def is_object(low: Sequence[str], at: int) -> bool:
+    """Whether the "her" at `at` is an object ("thanked her for") and no possessive ("her book")."""
+    if at + 1 == len(low) or low[at + 1] in ENDS_OBJECT:
+        return True
+    return low[at + 1] in _LET and at > 0 and low[at - 1] in _LETS
+
+
+def is_beside(low: Sequence[str], at: int) -> bool:
+    """Whether the object at `at` says where: "the dish before him" may be one person's own."""
+    return at > 0 and low[at - 1] in _WHERE
 
 
 def is_touched(low: Sequence[str], at: int) -> bool:

@@ -16,11 +16,11 @@ from portrayal.annotate.people.mentions import (
 )
 from portrayal.annotate.people.names import Person
 from portrayal.annotate.people.nouns import attached, owner_of, polarity
-from portrayal.annotate.people.reach import is_touched, object_reach
+from portrayal.annotate.people.reach import is_beside, is_object, is_touched, object_reach
 from portrayal.annotate.people.rolewords import RoleWords
 from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.singular import PLURAL_PEOPLE, THEY
-from portrayal.annotate.people.words import ENDS_OBJECT, OTHER_PEOPLE
+from portrayal.annotate.people.words import OTHER_PEOPLE
 from portrayal.annotate.people.wordset import word_set
 
 GENERIC = word_set("woman man girl boy")
@@ -39,6 +39,7 @@ SINGULAR = {
 GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
 """Words for two characters at once → their gender."""
 
+_ALSO_VERBS = word_set("mentor coach tutor partner judge nurse doctor manage cook fan date")
 _BOTH = word_set("the two both these")
 _OWNERS = word_set("his her my their")
 _INTEREST = (
@@ -150,9 +151,11 @@ def _pronoun(tokens: Tokens, at: int) -> Mention:
     """The pronoun at `at`."""
     low = tokens.low
     gender, case = PRONOUNS[low[at]]
-    if low[at] == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
+    if low[at] == "her" and is_object(low, at):
         case = "o"
-    if case == "o" or (case == "p" and is_touched(low, at)):
+    if case == "o" and is_beside(low, at):
+        rank = 0.0
+    elif case == "o" or (case == "p" and is_touched(low, at)):
         rank = -float(object_reach(low, at))
     else:
         rank = pronoun_rank(low, at, case)
@@ -175,6 +178,8 @@ def _add_noun(scene: Scene, at: int) -> None:
     role = word in scene.words.all
     if not role and word not in GENDERED:
         scene.others.append(at)
+        return
+    if word in _ALSO_VERBS and at and low[at - 1] == "to":
         return
     if word == "love" and not _is_beloved(scene, at):
         return

@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, product
 from typing import NamedTuple
 
+from portrayal.annotate.people.mentions import OTHER
 from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.wordset import word_set
 
 THEY = word_set("they them their theirs themselves themself")
 """Forms that refer to one person or to several."""
 
-_TOGETHER = word_set("together both each everyone all two team couple friendship bond")
+_TOGETHER = word_set(
+    "together both each everyone all two team couple friendship bond shared share mutual"
+)
 """Words that show that several people are meant."""
 
 PLURAL_PEOPLE = word_set(
@@ -109,7 +112,7 @@ def they_links(
             here.add(latest)
             seen.add(latest)
             continue
-        between = other_told and latest == 1 - slot
+        between = other_told and latest == 1 - slot and OTHER not in here
         if slot not in (here or before) or not (latest == slot or between):
             continue
         if between:

@@ -9,6 +9,16 @@ from itertools import product
 from typing import NamedTuple
 
 from portrayal.annotate.people.cast import Cast
+from portrayal.annotate.people.codes import AHEAD_AT, JOIN_AT, STRANGER_AT
+from portrayal.annotate.people.context import (
+    AHEAD,
+    JOIN_CASE,
+    JOIN_STEP,
+    RELATIONS,
+    Ahead,
+    ahead_of,
+    join_of,
+)
 from portrayal.annotate.people.coref import (
     NAME_RANK,
     NEVER_NAMED,
@@ -39,6 +49,8 @@ _CASE, _BACK, _KIND = 216, 54, 9
 """Steps of the tables: case, sentences back, kind, then who was newest and the clause."""
 
 _SUBJECT_CASE = CASE_CODE["s"]
+_NOT_AHEAD = Ahead(OTHER, 0)
+_ABOUT_NOBODY = RELATIONS.index("nobody")
 _NO_PLACE, _NEVER = -1, 1 << 30
 
 
@@ -54,11 +66,16 @@ def _salience(case: str, back: int, kind: int, newest: int, clause: int) -> floa
 
 
 _PLACES = tuple(product(range(len(CASES)), range(4), range(len(_KINDS)), range(3), range(3)))
-_SALIENCE = tuple(_salience(CASES[case], *rest) for case, *rest in _PLACES)
+SALIENCE = tuple(_salience(CASES[case], *rest) for case, *rest in _PLACES)
+"""Salience by case, sentences back, kind, who was newest and clause, as set by hand."""
+
 _CODE = tuple(
     link_code(case, back, _KINDS[kind][1], newest, clause)
     for case, back, kind, newest, clause in _PLACES
 )
+LEARNED, LEAST = 0.5, 0.05
+"""Share of a link's learned weight that goes into its salience, and the least salience."""
+
 _STRANGER = tuple(
     (RECENCY[back] + SUBJECT["p" if case == "noun" else case] * kind) * STRANGER
     for case, back, (kind, _), _, _ in product(CASES, range(4), _KINDS, range(3), range(3))
@@ -73,15 +90,36 @@ _QUOTED_NOBODY = SPECIAL_CODE["quoted nobody"]
 _QUOTED_LINK = (SPECIAL_CODE["quoted here"], SPECIAL_CODE["quoted back"])
 
 
-Step = tuple[int, int, int, int, int, str, bool, bool, float, tuple[int, int] | None]
+def learned_saliences(codes: Sequence[float]) -> tuple[float, ...]:
+    """`SALIENCE` corrected by weights of the codes, in natural logarithms of odds."""
+    return tuple(
+        max(LEAST, by_hand + LEARNED * codes[code])
+        for by_hand, code in zip(SALIENCE, _CODE, strict=True)
+    )
+
+
+Step = tuple[
+    int,
+    int,
+    int,
+    int,
+    int,
+    str,
+    bool,
+    bool,
+    float,
+    tuple[int, int] | None,
+    tuple[int, int, int] | None,
+]
 """A mention, or a pronoun, as the walk needs it, in this order:
 
 token number; sentence number; place of a pronoun's case in `links.CASES`, -1 for a mention; index
 of a mention's character, or `OTHER`; place in `_KINDS` of the mention, or of the pronoun once it
 has an antecedent; gender, "F", "M" or ""; whether it stands in a quotation; whether a mention is
 the subject of a clause, or a possessive opens one; tokens back to which a subject cannot be the
-antecedent, or whether a mention is a name; and the character that a pronoun cannot be and the
-position of its owner, or None.
+antecedent, or whether a mention is a name; the character that a pronoun cannot be and the position
+of its owner, or None; and the code of what joins a pronoun's clause, or -1, with the subject ahead
+(`context.Ahead`), or None.
 """
 
 
@@ -111,14 +149,15 @@ def told_by(scene: Scene, cast: Cast) -> dict[str, int]:
     return told
 
 
-def steps_of(scene: Scene, cast: Cast) -> list[Step]:
-    """The mentions and pronouns of `cast` in order."""
+def steps_of(scene: Scene, cast: Cast, *, context: bool = True) -> list[Step]:
+    """The mentions and pronouns of `cast` in order; without `context` faster and less exact."""
     steps: list[Step] = []
     step: Step
+    low, ahead = scene.tokens.low, ahead_of(scene.tokens, cast.events) if context else {}
     for at, sentence, entity, rank, gender, case, quoted in cast.events:
         if not case:
             kind, named = _NAME_KIND[rank], at in scene.names
-            step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None)
+            step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, None)
         else:
             apart = at in cast.apart
             barred = None
@@ -126,25 +165,37 @@ def steps_of(scene: Scene, cast: Cast) -> list[Step]:
                 barred = cast.barred.get(at, OTHER), cast.apart.get(at, -1)
             opens, reach = case == "p" and rank > 0.0, -rank if rank < 0.0 else 0.0
             number, kind = CASE_CODE["noun" if apart else case], _PRONOUN_KIND[case]
-            step = (at, sentence, number, OTHER, kind, gender, quoted, opens, reach, barred)
+            around = None
+            joined = context and (case == "s" or opens) and not apart and not quoted
+            join = join_of(low, at) if joined else -1
+            if join >= 0 or at in ahead:
+                code = JOIN_AT + (case == "p") * JOIN_CASE + join * JOIN_STEP if join >= 0 else -1
+                around = (code, *ahead.get(at, _NOT_AHEAD))
+            told = gender, quoted, opens, reach, barred, around
+            step = (at, sentence, number, OTHER, kind, *told)
         steps.append(step)
     return steps
 
 
 def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside cost time)
-    steps: Sequence[Step], genders: Genders, first: Sequence[int], *, narrated: bool
+    steps: Sequence[Step],
+    genders: Genders,
+    first: Sequence[int],
+    saliences: Sequence[float] = SALIENCE,
+    *,
+    narrated: bool,
 ) -> Trace:
     """Give each pronoun to the most salient character of its gender.
 
-    `first` holds the sentence in which each character is first named, -1 where it never is.
+    `first` holds the sentence in which each character is first named, -1 where it never is;
+    `saliences` are those of `SALIENCE` or `learned_saliences`.
     """
-    last, kinds = [-1] * (len(genders) + 1), [0] * (len(genders) + 1)
+    last, kinds, total = [-1] * (len(genders) + 1), [0] * (len(genders) + 1), 0.0
     current, newest, clause, clause_at, stranger, stranger_kind = -1, OTHER, OTHER, -1, "", 0
     own = {gender: [i for i, g in enumerate(genders) if g == gender] for gender in genders}
     found: dict[int, int] = {}
     codes: list[int] = []
-    total = 0.0
-    for at, sentence, case, entity, kind, gender, quoted, opens, reach, barred in steps:
+    for at, sentence, case, entity, kind, gender, quoted, opens, reach, barred, around in steps:
         if sentence != current:
             current, clause = sentence, OTHER
         if case < 0:
@@ -155,12 +206,11 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
                 if entity == OTHER:
                     stranger, stranger_kind = gender, int(reach)
             continue
-        if opens:
-            clause = OTHER
+        subject = clause
+        clause = OTHER if opens else clause
         best, place, top = OTHER, _NO_PLACE, 0.0
         if stranger == gender:
-            back = min(current - last[OTHER], 3)
-            top = _STRANGER[case * _CASE + back * _BACK + kinds[OTHER] * _KIND]
+            top = _STRANGER[case * _CASE + min(current - last[-1], 3) * _BACK + kinds[-1] * _KIND]
         for index in own.get(gender, ()) if not barred else _open(own, gender, barred, found):
             if last[index] < 0:
                 at_place, weight = _NO_PLACE, NOT_YET if first[index] >= 0 else NEVER_NAMED
@@ -171,23 +221,36 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
                     at_place += 6 if newest == OTHER else 3
                 if index == clause:
                     at_place += 1 if not reach else 2 * (at - clause_at <= reach)
-                weight = _SALIENCE[at_place] * (QUOTED if quoted else 1.0)
+                weight = saliences[at_place] * (QUOTED if quoted else 1.0)
+            weight += AHEAD[around[2]] if around and around[1] == index else 0.0
             if weight > top:
                 best, place, top = index, at_place, weight
         total += top
+        codes += _around(*around, best, subject, newest) if around else ()
         if best == OTHER:
             away = current - last[OTHER] if last[OTHER] >= 0 else _NEVER
             codes.append(_nobody(case, away, stranger, stranger_kind, gender, quoted))
+            codes += [STRANGER_AT + case] * (newest == OTHER and away != _NEVER and not quoted)
         else:
             if place < 0:
                 codes.append(_unnamed(first[best], current, narrated=narrated, begun=bool(found)))
             else:
                 codes.append(_QUOTED_LINK[current > last[best]] if quoted else _CODE[place])
             last[best], newest, kinds[best] = current, best, kind
-        if case == _SUBJECT_CASE:
-            clause, clause_at = best, at
+        clause, clause_at = (best, at) if case == _SUBJECT_CASE else (clause, clause_at)
         found[at] = best
     return Trace(found, codes, total)
+
+
+def _around(
+    join: int, ahead: int, lead: int, best: int, subject: int, newest: int
+) -> tuple[int, ...]:
+    """Codes of the word that joins a pronoun's clause and of the subject ahead."""
+    codes: tuple[int, ...] = ()
+    if join >= 0:
+        whom = 0 if best == subject else 1 + (best != newest)
+        codes = (join + (whom if best >= 0 else _ABOUT_NOBODY),)
+    return codes if ahead == OTHER else (*codes, AHEAD_AT + 2 * lead + (best != ahead))
 
 
 def _open(

@@ -76,9 +76,11 @@ CLAUSE_OPENERS = CLAUSE_MARKS | word_set(
 
 ENDS_OBJECT = CLAUSE_MARKS | word_set(
     """
-    ( ) a about after again all an and as at away back because before but by down during each every
-    for from how if in into more not of off on one or out over so some than that the this through to
-    too until up what when where while who why with
+    ( ) a about after again ahead all along alongside an and apart around as aside at away back
+    because before behind but by closer down during each every for forward from he how i if in into
+    it like more near not of off on once one or out outside over she since so some than that the
+    they this though through to together too toward towards under until up upon we what when where
+    whether which while who whom why with without you
     """
 )
 """What stands after "her" as an object ("thanked her for"), not as a possessive ("her book")."""
@@ -87,12 +89,26 @@ THANKS = word_set("appreciative grateful gratitude thank thanked thankful thanki
 """Words before "for his …" that show the possessor to be someone else."""
 
 OTHER_PEOPLE: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(word_set("mom mum mama aunt daughter niece lady heroine queen waitress"), "F")
-    | dict.fromkeys(word_set("dad papa uncle son nephew gentleman guy king waiter"), "M")
+    dict.fromkeys(
+        word_set(
+            "mom mum mama mommy aunt daughter niece lady heroine queen waitress grandma"
+            " great-grandmother stepmother granddaughter mother-in-law bride fiancée"
+        ),
+        "F",
+    )
+    | dict.fromkeys(
+        word_set(
+            "dad daddy papa uncle son nephew gentleman guy king waiter grandpa great-grandfather"
+            " stepfather grandson father-in-law groom fiancé"
+        ),
+        "M",
+    )
     | dict.fromkeys(
         word_set(
             "teacher professor parent child baby toddler opponent rival"
             " stranger owner principal neighbor neighbour cousin hero instructor"
+            " vendor cashier shopkeeper clerk salesperson bartender barista driver coach judge"
+            " therapist landlord realtor grandparent tutor guide host passerby bystander officer"
         ),
         "",
     )
