@@ -15,7 +15,7 @@ demo: $(BIN)/portrayal
 # heavy extras (local models, Inspect AI), in which no test may skip for want of them.
 test: lint
 	scripts/install-browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 ifdef EXTRAS
 	$(BIN)/python -m pip install --quiet "torch==2.13.0"
 	$(BIN)/python -m pip install --quiet --editable ".[inspect,local,toxicity]"
