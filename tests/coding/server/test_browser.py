@@ -83,7 +83,7 @@ def served(tmp_path: Path) -> Iterator[Callable[..., Page]]:
             page.kill()
 
 
-def until(what: Callable[[], Any], seconds: float = 15) -> Any:
+def until(what: Callable[[], Any], seconds: float = 60) -> Any:
     """Wait for something to be true and return it."""
     from selenium.common.exceptions import WebDriverException
 
