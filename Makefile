@@ -18,8 +18,8 @@ test: lint
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 ifdef EXTRAS
 	$(BIN)/python -m pip install --quiet "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --editable ".[inspect,local,toxicity]"
-	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/test_local.py tests/collect/ask/test_local_gather.py tests/annotate/toxicity
+	$(BIN)/python -m pip install --quiet --editable ".[agency,inspect,local,onnx,toxicity]"
+	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/test_local.py tests/collect/ask/test_local_gather.py tests/annotate/toxicity tests/annotate/agency
 endif
 
 lint: $(VENV)/.dev
