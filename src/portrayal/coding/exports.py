@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from portrayal.annotate.hand.sheet import inert
 from portrayal.coding.codes import Codes, read_codes
 from portrayal.coding.project import Item, Project
 from portrayal.errors import DataError
@@ -34,7 +35,6 @@ SHEET: tuple[str, ...] = (
     "notes",
     "rater",
 )
-_RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def export_codes(project: Project, path: str | Path | None = None) -> Path:
@@ -140,14 +140,7 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_inert(cell) for cell in row] for row in rows)
+    writer.writerows([inert(c) if isinstance(c, str) else c for c in row] for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "\ufeff" + stream.getvalue())
     return path
-
-
-def _inert(cell: Any) -> Any:
-    """A cell that no spreadsheet runs: one that would run gets an apostrophe, as hand sheets do."""
-    if isinstance(cell, str) and cell.lstrip("'").lstrip(" ").startswith(_RUNS):
-        return f"'{cell}"
-    return cell

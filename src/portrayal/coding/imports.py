@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
+from portrayal.annotate.hand.sheet import restored
 from portrayal.coding.codebook import Codebook
 from portrayal.coding.codes import read_codes, write_codes
 from portrayal.coding.exports import CODES
@@ -15,7 +16,6 @@ from portrayal.coding.store import KINDS, rater_key
 from portrayal.errors import DataError, OptionError
 
 NEEDED = ("item_id", "rater", "code", "value")
-_RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def import_codes(project: Project, path: str | Path, *, replace: bool = False) -
         )
     rows = []
     for number, cells in enumerate(reader, 2):
-        known = {name: _plain(cells.get(name) or "") for name in CODES}
+        known = {name: restored(cells.get(name) or "") for name in CODES}
         kind = known["kind"] or "human"
         if kind not in KINDS:
             raise DataError(
@@ -162,10 +162,3 @@ def _check(row: Row, book: Codebook, where: str) -> None:
             f"{where}: {row.code!r} is not a code of this project; known: "
             f"{', '.join([*codes, *fields])}."
         )
-
-
-def _plain(cell: str) -> str:
-    """A cell as it was before the export took the effect out of it."""
-    if cell.startswith("'") and cell.lstrip("'").lstrip(" ").startswith(_RUNS):
-        return cell[1:]
-    return cell

@@ -6,26 +6,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from portrayal.annotate.hand.sheet import inert, restored
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run.stages import write_atomically
-
-RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings of a cell that a spreadsheet would run as a formula."""
-
-
-def inert(cell: str) -> str:
-    """Return a cell that no spreadsheet runs; `restored` takes it back."""
-    return f"'{cell}" if _runs(cell.lstrip("'")) else cell
-
-
-def restored(cell: str) -> str:
-    """Return what `inert` was given."""
-    return cell[1:] if cell.startswith("'") and _runs(cell.lstrip("'")) else cell
-
-
-def _runs(cell: str) -> bool:
-    return cell.lstrip(" ").startswith(RUNS)
 
 
 def write_table(
