@@ -11,6 +11,13 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests, and the processes they start, import `support`
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test in a browser may run twice: when a frame is drawn is not ours to say."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Callable[[str], Path]:
     """Find a file of the shared data; absent ones skip a test, except in CI, where they fail."""

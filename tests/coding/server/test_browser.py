@@ -14,6 +14,7 @@ from portrayal.coding.codes import read_codes
 from servers.raters_page import Page
 
 pytestmark = pytest.mark.browser
+OPENED: list[Any] = []
 
 HOSTILE = (
     "<script>window.hit=1</script></textarea><img src=x onerror='window.hit=1'>"
@@ -28,7 +29,6 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
     binary, driver = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
     if not (binary.exists() and driver.exists()):
         pytest.skip("chromium and chromedriver are not installed")
-    opened = []
 
     def make() -> Any:
         options = webdriver.ChromeOptions()
@@ -50,12 +50,12 @@ def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], 
         session = webdriver.Chrome(
             options=options, service=webdriver.ChromeService(executable_path=str(driver))
         )
-        opened.append(session)
+        OPENED.append(session)
         return session
 
     yield make
-    for session in opened:
-        session.quit()
+    while OPENED:
+        OPENED.pop().quit()
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,8 @@ def until(what: Callable[[], Any], seconds: float = 60) -> Any:
         if found:
             return found
         time.sleep(0.05)
-    pytest.fail(f"not within {seconds} s: {what}")
+    shown = [f"{b.current_url}: {b.find_element('tag name', 'body').text[:500]}" for b in OPENED]
+    pytest.fail(f"not within {seconds} s: {what}; the browsers show {shown}")
 
 
 def begin(browser: Any, page: Page, name: str, *, new: bool = True) -> None:
@@ -110,9 +111,19 @@ def begin(browser: Any, page: Page, name: str, *, new: bool = True) -> None:
     field.clear()
     field.send_keys(name, Keys.ENTER)
     if new:
-        until(lambda: "Nobody called" in browser.page_source)
-        browser.switch_to.active_element.send_keys(Keys.ENTER)
-    until(lambda: "/text/" in browser.current_url and browser.find_element("id", "status"))
+        until(lambda: "Nobody called" in browser.page_source and focus(browser) == "BUTTON")
+        press(browser, Keys.ENTER)
+    until(lambda: "/text/" in browser.current_url and listens(browser))
+
+
+def focus(browser: Any) -> str:
+    """Tag of the element that keys go to."""
+    return str(browser.execute_script("return document.activeElement.tagName"))
+
+
+def listens(browser: Any) -> bool:
+    """Whether the page takes keys: its script focuses the heading when it listens."""
+    return bool(browser.execute_script("return document.activeElement.id === 'place'"))
 
 
 def press(browser: Any, *keys: str) -> None:
@@ -127,9 +138,7 @@ def status(browser: Any) -> str:
 
 
 def at(browser: Any, place: int) -> bool:
-    return str(browser.current_url).endswith(f"/text/{place}") and bool(
-        browser.find_element("id", "status").text
-    )
+    return str(browser.current_url).endswith(f"/text/{place}") and listens(browser)
 
 
 def clean(browser: Any) -> bool:
@@ -304,7 +313,7 @@ def test_hostile_texts_are_inert(one: Any, served: Callable[..., Page], tmp_path
     one.execute_script("document.getElementById('place').focus()")
     until(lambda: status(one) == "Saved: Note.")
     one.refresh()
-    note = until(lambda: one.find_element("id", "note"))
+    note = until(lambda: listens(one) and one.find_element("id", "note"))
     assert note.get_attribute("value") == "</textarea><script>window.hit=1</script>"
     for place, size in ((2, 1_000_000), (3, 1_000_000)):
         one.get(f"http://127.0.0.1:{page.port}/text/{place}")
