@@ -77,8 +77,7 @@ def test_every_public_function_explains_itself(name):
         lambda: stats.permutation_p(-1.0, [1.0]),
         lambda: stats.permutation_p(1.0, 1.0),
         lambda: stats.benjamini_hochberg([0.5, 1.5]),
-        lambda: stats.weighted_mean([1.0, 2.0], [1.0, -1.0]),
-        lambda: stats.median_over_thresholds(1, 2, 1, 2),
+        lambda: stats.median_of_defined(1.0),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(call):

@@ -19,6 +19,7 @@ from portrayal.stats import (
     cluster_weights,
     expanded_percentile,
     katz_log,
+    median_of_defined,
     permutation_p,
     permutation_range,
     ratio,
@@ -79,7 +80,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     if blank.undefined:
         return blank
     by_threshold = _smoothed(totals, scope.smoothing)
-    value = float(np.nanmedian(by_threshold))
+    value = float(median_of_defined(by_threshold))
     if not np.isfinite(value):
         why = f"no dominant {' '.join(group.values())} character at half of the thresholds or more"
         return replace(blank, undefined=f"{why}, and smoothing is off")
@@ -143,22 +144,13 @@ def _bootstrap(cells: Roles, scope: Scope, rng: np.random.Generator) -> FloatArr
     """The median in each of draws / 4 replicates: a median over thresholds costs a sort each."""
     weights = cluster_weights(len(cells[0]), max(scope.draws // 4, 100), rng).astype(np.float64)
     k_sub, n_sub, k_dom, n_dom = (weights @ cell for cell in cells)
-    return _median(_smoothed((k_sub, n_sub, k_dom, n_dom), scope.smoothing))
+    return median_of_defined(_smoothed((k_sub, n_sub, k_dom, n_dom), scope.smoothing))
 
 
 def _shuffled(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Scope) -> FloatArray:
     swaps = swapped_roles(tally, stratum, scope)
     cells = swapped_above(swaps, tally.likelihood[swaps.name, race], swaps.gender == gender)
-    return _median(_smoothed(cells, scope.smoothing))
-
-
-def _median(values: FloatArray) -> FloatArray:
-    """Median along the last axis, NaN left out; NaN where all are."""
-    ordered = np.sort(values, axis=-1)
-    size = np.sum(~np.isnan(values), axis=-1, keepdims=True)
-    low = np.take_along_axis(ordered, np.maximum(size - 1, 0) // 2, axis=-1)
-    high = np.take_along_axis(ordered, np.minimum(size // 2, values.shape[-1] - 1), axis=-1)
-    return np.where(size > 0, (low + high) / 2, np.nan)[..., 0]
+    return median_of_defined(_smoothed(cells, scope.smoothing))
 
 
 def _beyond(draws: FloatArray) -> float:

@@ -33,6 +33,7 @@ from portrayal.stats.log_odds import (
     informative_prior,
     log_odds,
 )
+from portrayal.stats.medians import median_of_defined
 from portrayal.stats.multiplicity import benjamini_hochberg
 from portrayal.stats.noncentral import noncentral_variance
 from portrayal.stats.paper import altman_bland_p, z_from_interval
@@ -40,7 +41,6 @@ from portrayal.stats.permutation import permutation_p, permutation_range, shuffl
 from portrayal.stats.proportions import exact_test, score_test, wilson
 from portrayal.stats.ratios import katz_log, ratio, smooth
 from portrayal.stats.score_ratio import score_ratio_interval, score_ratio_test
-from portrayal.stats.weighted import median_over_thresholds, weighted_mean, weighted_sd
 
 __all__ = [
     "altman_bland_p",
@@ -66,7 +66,7 @@ __all__ = [
     "krippendorff_parts",
     "log_odds",
     "log_share_influence",
-    "median_over_thresholds",
+    "median_of_defined",
     "noncentral_variance",
     "percent_agreement",
     "permutation_p",
@@ -80,8 +80,6 @@ __all__ = [
     "smooth",
     "specific_agreement",
     "upper_of_none",
-    "weighted_mean",
-    "weighted_sd",
     "wilson",
     "z_from_interval",
 ]
