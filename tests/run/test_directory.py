@@ -35,7 +35,7 @@ def test_a_second_process_is_refused_until_the_first_ends(tmp_path):
         refused = pytest.raises(RunError, match=r"another process is working on .*--out")
         with refused, Run(tmp_path).lock():
             pass
-        holder.communicate("go\n", timeout=20)
+        holder.communicate("go\n", timeout=60)
     assert holder.returncode == 0
     with Run(tmp_path).lock():
         pass

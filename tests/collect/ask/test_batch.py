@@ -461,7 +461,7 @@ def kill(child):
     child.stderr.close()
 
 
-def wait_until(true, seconds=30):
+def wait_until(true, seconds=60):
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
