@@ -340,9 +340,10 @@ def test_the_users_folder_of_texts_is_not_emptied(rows, tmp_path):
     assert mine.read_text() == content
 
 
-def estimate(measure, *p, model="all"):
+def estimate(measure, *p, model="all", **strata):
     tests = tuple(Test(each, f"test {i}") for i, each in enumerate(p))
-    return Estimate("s", measure, "ratio", "character", {"model": model}, {}, 1.0, tests=tests)
+    strata = {"model": model, **strata}
+    return Estimate("s", measure, "ratio", "character", strata, {}, 1.0, tests=tests)
 
 
 def test_q_values_are_adjusted_within_each_measure_and_model():
@@ -367,6 +368,13 @@ def test_q_values_are_adjusted_within_each_measure_and_model():
         assert after.tests[1:] == before.tests[1:]
         plain = dataclasses.replace(after, tests=())
         assert plain == dataclasses.replace(before, tests=())
+
+
+def test_what_is_pooled_over_a_stratum_does_not_pay_for_its_parts():
+    parts = [estimate("a", 0.5, field=str(i)) for i in range(15)]
+    adjusted = with_q_values([estimate("a", 0.01, field="all"), *parts])
+    assert adjusted[0].tests[0].q == pytest.approx(0.01)
+    assert adjusted[1].tests[0].q == pytest.approx(0.5)
 
 
 def test_q_values_of_an_audit_are_those_of_its_families(reference):

@@ -298,12 +298,16 @@ def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
     """Add Benjamini–Hochberg q to each estimate's clustered test.
 
     A family is one measure of one model, or of all models together: each is read on its own, and
-    the pooled tests repeat those of the single models.
+    the pooled tests repeat those of the single models. For the same reason what is pooled over the
+    values of a stratum is not of a family with the single values.
     """
-    families: dict[tuple[str, str], list[int]] = {}
+    families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     for i, estimate in enumerate(estimates):
         if estimate.tests:
-            families.setdefault((estimate.measure, estimate.strata.get("model", ALL)), []).append(i)
+            strata = estimate.strata
+            pooled = frozenset(name for name, value in strata.items() if value == ALL)
+            family = (estimate.measure, strata.get("model", ALL), pooled)
+            families.setdefault(family, []).append(i)
     adjusted = list(estimates)
     for members in families.values():
         q = benjamini_hochberg([estimates[i].tests[0].p for i in members])

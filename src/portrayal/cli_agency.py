@@ -91,5 +91,6 @@ def score(
     kinds = (True, False) if masked is None else (masked,)
     asked = classifier or DEFAULT
     loaded = [load_classifier(spec, kind, base_url=base_url) for spec in asked for kind in kinds]
-    scores = score_all(read_labelled(gold, column or ()), loaded, seed)
-    show_agency.scores(scores, as_object=json)
+    labelled = read_labelled(gold, column or ())
+    scores = score_all(labelled, loaded, seed)
+    show_agency.scores(scores, labelled.n_left_out, as_object=json)

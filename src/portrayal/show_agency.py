@@ -34,10 +34,11 @@ def trained(done: "Trained", *, as_object: bool) -> None:
     show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
 
 
-def scores(found: "Sequence[AgencyScore]", *, as_object: bool) -> None:
+def scores(found: "Sequence[AgencyScore]", n_left_out: int, *, as_object: bool) -> None:
     """Print scores in percent with intervals, and the published rows below them."""
     if as_object:
-        show.as_json({"scores": [score.as_json() for score in found], "published": _published()})
+        made = [score.as_json() for score in found]
+        show.as_json({"scores": made, "n_left_out": n_left_out, "published": _published()})
         return
     _table(found, published=True)
     first = found[0]
@@ -45,6 +46,8 @@ def scores(found: "Sequence[AgencyScore]", *, as_object: bool) -> None:
         f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
         "sentences; silent: nothing said, counted as wrong."
     )
+    if n_left_out:
+        show.line(f"left out: {n_left_out:,} labelled neutral or na.")
     show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
 
 

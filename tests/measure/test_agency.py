@@ -23,6 +23,7 @@ from portrayal.measure.agency_texts import (
 from portrayal.measure.agency_variance import AGENCY_VARIANCE
 from portrayal.measure.scope import Scope
 from portrayal.run import Run, write_parquet
+from portrayal.run.estimates import flatten_estimates
 
 SCOPE = Scope("agency", draws=200, permutations=100, instruments={"classifier": "test"})
 NAN = float("nan")
@@ -202,6 +203,7 @@ def test_the_variance_is_taken_in_each_run_and_averaged(tmp_path):
     ]
     by_run = {e.strata["run"]: e for e in found}
     assert set(by_run) == {"all", "0", "1", "2"}
+    assert flatten_estimates(found)["run"].to_pylist() == [e.strata["run"] for e in found]
     naive = []
     for run in range(3):
         means = [

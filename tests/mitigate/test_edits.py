@@ -36,6 +36,8 @@ def test_a_good_edit_is_applied_where_it_belongs() -> None:
         ("to all. In 1999", "to all in 1999", "outside the sentences to rewrite"),
         ("never said", "x", "the original is not in the text"),
         ("is warm to all", "", "empty original or empty rewrite"),
+        ("he", "she", "the original is not in the text"),
+        ("arm to al", "arm to coal", "the original is not in the text"),
         ("", "bold", "empty original or empty rewrite"),
         ("is warm to all", "is warm to all", "no change"),
         ("helps her coworkers", "helps Tom", "drops or adds a name"),

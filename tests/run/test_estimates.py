@@ -132,3 +132,10 @@ def test_a_value_and_a_reason_exclude_each_other():
         Estimate("s", "m", "share", "story", {}, {}, None)
     with pytest.raises(ValueError, match="either a value or a reason"):
         Estimate("s", "m", "share", "story", {}, {}, 0.0, undefined="why")
+
+
+def test_a_detail_cannot_share_a_column_with_a_stratum():
+    one = Estimate("s", "m", "x", "y", {"run": "all"}, {}, 1.0)
+    other = Estimate("s", "m", "x", "y", {"run": "0"}, {}, 1.0, details={"run": 0.0})
+    with pytest.raises(ValueError, match="'run'"):
+        flatten_estimates([one, other])

@@ -115,7 +115,7 @@ def _estimates(
     if len(known) > 1:
         for i in np.flatnonzero(known).tolist():
             only = np.arange(len(known)) == i
-            yield _one(place, name, scores, only, {"run": float(i)}, scope, run=str(i))
+            yield _one(place, name, scores, only, {}, scope, run=str(i))
 
 
 def _one(

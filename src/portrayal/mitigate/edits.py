@@ -144,8 +144,7 @@ def _place(
         return EMPTY
     if original == edited:
         return SAME
-    pattern = r"\s+".join(re.escape(word) for word in original.translate(_QUOTES).split())
-    found = [match.span() for match in re.finditer(pattern, text.translate(_QUOTES))]
+    found = [match.span() for match in _whole(original).finditer(text.translate(_QUOTES))]
     if not found:
         return NOT_FOUND
     why = OUTSIDE
@@ -159,6 +158,13 @@ def _place(
                 return _Place(start, end, number, Edit(text[start:end], edited))
             why = OVERLAP
     return why
+
+
+def _whole(phrase: str) -> re.Pattern[str]:
+    """A phrase in any quotes and spaces, but not a part of a word: "he" is not in "where"."""
+    inside = r"\s+".join(re.escape(word) for word in phrase.translate(_QUOTES).split())
+    before = r"(?<!\w)" if phrase[0].isalnum() else ""
+    return re.compile(before + inside + (r"(?!\w)" if phrase[-1].isalnum() else ""))
 
 
 def _built(text: str, places: Iterable[_Place]) -> str:

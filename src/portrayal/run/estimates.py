@@ -109,7 +109,16 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
     `value, low, high, interval_method, paper_low, paper_high, paper_method, null, null_low,
     null_high, null_method, p, q, p_method, paper_p, n_texts, n_units, n_clusters, undefined`, the
     details by their names, and `source`. Missing is null.
+
+    Raises
+    ------
+    ValueError
+        When a detail has the name of a stratum or a group attribute, which would be one column.
     """
+    estimates = list(estimates)
+    labels = {name for each in estimates for name in (*each.strata, *each.group)}
+    if clash := labels & {name for each in estimates for name in each.details}:
+        raise ValueError(f"details cannot be named as strata or groups are: {sorted(clash)}.")
     rows = [flat_row(estimate) for estimate in estimates]
     names = _column_order(rows)
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})

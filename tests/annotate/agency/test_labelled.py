@@ -17,10 +17,17 @@ def test_labels_by_number_or_word(tmp_path):
     assert found.sentences == ("a", "b", "c", "d")
 
 
+def test_sheets_of_the_raters_page_are_read_and_neutral_sentences_counted(tmp_path):
+    sheet = "sentence,label\na,agentic\nb,neutral\nc,communal\nd,na\n"
+    found = read_labelled(write(tmp_path / "a.csv", sheet))
+    assert found.sentences == ("a", "c")
+    assert found.n_left_out == found.take([0]).n_left_out == 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("sentence,label\na,1\n", "--column text=NAME"),
+        ("words,label\na,1\n", "--column text=NAME"),
         ("text,label\na,1\nb,2\n", "row 2"),
         ("text,label\na,1\nb,1\n", "one kind only"),
     ],

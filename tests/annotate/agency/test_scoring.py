@@ -58,3 +58,10 @@ def test_intervals_come_from_the_seed_and_narrow_with_sentences():
     wide = one.high - one.low
     more = score_agency(many, Said(said * 250), seed=1).metrics["accuracy"]
     assert more.high - more.low < wide / 2
+
+
+@pytest.mark.parametrize(("said", "inner"), [([0.1, 0.9], "low"), ([0.9, 0.1], "high")])
+def test_fifteen_right_answers_do_not_make_a_certainty(said, inner):
+    found = score_agency(labelled([0, 1] * 8), Said(said * 8)).metrics
+    for name in ("accuracy", "f1_macro"):
+        assert 0.1 < getattr(found[name], inner) < 0.9

@@ -12,7 +12,7 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 
-_LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0}
+_LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0, "neutral": None, "na": None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,15 @@ class Labelled:
         As they stand in the file, n of them.
     labels
         Shape (n,); 1 for agentic, 0 for communal, as in LAC.
+    n_left_out
+        Sentences of the file that raters called neutral or na.
     """
 
     name: str
     digest: str
     sentences: tuple[str, ...]
     labels: NDArray[np.int64]
+    n_left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -43,16 +46,17 @@ class Labelled:
         """Return the labelled sentences of these rows."""
         chosen = list(rows)
         texts = tuple(self.sentences[row] for row in chosen)
-        return Labelled(self.name, self.digest, texts, self.labels[chosen])
+        return Labelled(self.name, self.digest, texts, self.labels[chosen], self.n_left_out)
 
 
 def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
-    """Return the labelled sentences of a file with the columns `text` and `label`.
+    """Return the labelled sentences of a file with the columns `text` (or `sentence`) and `label`.
 
     Parameters
     ----------
     path
-        CSV, JSON lines, Parquet or Excel file. A label is 1 or "agentic", 0 or "communal".
+        CSV, JSON lines, Parquet or Excel file. A label is 1 or "agentic", 0 or "communal". Rows
+        labelled "neutral" or "na" are left out and counted.
     columns
         "FIELD=NAME" strings for columns with other names.
 
@@ -62,7 +66,8 @@ def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
         When a column is missing, a label is neither, or one of the two never occurs.
     """
     source = open_source(path)
-    mapping = {"text": "text", "label": "label"} | parse_columns(columns)
+    read = "sentence" if {"text", "sentence"} & {*source.columns} == {"sentence"} else "text"
+    mapping = {"text": read, "label": "label"} | parse_columns(columns)
     missing = [name for name in ("text", "label") if mapping[name] not in source.columns]
     if missing:
         raise DataError(
@@ -70,12 +75,17 @@ def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
             f"Name yours with --column {missing[0]}=NAME."
         )
     sentences, labels = [], []
+    left_out = 0
     for number, row in enumerate(source.rows(), 1):
+        label = _label(row[mapping["label"]], f"{path}: row {number}")
+        if label is None:
+            left_out += 1
+            continue
         sentences.append(str(row[mapping["text"]] or ""))
-        labels.append(_label(row[mapping["label"]], f"{path}: row {number}"))
+        labels.append(label)
     if set(labels) != {0, 1}:
         raise DataError(f"{path}: expected agentic and communal sentences, found one kind only.")
-    return Labelled(source.name, source.digest, tuple(sentences), np.array(labels))
+    return Labelled(source.name, source.digest, tuple(sentences), np.array(labels), left_out)
 
 
 def split(labelled: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
@@ -89,8 +99,10 @@ def split(labelled: Labelled, share: float, seed: int) -> tuple[Labelled, Labell
     return labelled.take(rest), labelled.take(sorted(held))
 
 
-def _label(value: Any, where: str) -> int:
+def _label(value: Any, where: str) -> int | None:
     key = str(value).strip().casefold().removesuffix(".0")
     if key not in _LABELS:
-        raise DataError(f"{where}: the label is {value!r}; expected 1 (agentic) or 0 (communal).")
+        raise DataError(
+            f"{where}: the label is {value!r}; expected 1 (agentic), 0 (communal), neutral or na."
+        )
     return _LABELS[key]

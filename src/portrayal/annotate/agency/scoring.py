@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 from portrayal.annotate.agency.classifier import AgencyClassifier
 from portrayal.annotate.agency.labelled import Labelled
 from portrayal.annotate.agency.masking import mask
+from portrayal.stats import wilson
 
 METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 _SILENT = 2
+METHOD = "percentile bootstrap over sentences; Wilson where no resample differs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class AgencyScore:
             "n": self.n,
             "n_silent": self.n_silent,
             "interval": {
-                "method": "percentile bootstrap over sentences",
+                "method": METHOD,
                 "level": self.level,
                 "draws": self.draws,
                 "seed": self.seed,
@@ -88,7 +90,8 @@ def score_agency(
     """Score a classifier on labelled sentences, masked first where it is meant for masked ones.
 
     The interval resamples sentences: labelled files do not say which sentences are paraphrases of
-    one source, so it is somewhat too narrow for LAC.
+    one source, so it is somewhat too narrow for LAC. Where no resample differs, as when every
+    answer is right, it is Wilson's interval of the accuracy.
     """
     read = labelled.sentences
     given = [mask(sentence) for sentence in read] if classifier.masked else list(read)
@@ -103,6 +106,8 @@ def score_agency(
     metrics = {}
     for name in METRICS:
         low, high = np.quantile(spread[name], tails)
+        if low == high and low in (0.0, 1.0):
+            low, high = wilson(int(np.trace(cells)), len(read), level)
         metrics[name] = Score(float(values[name][0]), float(low), float(high))
     silent = int(np.sum(said == _SILENT))
     return AgencyScore(
