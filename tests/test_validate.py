@@ -4,7 +4,14 @@ import pytest
 
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
-from portrayal.validate import check_choice, check_count, check_level, check_seed, check_smoothing
+from portrayal.validate import (
+    check_choice,
+    check_count,
+    check_different_files,
+    check_level,
+    check_seed,
+    check_smoothing,
+)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.95, 1e-9, 1 - 1e-9])
@@ -89,3 +96,12 @@ def test_random_streams_depend_on_seed_study_and_labels_alone():
         first(Scope("other", seed=3), "a", "b"),
     ]
     assert len({first(scope, "a", "b"), *others}) == 6
+
+
+def test_a_rater_is_not_given_twice(tmp_path):
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    check_different_files([one, other])
+    (tmp_path / "link.csv").symlink_to(one)
+    for again in (one, tmp_path / "." / "one.csv", tmp_path / "link.csv"):
+        with pytest.raises(OptionError, match="given twice"):
+            check_different_files([one, other, again])

@@ -1,6 +1,7 @@
 """Checks of arguments that recur, each under the one name it has everywhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from portrayal.errors import OptionError
 
@@ -39,3 +40,12 @@ def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
     if value not in known:
         raise OptionError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     return value
+
+
+def check_different_files(paths: Sequence[str | Path]) -> None:
+    """Raise OptionError when two paths lead to one file, as when a rater is given twice."""
+    seen = set[Path]()
+    for path in map(Path, paths):
+        if path.resolve() in seen:
+            raise OptionError(f"{path} is given twice, and would agree with itself; give it once.")
+        seen.add(path.resolve())

@@ -20,7 +20,7 @@ from portrayal.annotate.agency_data.sheets import COLUMNS as SHEET_COLUMNS
 from portrayal.annotate.agency_data.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.stats import cluster_weights, expanded_percentile, fleiss_kappa
-from portrayal.validate import check_level, check_seed
+from portrayal.validate import check_different_files, check_level, check_seed
 
 COLUMNS = ("entry_id", "sentence_id", "target", "text", "label", "votes")
 KEPT = "kept"
@@ -103,6 +103,8 @@ def merge_labels(
     ------
     DataError
         With fewer than two sheets, or a sheet of other sentences.
+    OptionError
+        When one sheet is given twice.
 
     References
     ----------
@@ -112,6 +114,7 @@ def merge_labels(
     check_seed(seed)
     if len(sheets) < 2:
         raise DataError(f"labels are merged from two sheets or more; got {len(sheets)}.")
+    check_different_files([*sheets, *([] if third is None else [third])])
     rows = read_table(paraphrases, ["entry_id", "text", "target"])
     names = {row_id(row["entry_id"]) for row in rows}
     said = [_known(read_sheet(path), names, path, paraphrases) for path in sheets]

@@ -12,6 +12,7 @@ from portrayal.annotate.people import GENDERS, UNSPECIFIED, UNSURE
 from portrayal.annotate.scoring.rates import Rate, Resampling, known, rates
 from portrayal.errors import DataError
 from portrayal.stats import cohens_kappa
+from portrayal.validate import check_different_files
 
 VALUES = (*GENDERS, UNSPECIFIED, UNSURE)
 
@@ -61,9 +62,12 @@ def agreement(
     ------
     DataError
         With fewer than two sheets, or where two have no labelled text in common.
+    OptionError
+        When one sheet is given twice.
     """
     if len(sheets) < 2:
         raise DataError(f"agreement is of two sheets or more; got {len(sheets)}.")
+    check_different_files([sheet.path for sheet in sheets])
     return [_pair(one, two, level, draws, seed) for one, two in combinations(sheets, 2)]
 
 

@@ -13,6 +13,7 @@ from portrayal.annotate.hand.sheet_in import HandLabel, Slot, read_sheet
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run.stages import write_atomically
+from portrayal.validate import check_different_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,11 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> Merged:
     DataError
         With fewer than two sheets, or when they are not of one sample.
     OptionError
-        When `out` is there: it may hold somebody's labels.
+        When `out` is there, as it may hold somebody's labels, or one sheet is given twice.
     """
     if len(paths) < 2:
         raise DataError(f"a majority is of two sheets or more; got {len(paths)}.")
+    check_different_files(paths)
     if out.exists():
         raise OptionError(f"{out} is there already and may hold labels; give another --out.")
     by_text: dict[str, list[HandLabel]] = {}
