@@ -79,6 +79,7 @@ def test_own_words_may_have_to_be_followed(tmp_path: Path) -> None:
         ('attribute = "age"\n[groups]\na = []', "'a' needs a list of words"),
         ('attribute = "age"\n[groups]\na = [1]', "expected words or phrases"),
         ('attribute = "age"\n[groups]\na = ["--"]', "expected words or phrases"),
+        ('attribute = "age"\n[groups]\na = ["x"]', "two or more; found a alone"),
         ('attribute = "age"\n[groups]\na = ["x"]\nb = ["X"]', "'x' is listed for 'a' and 'b'"),
         ("followed_by = 3\n" + GOOD, "`followed_by` must be"),
         ("words = 3\n" + GOOD, "unknown entry 'words'"),

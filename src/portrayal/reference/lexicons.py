@@ -209,6 +209,11 @@ def _checked(name: str, content: Mapping[str, Any], where: str) -> Lexicon:
     if not isinstance(groups, dict) or not groups:
         raise DataError(f"{where}: `groups` must list words for each group, such as\n{_EXAMPLE}")
     words = {group: _words(where, group, listed) for group, listed in groups.items()}
+    if len(groups) < 2:
+        raise DataError(
+            f"{where}: groups are compared with each other, so `groups` must list two or more; "
+            f"found {', '.join(groups)} alone."
+        )
     seen: dict[str, str] = {}
     for group, listed in words.items():
         for word in listed:
