@@ -78,6 +78,7 @@ def actions(folder: Path, times: int) -> dict[str, dict[str, float]]:
         judge = Client(page.port).begin(page.token, "Judge", "adjudicate")
         some = lambda: draw.randint(1, n)  # noqa: E731
         disputed = judge.ask("GET", "/next")[1]["location"]
+        place = int(disputed.rpartition("/")[2])
         acts: dict[str, Callable[[], object]] = {
             "set a code": lambda: rater.click(some(), "code", draw.choice(CODES)),
             "done": lambda: rater.click(some(), "done"),
@@ -88,6 +89,8 @@ def actions(folder: Path, times: int) -> dict[str, dict[str, float]]:
             "first page": lambda: rater.ask("GET", "/"),
             "adjudicate: next": lambda: judge.ask("GET", "/next"),
             "adjudicate: show": lambda: judge.ask("GET", disputed),
+            "adjudicate: set a code": lambda: judge.click(place, "code", draw.choice(CODES)),
+            "adjudicate: done": lambda: judge.click(place, "done"),
         }
         return {name: timed(act, times, page.process.pid) for name, act in acts.items()}
     finally:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from portrayal import cli_code_cues, cli_code_make, cli_code_read, show
+from portrayal import cli_code_cues, cli_code_make, cli_code_raters, cli_code_read, show
 from portrayal.errors import OptionError, RunError
 
 if TYPE_CHECKING:
@@ -122,5 +122,6 @@ def _password() -> str:
 
 app.command()(cli_code_make.make)
 app.command()(cli_code_cues.cues)
+app.command()(cli_code_raters.raters)
 for name, read in cli_code_read.COMMANDS.items():
     app.command(name)(read)

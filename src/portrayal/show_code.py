@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from portrayal.coding.agreement import Agreement, Compared, Figure
     from portrayal.coding.clusters import GroupClusters
     from portrayal.coding.llm import CoderResult
+    from portrayal.coding.shares import Share
+    from portrayal.records import Interval, Null
 
 SHARES = ("percent_agreement", "positive_agreement")
 CALLED = {
@@ -132,21 +134,37 @@ def coder_facts(result: "CoderResult") -> dict[str, Any]:
 
 
 def clusters(found: "list[GroupClusters]") -> None:
-    """Print the clusters of each group, with the exemplar."""
+    """Print the clusters of each group, with the exemplar, and the share that shows each code."""
     table = Table("group", "codes together", "texts", "share", "interval", "exemplar", box=None)
     for group in found:
         for i, one in enumerate(group.clusters):
-            share = len(one.items) / group.n_items
             own = group.exemplar if one is group.largest else None
-            cells = [
-                group.group if i == 0 else "",
-                " + ".join(one.codes) or "none",
-                f"{len(one.items):,} of {group.n_items:,}",
-                f"{100 * share:.0f} %",
-                f"{100 * one.interval.low:.0f} to {100 * one.interval.high:.0f} %",
-                own or "",
-            ]
-            table.add_row(*(escape(cell) for cell in cells))
+            first = group.group if i == 0 else ""
+            table.add_row(
+                *map(
+                    escape, (first, " + ".join(one.codes) or "none", *_share(one.share), own or "")
+                )
+            )
         if group.n_open:
             table.add_row("", f"left out: {group.n_open:,} on which people are divided")
     Console(emoji=False).print(table)
+    by_code = Table("group", "code", "texts", "share", "interval", "by chance", "p", "q", box=None)
+    for group in found:
+        for row in group.shares:
+            chance = "" if row.null is None else _percent(row.null)
+            tests = ["" if x is None else f"{x:.2g}" for x in (row.p, row.q)]
+            cells = (group.group, row.code, *_share(row.share), chance, *tests)
+            by_code.add_row(*map(escape, cells))
+    Console(emoji=False).print(by_code)
+    for why in dict.fromkeys(row.no_null for group in found for row in group.shares if row.no_null):
+        line(f"nothing by chance: {why}.")
+
+
+def _share(share: "Share") -> tuple[str, str, str]:
+    said = share.no_interval if share.interval is None else _percent(share.interval)
+    value = "–" if share.value is None else f"{100 * share.value:.0f} %"
+    return f"{share.n:,} of {share.of:,}", value, said
+
+
+def _percent(bounds: "Interval | Null") -> str:
+    return f"{100 * bounds.low:.0f} to {100 * bounds.high:.0f} %"

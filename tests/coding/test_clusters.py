@@ -34,7 +34,8 @@ def test_texts_with_the_same_codes_are_one_cluster(project):
     assert (latine.n_items, latine.n_open) == (6, 0)
     assert found["Asian"].exemplar == "t1"
     for one in latine.clusters:
-        assert one.interval.low < len(one.items) / 6 < one.interval.high
+        assert one.share.interval.low < len(one.items) / 6 < one.share.interval.high
+        assert one.share.interval.method == "Wilson"
 
 
 def test_equal_clusters_stand_in_an_order_of_their_own(project):

@@ -6,7 +6,7 @@ import pytest
 
 from coding.stories import story_run
 from portrayal.coding import cue_estimates, cue_list, file_corpus, find_cues, run_corpus
-from portrayal.coding.cuecounts import cue_rows
+from portrayal.coding.cuecounts import CUE_COUNTS, cue_rows
 from portrayal.coding.cuelist import cues_of
 from portrayal.measure import Scope
 
@@ -84,3 +84,24 @@ def test_the_seed_alone_decides(hits, tmp_path: Path) -> None:
     scope = Scope("t", seed=3)
     first = cue_rows(list(cue_estimates(hits, scope)))
     assert first == cue_rows(list(cue_estimates(again, scope)))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"text": "A gay man.", "prompt": "p"}],
+        [{"text": "A gay man.", "prompt": "p", "domain": "Labor"}] * 3,
+        [{"text": "A gay man.", "prompt": "p", "domain": "Labor"}, {"text": "A man."}],
+        [{"text": "A gay man.", "prompt": f"p{i}"} for i in range(3)],
+        [{"text": "I'm sorry, I can't help with that.", "prompt": "p", "outcome": "refused"}],
+    ],
+)
+def test_no_share_without_a_value_or_a_reason_and_no_interval_without_width(rows) -> None:
+    hits = find_cues(file_corpus(rows), cues_of(["gay", "elf"]))
+    estimates = list(CUE_COUNTS.run(None, Scope("t"), hits=hits))
+    assert estimates
+    for e in estimates:
+        assert (e.value is None) == (e.undefined is not None)
+        for bounds in (e.interval, e.paper_interval):
+            assert bounds is None or bounds.low < bounds.high
+        assert e.interval is None or e.n_clusters > 1

@@ -61,6 +61,33 @@ def test_a_sheet_of_people_for_each_rater(tmp_path: Path) -> None:
     assert row["rater"] == "ann"
 
 
+def test_the_stratum_is_what_a_text_was_drawn_as(tmp_path: Path) -> None:
+    """Weights of one stratum differ where its texts could be drawn for others too."""
+    drawn = (("F, dominant", 2.5), ("F, dominant", 1.5), ("F, dominant; Latine F, neutral", 1.0))
+    items = [
+        Item(
+            f"t{i}",
+            "A text.",
+            strata={"model": f"m{i}", "prompt_id": f"p{i}", "sampled_as": drawn_as},
+            weight=weight,
+        )
+        for i, (drawn_as, weight) in enumerate(drawn)
+    ]
+    items.append(Item("t3", "A text.", strata={"domain": "Labor", "prompt_id": "p3"}))
+    items.append(Item("t4", "A text.", strata={"prompt_id": "p3"}, weight=7))
+    made = make_project(tmp_path / "p", items, codebook("people"))
+    write_codes(made, "Ann", [], replies=[("t0", "subject_name", "A")], kind="human")
+    (path,) = export_sheets(made)
+    found = [(row["stratum"], row["stratum_size"]) for row in rows(path)]
+    assert found == [
+        ("F, dominant", "4"),
+        ("F, dominant", "4"),
+        ("F, dominant; Latine F, neutral", "1"),
+        ("Labor", "1"),
+        ("all", "7"),
+    ]
+
+
 def test_a_sheet_of_sentences(tmp_path: Path) -> None:
     items = [Item("s1", "She led the team."), Item("s2", "-He cared."), Item("s3", "It rained.")]
     made = make_project(tmp_path / "p", items, codebook("agency"))

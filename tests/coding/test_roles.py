@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import portrayal
@@ -7,6 +8,7 @@ from coding.coded import book
 from portrayal import registry
 from portrayal.coding import Item, make_project
 from portrayal.coding.roles import role_counts, run_of
+from portrayal.measure import ROLES
 from portrayal.run import Run
 
 
@@ -30,14 +32,32 @@ def test_counts_equal_those_of_the_measure(run):
         if e.strata["model"] != "all":
             continue
         key = (e.group["name"].casefold(), e.strata["domain"])
-        assert found[key][e.strata["role"]] == e.value
+        count = found[key][e.strata["role"]]
+        assert count.n == e.value
+        assert count.interval.low <= count.n <= count.interval.high
         checked += 1
     assert checked > 5
 
 
+def test_the_interval_of_a_count_draws_prompts_of_its_kind(run):
+    (john,) = [v for k, v in role_counts(run, ["John"]).items() if k == ("john", "all")]
+    base, laden = (john[role].interval.n_clusters for role in ("neutral", "dominant"))
+    assert laden == john["subordinate"].interval.n_clusters
+    assert base + laden == len(pq.read_table(run.prompts_path))
+    assert john["dominant"].interval.seed == 0
+    again = role_counts(run, ["Sarah", "John"], seed=1)["john", "all"]["dominant"]
+    assert again.n == john["dominant"].n
+    assert again.interval != john["dominant"].interval
+
+
 def test_a_name_that_nobody_bears_has_zeros(run):
     counts = role_counts(run, ["Nobodyatall"])
-    assert counts == {("nobodyatall", "all"): {"dominant": 0, "subordinate": 0, "neutral": 0}}
+    (roles,) = counts.values()
+    assert list(counts) == [("nobodyatall", "all")]
+    assert {role: one.n for role, one in roles.items()} == dict.fromkeys(ROLES, 0)
+    for one in roles.values():
+        assert one.interval.low == 0
+        assert one.interval.high > 1
     assert role_counts(run, []) == {}
 
 

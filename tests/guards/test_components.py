@@ -147,6 +147,7 @@ CASES = {
         _share,
     ),
     "outcomes.v1": Case("share", {*PLACE, "condition"}, {"outcome"}, _share),
+    "cue_counts.v1": Case("share", PLACE, {"cues", "cue", "role"}, _share),
     "agency_share.v1": Case(
         "agentic communal ratio_gap", AGENCY, PEOPLE, lambda v: abs(v) <= 1.0, study="agency"
     ),

@@ -2,6 +2,7 @@ import html
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -60,7 +61,8 @@ def test_table_4_of_a_run(run, project):
     assert named
     for character in named:
         assert [label for label, _ in character.counts] == ["# Base", "# Dom", "# Sub"]
-        assert any(int(n.replace(",", "")) > 0 for _, n in character.counts)
+        assert any(int(n.split()[0].replace(",", "")) > 0 for _, n in character.counts)
+        assert all(re.fullmatch(r"[\d,]+ \([\d,]+–[\d,]+\)", n) for _, n in character.counts)
     assert any("% of bearers" in character.words for character in latine.characters)
     white = next(group for group in shown.groups if group.title == "White")
     assert white.passage is None or white.codes
@@ -76,12 +78,26 @@ def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
     assert "people are divided" in text
 
 
-def test_a_run_without_codes_has_no_section(run, tmp_path):
-    assert sections(View.of(run)) is None
-    assert "Read and coded" not in write_report(run, tmp_path / "r.html").read_text()
-    items = [Item("a", "T.")]
-    make_project(run.path / "coding" / "empty", items, BOOK)
-    assert sections(View.of(run)) is None
+def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
+    found = sections(View.of(run))
+    assert found.sections == ()
+    total = next(row for row in found.cues.rows if row[:2] == ("AI", "any of them"))
+    n = len(run.records) and next(e for e in run.records if e.measure == "cue_counts.v1").n_texts
+    assert total[2:7] == ("0", "0", "0", "0", "0\u00a0%")
+    assert total[7].startswith("0–")
+    assert total[8] == f"below {100 * (1 - 0.05 ** (1 / n)):.1f}\u00a0%"
+    by = {row[1] for row in found.cue_places.rows}
+    assert by == {"model", "domain", "role"}
+    page = write_report(run, tmp_path / "r.html").read_text()
+    assert "Read and coded" not in page
+    assert '<a href="#coded">Terms that name identities</a>' in page
+    make_project(run.path / "coding" / "empty", [Item("a", "T.")], BOOK)
+    assert sections(View.of(run)) == found
+
+
+def test_a_run_whose_audit_counted_no_cues_has_no_section(run, tmp_path):
+    bare = replace(View.of(run), run=Run(tmp_path))
+    assert sections(bare) is None
 
 
 def test_models_stand_apart(run, project):
@@ -119,10 +135,14 @@ def test_counts_of_cues_stand_with_their_group(run, project):
     found = sections(View.of(run))
     assert found.cues.rows[0][:6] == ("Latine", "any of them", "4", "0", "1", "3")
     assert found.cues.rows[1][-1].startswith("below 1.6")
+    assert found.cues.rows[0][-2:] == ("5.0–20.0\u00a0%", "—")
+    assert {row[1:4] for row in found.cue_places.rows} == {
+        ("role", role, f"{n}") for role, n in texts.items() if role != "all"
+    }
     latine = next(g for g in found.sections[0].groups if g.title == "Latine")
     assert latine.counts == (("# Base", "0"), ("# Dom", "1"), ("# Sub", "3"))
     (run.path / "coding" / "cues.json").write_text("{")
-    assert sections(View.of(run)).cues is None
+    assert sections(View.of(run)).cues.rows[0][:2] != ("Latine", "any of them")
 
 
 def test_a_page_of_its_own_is_inert(tmp_path):

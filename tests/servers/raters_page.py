@@ -10,11 +10,12 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 FORKED = Path(__file__).with_name("forked_page.py")
 FORM = re.compile(r'name="form" value="([0-9a-f]+)"')
+CODE = re.compile(r'name="code" value="([\w-]+)"')
 DESK = re.compile(r'data-form="([0-9a-f]+)" data-reader="([\w-]+)"')
 
 
@@ -61,6 +62,9 @@ class Page:
 
 class Client:
     """One browser's cookies and connection."""
+
+    codes: ClassVar[dict[tuple[str, str], str]] = {}
+    """What raters were shown, by token and name: every browser of theirs can enter it."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -119,9 +123,14 @@ class Client:
     def begin(self, token: str, name: str, does: str = "rate") -> "Client":
         """Enter as a rater."""
         self.enter(token)
-        status, headers, text = self.post(
-            "/begin", form=self.form, name=name, does=does, sure="yes"
-        )
+        given = {"form": self.form, "name": name, "does": does}
+        status, headers, text = self.post("/begin", **given)
+        if status == 200:
+            shown = CODE.search(text)
+            key = (token, name.casefold())
+            if shown:
+                self.codes[key] = shown[1]
+            status, headers, text = self.post("/begin", code=self.codes[key], **given)
         assert status == 303, text
         status, headers, _ = self.ask("GET", headers["location"])
         status, _, text = self.ask("GET", headers["location"])

@@ -1,5 +1,7 @@
 """Exact bounds against statsmodels, against their definition, and for counts of 0."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,13 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from portrayal.stats import clopper_pearson, upper_of_none
+from portrayal.stats import (
+    chance_p,
+    chance_range,
+    clopper_pearson,
+    count_by_chance,
+    upper_of_none,
+)
 
 
 @given(n=st.integers(1, 2000), share=st.floats(0, 1), level=st.floats(0.5, 0.999))
@@ -49,3 +57,49 @@ def test_impossible_numbers_are_refused() -> None:
         clopper_pearson(1, 2, 1.0)
     with pytest.raises(ValueError, match="0 or more"):
         upper_of_none(-1, 0.95)
+
+
+BLOCKS = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 6)).map(
+        lambda b: (b[0], min(b[0], b[1]), min(b[0], b[2]))
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(blocks=BLOCKS)
+def test_counts_by_chance_are_those_of_every_arrangement(
+    blocks: list[tuple[int, int, int]],
+) -> None:
+    counts = [
+        [sum(unit < k for unit in chosen) for chosen in combinations(range(n), m)]
+        for n, k, m in blocks
+    ]
+    every = [sum(parts) for parts in product(*counts)]
+    lowest, probability = count_by_chance(*np.transpose(blocks))
+    assert lowest == min(every)
+    assert lowest + len(probability) - 1 == max(every)
+    shares = [every.count(lowest + i) / len(every) for i in range(len(probability))]
+    np.testing.assert_allclose(probability, shares, atol=1e-12)
+
+
+def test_one_block_is_fishers_test() -> None:
+    lowest, probability = count_by_chance(30, 12, 10)
+    for observed in range(11):
+        table = [[observed, 10 - observed], [12 - observed, 8 + observed]]
+        fisher = scipy_stats.fisher_exact(table).pvalue
+        assert chance_p(observed, lowest, probability) == pytest.approx(fisher)
+    assert np.isnan(chance_p(11, lowest, probability))
+
+
+def test_the_central_range_leaves_out_no_more_than_a_tail_on_each_side() -> None:
+    lowest, probability = count_by_chance([30, 20], [12, 5], [10, 9])
+    low, high = chance_range(lowest, probability, 0.9)
+    assert probability[: low - lowest].sum() <= 0.05 < probability[: low - lowest + 1].sum()
+    assert probability[high - lowest + 1 :].sum() <= 0.05 < probability[high - lowest :].sum()
+
+
+def test_a_block_cannot_give_more_than_it_has() -> None:
+    with pytest.raises(ValueError, match="marked <= total"):
+        count_by_chance([3], [4], [1])

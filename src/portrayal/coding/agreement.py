@@ -17,6 +17,7 @@ from portrayal.coding.paradoxes import paradoxes
 from portrayal.coding.project import Project
 from portrayal.coding.ratings import YES, BoolArray, FloatArray, Ratings, ratings_of, whole_sets
 from portrayal.coding.resampling import Parts, Resampling
+from portrayal.coding.shares import prompts_of_items
 from portrayal.records import Interval
 from portrayal.stats import (
     cohen_parts,
@@ -129,8 +130,7 @@ def agreement(
     OptionError
         For a level, number of draws or seed that cannot be used.
     """
-    prompts = {one.item_id: one.strata.get("prompt_id", "") for one in project.items}
-    how = Resampling(level, draws, seed, {item: name for item, name in prompts.items() if name})
+    how = Resampling(level, draws, seed, prompts_of_items(project))
     people, settled = codes.of("human"), consensus(project, codes)
     raters = people.raters
     questions = [*ratings_of(project, people), *_sets(project, people)]

@@ -6,16 +6,16 @@ from the largest of its clusters that shows a code at all (Shieh et al. 2025, Su
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from portrayal.coding.codes import Codes
-from portrayal.coding.consensus import consensus
+from portrayal.coding.consensus import Settled, consensus
 from portrayal.coding.project import Item, Project
+from portrayal.coding.shares import CodeShare, Share, against_others, prompts_of_items, shares
 from portrayal.errors import OptionError
-from portrayal.records import Interval
-from portrayal.stats import wilson
-from portrayal.validate import check_level
+from portrayal.measure import Scope
+from portrayal.stats import benjamini_hochberg
 
 EVERYONE = "all texts"
 """The group where a project names none."""
@@ -36,14 +36,13 @@ class Cluster:
         Keys in the order of the codebook; empty where the texts show none.
     items
         Their item_ids, in the order of the project.
-    interval
-        Of the cluster's share of the group's coded texts (Wilson; each text counts once, whatever
-        its weight).
+    share
+        The cluster's share of the group's coded texts.
     """
 
     codes: tuple[str, ...]
     items: tuple[str, ...]
-    interval: Interval
+    share: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +61,10 @@ class GroupClusters:
         Texts left out, as people are divided on a code of theirs.
     exemplar
         item_id of the exemplar; None where no text shows a code.
+    n_prompts
+        Prompts that these texts answer; None where no prompt is known.
+    shares
+        The share of these texts that show each code, in the order of the codebook.
     tied
         How many clusters are as large as the one that the exemplar comes from.
     """
@@ -71,6 +74,8 @@ class GroupClusters:
     n_items: int
     n_open: int
     exemplar: str | None
+    n_prompts: int | None = None
+    shares: tuple[CodeShare, ...] = ()
     tied: int = 1
 
     @property
@@ -87,6 +92,7 @@ def cluster_codes(
     merge: Mapping[str, str] | None = None,
     seed: int | None = None,
     level: float = 0.95,
+    draws: int = 2000,
 ) -> list[GroupClusters]:
     """Cluster the texts of each group by the codes that people settle on.
 
@@ -101,43 +107,98 @@ def cluster_codes(
         Label of a group → label of the group that it is counted with, as where stories treat two
         terms alike.
     seed
-        Decides which text of a cluster is the exemplar; the project's unless given.
-    level
-        Confidence level, a fraction.
+        Decides which text of a cluster is the exemplar, and starts the random stream of the
+        intervals; the project's unless given.
+    level, draws
+        Confidence level, a fraction, and resamples of the prompts.
 
     Raises
     ------
     OptionError
         When no item has such a stratum or label.
     """
-    check_level(level)
     seed = int(project.settings.get("seed", 0)) if seed is None else seed
-    groups = groups_of(project, by)
-    merged = dict(merge or {})
+    scope = Scope("coding", level=level, seed=seed, draws=draws)
     settled = consensus(project, codes)
-    by_group: dict[str, list[str]] = {}
-    for name, labels in groups.items():
-        for label in dict.fromkeys(merged.get(label, label) for label in labels):
-            if name in settled:
-                by_group.setdefault(label, []).append(name)
-    place = {code.key: i for i, code in enumerate(project.codebook.codes)}
+    by_group = _grouped(groups_of(project, by), dict(merge or {}), settled)
+    whole = {name for name, one in settled.items() if not one.open}
+    prompts = prompts_of_items(project)
     found = []
     for group in sorted(by_group):
-        sets: dict[tuple[str, ...], list[str]] = {}
-        whole = [name for name in by_group[group] if not settled[name].open]
-        for name in whole:
-            sets.setdefault(settled[name].given, []).append(name)
-        ordered = sorted(
-            sets.items(),
-            key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
-        )
-        clusters = tuple(
-            Cluster(keys, tuple(names), _share(len(names), len(whole), level))
-            for keys, names in ordered
-        )
-        n_open = len(by_group[group]) - len(whole)
-        found.append(_with_exemplar(group, clusters, len(whole), n_open, seed))
+        names = [name for name in by_group[group] if name in whole]
+        clusters = _clusters(project, group, names, settled, prompts, scope)
+        n_open = len(by_group[group]) - len(names)
+        known = {prompts.get(name, name) for name in names} if prompts else None
+        made = _with_exemplar(group, clusters, len(names), n_open, seed)
+        found.append(replace(made, n_prompts=None if known is None else len(known)))
+    return _with_shares(project, found, settled, prompts, scope)
+
+
+def _grouped(
+    groups: Mapping[str, tuple[str, ...]], merge: Mapping[str, str], settled: Mapping[str, Settled]
+) -> dict[str, list[str]]:
+    """item_ids of the settled texts of each group."""
+    found: dict[str, list[str]] = {}
+    for name, labels in groups.items():
+        for label in dict.fromkeys(merge.get(label, label) for label in labels):
+            if name in settled:
+                found.setdefault(label, []).append(name)
     return found
+
+
+def _clusters(
+    project: Project,
+    group: str,
+    items: Sequence[str],
+    settled: Mapping[str, Settled],
+    prompts: Mapping[str, str],
+    scope: Scope,
+) -> tuple[Cluster, ...]:
+    """The clusters of a group's texts, the largest first."""
+    place = {code.key: i for i, code in enumerate(project.codebook.codes)}
+    sets: dict[tuple[str, ...], list[str]] = {}
+    for name in items:
+        sets.setdefault(settled[name].given, []).append(name)
+    ordered = sorted(
+        sets.items(),
+        key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
+    )
+    parts = shares([names for _, names in ordered], items, prompts, scope, "clusters", group)
+    return tuple(
+        Cluster(keys, tuple(names), share)
+        for (keys, names), share in zip(ordered, parts, strict=True)
+    )
+
+
+def _with_shares(
+    project: Project,
+    groups: Sequence[GroupClusters],
+    settled: Mapping[str, Settled],
+    prompts: Mapping[str, str],
+    scope: Scope,
+) -> list[GroupClusters]:
+    """Add the share of each group's texts that show each code, with q over all of them."""
+    keys = [code.key for code in project.codebook.codes]
+    own = [{name for one in group.clusters for name in one.items} for group in groups]
+    items = [item.item_id for item in project.items if any(item.item_id in one for one in own)]
+    shown = {key: {name for name in items if key in settled[name].given} for key in keys}
+    rows = []
+    for group, names in zip(groups, own, strict=True):
+        mine = [name for name in items if name in names]
+        parts = shares([shown[key] for key in keys], mine, prompts, scope, "codes", group.group)
+        rows += [
+            against_others(key, part, shown[key], names, items, prompts, scope.level)
+            for key, part in zip(keys, parts, strict=True)
+        ]
+    q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
+    rows = [
+        row if row.p is None else replace(row, q=float(one))
+        for row, one in zip(rows, q, strict=True)
+    ]
+    n = len(keys)
+    return [
+        replace(group, shares=tuple(rows[i * n : (i + 1) * n])) for i, group in enumerate(groups)
+    ]
 
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:
@@ -172,11 +233,6 @@ def _keys(item: Item) -> Iterator[str]:
         yield from person.labels
 
 
-def _share(n: int, total: int, level: float) -> Interval:
-    low, high = wilson(n, total, level)
-    return Interval(float(low), float(high), level, "Wilson", total)
-
-
 def _with_exemplar(
     group: str, clusters: tuple[Cluster, ...], n_items: int, n_open: int, seed: int
 ) -> GroupClusters:
@@ -186,7 +242,7 @@ def _with_exemplar(
     largest = coded[0]
     exemplar = min(largest.items, key=lambda name: (_hash(f"{seed} {name}"), name))
     tied = sum(len(one.items) == len(largest.items) for one in coded)
-    return GroupClusters(group, clusters, n_items, n_open, exemplar, tied)
+    return GroupClusters(group, clusters, n_items, n_open, exemplar, tied=tied)
 
 
 def _hash(text: str) -> str:

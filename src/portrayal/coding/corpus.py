@@ -56,8 +56,15 @@ class Corpus:
     people: Callable[[pa.Array], Mapping[str, Spans]] | None = None
 
 
-def run_corpus(run: Run) -> Corpus:
+def run_corpus(run: Run, annotator: str | None = None) -> Corpus:
     """Return the texts of a run, with their people where they were annotated.
+
+    Parameters
+    ----------
+    run
+        The run.
+    annotator
+        Name of what found its people; as its settings say, unless given.
 
     Raises
     ------
@@ -73,7 +80,7 @@ def run_corpus(run: Run) -> Corpus:
         row["prompt_id"]: dict(row["strata"]) | {"text": row["text"]}
         for row in pq.ParquetFile(run.prompts_path).read().to_pylist()
     }
-    people = people_parts(run)
+    people = people_parts(run) if annotator is None else run.annotations(annotator).parts()
     return Corpus(
         str(run.path),
         prompts,

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from portrayal.coding.cues import CueHits, Mention
-from portrayal.measure import ROLES, Scope
+from portrayal.measure import ROLES, Scope, Tally
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.tally import FloatArray
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval
+from portrayal.registry import Component
 from portrayal.stats import clopper_pearson, upper_of_none
 
 NAME = "cue_counts.v1"
@@ -32,6 +33,19 @@ def cue_estimates(hits: CueHits, scope: Scope) -> Iterator[Estimate]:
     for domain in (ALL, *sorted(listed)):
         for model in (ALL, *sorted(models)):
             yield from _of_stratum(hits, domain, model, scope)
+
+
+def cue_counts(_: Tally, scope: Scope, *, hits: CueHits) -> Iterator[Estimate]:
+    """Yield what `cue_estimates` gives; cues are counted in texts, and the tally has none.
+
+    Parameters
+    ----------
+    scope
+        Settings of the audit.
+    hits
+        From `find_cues`.
+    """
+    yield from cue_estimates(hits, scope)
 
 
 def cue_rows(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
@@ -162,3 +176,17 @@ def _estimates(
             instruments={**scope.instruments, "cue_list": hits.cues.name},
             source=SOURCE,
         )
+
+
+CUE_COUNTS = Component(
+    name=NAME,
+    summary="How many texts use a term that names an identity, and of whom they use it.",
+    reads="words of every readable text, where its people are named, and a list of terms",
+    unit="story",
+    range="0 to 1; 0 comes with its upper bounds",
+    undefined_when="no text could be read",
+    equation="texts that use the term, or any term of its group, over readable texts; of a role, "
+    "texts in which it describes a character of that role",
+    source=SOURCE,
+    run=cue_counts,
+)

@@ -2,13 +2,13 @@
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from portrayal.annotate.hand.sheet import inert
+from portrayal.coding.clusters import SAMPLED
 from portrayal.coding.codes import Codes, read_codes
 from portrayal.coding.project import Item, Project
 from portrayal.errors import DataError
@@ -105,13 +105,15 @@ def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequen
     replies = {(one.item_id, one.field): one for one in codes.replies if one.rater == rater}
     notes = {one.item_id: one.note for one in codes.replies if one.rater == rater}
     rows: list[Sequence[Any]] = []
-    strata = Counter(_stratum(item) for item in items)
+    sizes: dict[str, float] = {}
+    for item in items:
+        sizes[_stratum(item)] = sizes.get(_stratum(item), 0.0) + item.weight
     for item in items:
         roles = {one.slot: one.role for one in item.people}
         cells = {
             "text_id": item.item_id,
             "stratum": _stratum(item),
-            "stratum_size": str(round(item.weight * strata[_stratum(item)])),
+            "stratum_size": str(round(sizes[_stratum(item)])),
             **{name: item.strata.get(name, "") for name in FACTS},
             "subject_role": roles.get("subject", ""),
             "object_role": roles.get("object", ""),
@@ -128,7 +130,9 @@ def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequen
 
 
 def _stratum(item: Item) -> str:
-    return " · ".join(item.strata.values()) or "all"
+    """What a text was drawn as; of a text that no sample drew, its strata but the prompt."""
+    own = (value for name, value in item.strata.items() if name != "prompt_id")
+    return item.strata.get(SAMPLED) or " · ".join(own) or "all"
 
 
 def _sentence_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequence[Any]]:

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from portrayal.coding.schema import DISPUTES, SCHEMA
 from portrayal.errors import DataError, OptionError
 
 KINDS = ("human", "llm", "adjudicated")
@@ -24,26 +25,6 @@ ABOUT = ("code", "field", "note", "done")
 """What a click answers: a code, a field, the note, or whether the rater is done with the text."""
 LONGEST = 20_000
 """Characters of a note or an answer."""
-
-_SCHEMA = """
-create table if not exists raters (
-    rater text primary key, name text not null, kind text not null, since text not null
-) without rowid;
-create table if not exists clicks (
-    seq integer primary key autoincrement, click_id text not null unique, rater text not null,
-    item_id text not null, about text not null, key text not null, value text, before text,
-    at text not null, undone integer not null default 0
-);
-create index if not exists clicks_of_rater on clicks (rater, undone, seq);
-create table if not exists answers (
-    rater text not null, item_id text not null, about text not null, key text not null,
-    value text not null, at text not null, kind text not null,
-    primary key (rater, item_id, about, key)
-) without rowid;
-create index if not exists answers_done on answers (rater, item_id, value) where about = 'done';
-create index if not exists answers_of_item on answers (item_id, kind);
-create table if not exists disputes (item_id text primary key) without rowid;
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +80,7 @@ class Store:
         self._writing = threading.Lock()
         try:
             with self._lend() as connection:
-                connection.executescript(_SCHEMA)
+                connection.executescript(SCHEMA)
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"{self.path} cannot be used as a store of codes: {error}. It must be a file that "
@@ -187,6 +168,23 @@ class Store:
             raise OptionError(f"{shown!r} is the name of {said} here; take another.")
         return key
 
+    def code_of(self, rater: str) -> str | None:
+        """Return what is kept of a rater's personal code; None without one."""
+        rows = self._read("select kept from rater_codes where rater = ?", (rater,))
+        return str(rows[0][0]) if rows else None
+
+    def keep_code(self, rater: str, kept: str) -> str:
+        """Keep what `hashed` gave for a rater's code, where there is none; return what is kept."""
+        with self._write() as connection:
+            connection.execute("insert or ignore into rater_codes values (?, ?)", (rater, kept))
+        return self.code_of(rater) or kept
+
+    def forget_code(self, rater: str) -> bool:
+        """Forget a rater's personal code; return whether there was one."""
+        with self._write() as connection:
+            query = "delete from rater_codes where rater = ?"
+            return connection.execute(query, (rater,)).rowcount > 0
+
     def save(self, click: Click) -> int:
         """Write a click to the disk and return its sequence number; a repeated one counts once.
 
@@ -251,20 +249,34 @@ class Store:
         rows = self._read(query, (rater, item_id))
         return {(about, key): value for about, key, value in rows}
 
-    def done(self, rater: str) -> set[str]:
-        """Return the texts that a rater is done with."""
-        query = "select item_id from answers where about = 'done' and rater = ? and value = '1'"
-        return {row[0] for row in self._read(query, (rater,))}
+    def marked(self, what: str = DISPUTES) -> tuple[int, set[str]]:
+        """Return the number of the last change, and the texts that `what` marks.
 
-    def n_done(self, rater: str) -> int:
-        """Return how many texts a rater is done with."""
-        query = "select count(*) from answers where about = 'done' and rater = ? and value = '1'"
-        return int(self._read(query, (rater,))[0][0])
+        `DISPUTES` marks those on which the human raters that are done with them differ; a rater's
+        key those that the rater is done with.
+        """
+        query = "select item_id from answers where about = 'done' and rater = ? and value = '1'"
+        given: tuple[str, ...] = (what,)
+        if what == DISPUTES:
+            query, given = "select item_id from disputes", ()
+        with self._lend() as connection:
+            connection.execute("begin")
+            last = connection.execute("select coalesce(max(seq), 0) from changes").fetchone()[0]
+            items = {row[0] for row in connection.execute(query, given)}
+            connection.execute("commit")
+        return int(last), items
+
+    def changes(self, what: str, after: int) -> list[tuple[int, str, bool]]:
+        """Return what became marked or unmarked after a change: (number, item_id, is marked)."""
+        query = "select seq, item_id, marked from changes where what = ? and seq > ? order by seq"
+        return [
+            (seq, item, bool(is_marked))
+            for seq, item, is_marked in self._read(query, (what, after))
+        ]
 
     def disputed(self) -> set[str]:
         """Return the texts on which the human raters that are done with them differ."""
-        query = "select item_id from disputes"
-        return {row[0] for row in self._read(query)}
+        return self.marked()[1]
 
     def is_disputed(self, item_id: str) -> bool:
         """Whether the human raters that are done with a text differ."""

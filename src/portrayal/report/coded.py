@@ -12,8 +12,10 @@ from portrayal.report.coded_tables import (
     code_names,
     codes_by_group,
     cue_counts,
+    cue_places,
     cue_rows,
     cue_table,
+    share_sentences,
     undefined_sentences,
 )
 from portrayal.report.figures.figure import Table
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from portrayal.coding.agreement import Agreement, Compared
     from portrayal.coding.clusters import GroupClusters
     from portrayal.coding.codes import Codes
-    from portrayal.coding.roles import RoleCounts
+    from portrayal.coding.roles import RoleCount, RoleCounts
     from portrayal.run.directory import Run
 
 _ROLES = {"neutral": "Base", "dominant": "Dom", "subordinate": "Sub"}
@@ -76,6 +78,7 @@ class Section:
     warning: str
     groups: tuple[GroupView, ...]
     codes: Table | None
+    shares: tuple[str, ...]
     people: RatersView
     pairs: tuple[RatersView, ...]
     models: tuple[RatersView, ...]
@@ -84,17 +87,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Coded:
-    """What was read and coded: a section for each project, and counts of cues."""
+    """What was read and coded: a section for each project, and counts of cues, whole and split."""
 
     sections: tuple[Section, ...]
     cues: Table | None
+    cue_places: Table | None
 
 
 def sections(view: View) -> Coded | None:
     """Return what was read and coded in a run; None where nothing was."""
     folder = view.run.path / "coding"
-    if not folder.is_dir():
-        return None
     from portrayal.coding import open_project
     from portrayal.coding.codes import read_codes
 
@@ -104,8 +106,8 @@ def sections(view: View) -> Coded | None:
         codes = read_codes(project)
         if codes.done and project.codebook.codes:
             found.append(section(project, codes, level=view.level, seed=view.seed))
-    cues = cue_table(cue_rows(view.run))
-    return Coded(tuple(found), cues) if found or cues else None
+    rows = cue_rows(view.run)
+    return Coded(tuple(found), cue_table(rows), cue_places(rows)) if found or rows else None
 
 
 def section(
@@ -125,7 +127,7 @@ def section(
     groups = cluster_codes(project, codes, by=by, merge=merge, level=level)
     said = agreement(project, codes, level=level, seed=seed)
     run = run_of(project)
-    names = _counts_by_role(project, groups, run)
+    names = _counts_by_role(project, groups, run, level, seed)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
     return Section(
@@ -133,7 +135,8 @@ def section(
         _facts(project, codes, said, level),
         short(project.codebook.warning or "", 400),
         tuple(_group(project, group, names, cue_counts(cues, group.group)) for group in groups),
-        codes_by_group(project, groups, level) if settled else None,
+        codes_by_group(project, groups) if settled else None,
+        share_sentences(groups) if settled else (),
         _people(project, said),
         tuple(_raters(project, pair, " and ".join(pair.raters)) for pair in said.pairs),
         tuple(_model(project, model) for model in said.models),
@@ -175,6 +178,7 @@ def write_coding_report(
 
     shown = section(project, read_codes(project), by=by, merge=merge, level=level, seed=seed)
     run = run_of(project)
+    rows = [] if run is None else cue_rows(run)
     loader = PackageLoader("portrayal.report", "templates")
     environment = Environment(
         loader=loader,
@@ -185,7 +189,7 @@ def write_coding_report(
     )
     style = environment.loader.get_source(environment, "style.css")[0]  # type: ignore[union-attr]
     text = environment.get_template("coding.html.j2").render(
-        coded=Coded((shown,), None if run is None else cue_table(cue_rows(run))),
+        coded=Coded((shown,), cue_table(rows), cue_places(rows)),
         style=Markup(style),  # noqa: S704
         title=shown.title,
         version=__version__,
@@ -199,7 +203,7 @@ def _facts(
     project: "Project", codes: "Codes", said: "Agreement", level: float
 ) -> tuple[tuple[str, str], ...]:
     how = project.settings.get("how") or {}
-    drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run")
+    drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run" and value)
     people = ", ".join(f"{name} ({n:,})" for name, n in said.people.n_done.items())
     models = ", ".join(f"{m.raters[1]} ({m.n_done[m.raters[1]]:,})" for m in said.models)
     rows = [
@@ -254,8 +258,16 @@ def _character(
     of_name = counts.get(((person.name or "").casefold(), item.strata.get("domain") or "all"))
     cells: tuple[tuple[str, str], ...] = ()
     if of_name is not None:
-        cells = tuple((f"# {label}", f"{of_name[role]:,}") for role, label in _ROLES.items())
+        cells = tuple((f"# {label}", _counted(of_name[role])) for role, label in _ROLES.items())
     return Character(person.slot, short(f"{name}: {told}" if told else name, 120), cells)
+
+
+def _counted(count: "RoleCount") -> str:
+    said = f"{count.n:,}"
+    if count.interval is None:
+        return said
+    low, high = (round(bound) for bound in (count.interval.low, count.interval.high))
+    return f"{said} ({low:,}{fmt.DASH}{high:,})"
 
 
 def _passage(item: "Item") -> Passage:
@@ -275,7 +287,11 @@ def _passage(item: "Item") -> Passage:
 
 
 def _counts_by_role(
-    project: "Project", groups: "Sequence[GroupClusters]", run: "Run | None"
+    project: "Project",
+    groups: "Sequence[GroupClusters]",
+    run: "Run | None",
+    level: float,
+    seed: int,
 ) -> "Mapping[tuple[str, str], RoleCounts]":
     from portrayal.coding.roles import role_counts
 
@@ -283,7 +299,8 @@ def _counts_by_role(
         return {}
     exemplars = {group.exemplar for group in groups}
     people = [p for item in project.items if item.item_id in exemplars for p in item.people]
-    return role_counts(run, (person.name for person in people if person.name))
+    names = (person.name for person in people if person.name)
+    return role_counts(run, names, level=level, seed=seed)
 
 
 def _people(project: "Project", said: "Agreement") -> RatersView:

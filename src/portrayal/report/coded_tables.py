@@ -1,18 +1,20 @@
 """Tables of what was coded: codes by group, clusters, agreement, and cues."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Table
 from portrayal.report.inert import short
-from portrayal.stats import wilson
+from portrayal.report.view import FEW_PROMPTS
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
     from portrayal.coding.agreement import Compared, Figure
     from portrayal.coding.clusters import GroupClusters
+    from portrayal.records import Null
     from portrayal.run.directory import Run
 
 CLUSTERS = 8
@@ -32,17 +34,71 @@ def code_names(project: "Project") -> dict[str, str]:
     return {code.key: short(code.name, 40) for code in project.codebook.codes}
 
 
-def codes_by_group(project: "Project", groups: "Sequence[GroupClusters]", level: float) -> Table:
-    """Return how many texts of each group show each code, with Wilson's interval of the share."""
+def codes_by_group(project: "Project", groups: "Sequence[GroupClusters]") -> Table:
+    """Return the share of each group's texts that show each code, with what chance gives."""
+    names = code_names(project)
     rows = []
     for group in groups:
-        for key, name in code_names(project).items():
-            n = sum(len(one.items) for one in group.clusters if key in one.codes)
-            low, high = (float(x) for x in wilson(n, group.n_items, level))
-            share = fmt.share(n / group.n_items) if group.n_items else fmt.NOTHING
-            cells = (f"{n:,}", f"{group.n_items:,}", share, fmt.span(low, high, "share"))
-            rows.append((short(group.group, 40), name, *cells))
-    return Table(("Group", "Code", "Texts", "of", "Share", "Interval"), tuple(rows), 2)
+        for one in group.shares:
+            share = one.share
+            rows.append(
+                (
+                    short(group.group, 40),
+                    names[one.code],
+                    f"{share.n:,}",
+                    f"{share.of:,}",
+                    fmt.share(share.value),
+                    fmt.interval(share.interval, "share"),
+                    _chance(one.null),
+                    fmt.probability(one.p),
+                    fmt.probability(one.q),
+                )
+            )
+    heads = ("Group", "Code", "Texts", "of", "Share", "Interval", "By chance", "p", "q")
+    return Table(heads, tuple(rows), 2)
+
+
+def share_sentences(groups: "Sequence[GroupClusters]") -> tuple[str, ...]:
+    """Return how the intervals and chances of shares were made, and which are missing or weak."""
+    found = []
+    if all(group.n_prompts is None for group in groups):
+        found.append(
+            "No prompts are known: intervals are Wilson’s, which take texts as independent."
+        )
+    else:
+        found.append(
+            "Intervals resample the prompts with their texts, or count each prompt once where none "
+            "differs from another."
+        )
+    few = [
+        f"{short(group.group, 40)} ({group.n_prompts})"
+        for group in groups
+        if group.n_prompts is not None and 0 < group.n_prompts < FEW_PROMPTS
+    ]
+    if few:
+        found.append(
+            f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}; one prompt "
+            "alone gives no interval."
+        )
+    if any(one.null for group in groups for one in group.shares):
+        found.append(
+            "“By chance” is the range of the share if group labels were permuted within each "
+            "prompt; p is the chance of a count as unlikely as this one, and q corrects it for all "
+            "rows (Benjamini–Hochberg); neither where every arrangement gives one count."
+        )
+    why: dict[str, list[str]] = {}
+    for group in groups:
+        for reason in dict.fromkeys(one.no_null for one in group.shares if one.no_null):
+            why.setdefault(reason, []).append(short(group.group, 40))
+    found += [f"Nothing by chance for {fmt.listed(who)}: {said}." for said, who in why.items()]
+    return tuple(found)
+
+
+def _chance(null: "Null | None") -> str:
+    """The range that chance gives; one share where labels can be moved and nothing changes."""
+    if null is not None and null.low == null.high:
+        return fmt.share(null.low)
+    return fmt.interval(null, "share")
 
 
 def clusters_of(project: "Project", group: "GroupClusters") -> Table:
@@ -51,9 +107,9 @@ def clusters_of(project: "Project", group: "GroupClusters") -> Table:
     rows = [
         (
             " + ".join(names[key] for key in one.codes) or "none of the codes",
-            f"{len(one.items):,}",
-            fmt.share(len(one.items) / group.n_items),
-            fmt.interval(one.interval, "share"),
+            f"{one.share.n:,}",
+            fmt.share(one.share.value),
+            fmt.interval(one.share.interval, "share"),
         )
         for one in group.clusters[:CLUSTERS]
     ]
@@ -103,51 +159,101 @@ def undefined_sentences(project: "Project", compared: "Compared") -> list[str]:
 
 
 def cue_rows(run: "Run") -> list[dict[str, Any]]:
-    """Return the rows of `coding/cues.json` over all models and domains; none without the file."""
+    """Return counts of cues as rows: those of `coding/cues.json`, or else those of the audit.
+
+    Whoever searched with a list of their own reads that one; none where nothing was counted.
+    """
     path = run.path / "coding" / "cues.json"
     try:
-        rows = json.loads(path.read_text("utf-8"))["cues"]
-        wanted = [row for row in rows if row["domain"] == row["model"] == "all"]
-        [_cue(row, wanted) for row in wanted]
+        rows = list(json.loads(path.read_text("utf-8"))["cues"])
+        if cue_table(rows) is not None:
+            cue_places(rows)
+            return rows
     except (OSError, ValueError, KeyError, TypeError):
+        pass
+    from portrayal.coding import cuecounts
+
+    if not run.estimates_path.is_file():
         return []
-    return wanted
+    return cuecounts.cue_rows([e for e in run.records if e.measure == cuecounts.NAME])
 
 
 def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
-    """Return counts of cues by role, of what `cue_rows` gave; None where it gave nothing."""
-    found = [_cue(row, rows) for row in rows if row["role"] == "all"]
-    heads = ("Cues", "Term", "Texts", "# Base", "# Dom", "# Sub", "Share", "Interval")
+    """Return counts of cues by role, over all models and domains; None without any."""
+    pooled = [row for row in rows if row["domain"] == row["model"] == "all"]
+    found = [
+        (
+            short(row["cues"], 30),
+            _term(row),
+            f"{row['texts']:,}",
+            *_by_role(row, pooled),
+            *_certainty(row),
+        )
+        for row in pooled
+        if row["role"] == "all"
+    ]
+    roles = ("# Base", "# Dom", "# Sub")
+    heads = ("Cues", "Term", "Texts", *roles, "Share", "Interval", "These prompts alone")
     return Table(heads, tuple(found), 2) if found else None
+
+
+def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
+    """Return counts of each group's cues by model, by domain and by role; None without any."""
+    terms = Counter((row["cues"], *_place(row)) for row in rows)
+    found = []
+    for row in rows:
+        only = terms[row["cues"], *_place(row)] == 1
+        split = [name for name in ("model", "domain", "role") if row[name] != "all"]
+        if len(split) == 1 and (row["cue"] == "any" or only):
+            cells = (f"{row['texts']:,}", f"{row['of_texts']:,}", *_certainty(row))
+            found.append((short(row["cues"], 30), split[0], short(row[split[0]], 40), *cells))
+    heads = ("Cues", "By", "Of", "Texts", "of", "Share", "Interval", "These prompts alone")
+    found.sort(key=lambda cells: ("model", "domain", "role").index(cells[1]))
+    return Table(heads, tuple(found), 3) if found else None
 
 
 def cue_counts(rows: Sequence[dict[str, Any]], group: str) -> tuple[tuple[str, str], ...]:
     """Return in how many texts any term of a group describes a character of each role."""
-    for row in rows:
+    pooled = [row for row in rows if row["domain"] == row["model"] == "all"]
+    for row in pooled:
         if (row["cues"], row["cue"], row["role"]) == (group, "any", "all"):
-            return tuple(zip(("# Base", "# Dom", "# Sub"), _cue(row, rows)[3:6], strict=True))
+            return tuple(zip(("# Base", "# Dom", "# Sub"), _by_role(row, pooled), strict=True))
     return ()
 
 
-def _cue(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def _place(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["model"], row["domain"], row["role"]
+
+
+def _term(row: dict[str, Any]) -> str:
+    return "any of them" if row["cue"] == "any" else short(row["cue"], 40)
+
+
+def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     by_role = {
         one["role"]: one["texts"]
-        for one in rows
+        for one in pooled
         if (one["cues"], one["cue"]) == (row["cues"], row["cue"])
     }
-    roles = (by_role.get(role) for role in ("neutral", "dominant", "subordinate"))
-    bounds = row["interval"] or row["exact_interval"]
-    said = fmt.NOTHING if bounds is None else fmt.span(bounds["low"], bounds["high"], "share")
+    counts = (by_role.get(role) for role in ("neutral", "dominant", "subordinate"))
+    return tuple(fmt.NOTHING if n is None else f"{n:,}" for n in counts)
+
+
+def _certainty(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Share, clustered interval, and exact interval, which is one-sided where nothing was found."""
+    exact = _bounds(row["exact_interval"])
     if row["upper_of_none"] is not None:
-        said = f"below {fmt.share(row['upper_of_none'])}"
-    return (
-        short(row["cues"], 30),
-        "any of them" if row["cue"] == "any" else short(row["cue"], 40),
-        f"{row['texts']:,}",
-        *(fmt.NOTHING if n is None else f"{n:,}" for n in roles),
-        fmt.share(row["share"]),
-        said,
-    )
+        exact = f"below {_small(row['upper_of_none'])}"
+    return fmt.share(row["share"]), _bounds(row["interval"]), exact
+
+
+def _bounds(bounds: dict[str, Any] | None) -> str:
+    return fmt.NOTHING if bounds is None else fmt.span(bounds["low"], bounds["high"], "share")
+
+
+def _small(share: float) -> str:
+    """A share in percent with two digits, however small: it is a bound, and 0 is none."""
+    return f"{100 * share:.2g}{fmt.PERCENT}" if share < 0.001 else fmt.share(share)
 
 
 def _figure(figure: "Figure | None") -> str:

@@ -47,6 +47,7 @@ MEASURES = {
     "scenario_likelihood": "Shares by scenario",
     "pair_roles": "Who stands over whom",
     "outcomes": "Outcomes",
+    "cue_counts": "Terms that name identities",
     "agency_share": "Agentic and communal sentences",
     "agency_gap": "Difference in agency",
     "agency_variance": "Variance of agency",

@@ -27,7 +27,13 @@ from portrayal.stats.bootstrap import (
     log_share_influence,
 )
 from portrayal.stats.effects import cohens_d
-from portrayal.stats.exact import clopper_pearson, upper_of_none
+from portrayal.stats.exact import (
+    chance_p,
+    chance_range,
+    clopper_pearson,
+    count_by_chance,
+    upper_of_none,
+)
 from portrayal.stats.log_odds import (
     clustered_log_odds,
     informative_prior,
@@ -47,6 +53,8 @@ __all__ = [
     "benjamini_hochberg",
     "beyond_chance",
     "bias_index",
+    "chance_p",
+    "chance_range",
     "clopper_pearson",
     "cluster_robust_t",
     "cluster_weights",
@@ -54,6 +62,7 @@ __all__ = [
     "cohen_parts",
     "cohens_d",
     "cohens_kappa",
+    "count_by_chance",
     "divide",
     "exact_test",
     "expanded_percentile",

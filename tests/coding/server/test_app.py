@@ -4,7 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from portrayal.cli_code import app
 from portrayal.coding import open_project
 from portrayal.coding.codes import read_codes
 from servers.raters_page import Client, Page
@@ -37,6 +39,57 @@ def test_a_new_name_is_asked_about_once(client: Make, page: Page) -> None:
     status, _, text = browser.post("/begin", form=browser.form, name="\u202e")
     assert status == 400
     assert "name has 1 to 60 characters" in text
+
+
+def test_another_browser_needs_the_personal_code(client: Make, page: Page, folder: Path) -> None:
+    first = client().begin(page.token, "Pia")
+    code = Client.codes[page.token, "pia"]
+    given = {"name": " pIA", "does": "rate"}
+    again = first.post("/begin", form=first.form, **given)
+    assert (again[0], again[1]["location"]) == (303, "/next")  # this browser knows her
+
+    other = client()
+    other.enter(page.token)
+    status, _, text = other.post("/begin", form=other.form, **given)
+    assert status == 200
+    assert "Somebody called <bdi>pIA</bdi> codes here" in text
+    assert code not in text
+    assert other.ask("GET", "/next")[1]["location"] == "/"
+    status, _, text = other.post("/begin", form=other.form, code="2222-2222", **given)
+    assert status == 403
+    assert "not the code of this name" in text
+    typed = code.upper().replace("-", " ")
+    assert other.post("/begin", form=other.form, code=typed, **given)[0] == 303
+    assert other.ask("GET", "/next")[1]["location"] == "/text/1"
+
+    stored = (folder / "codes.sqlite").read_bytes() + (folder / "codes.sqlite-wal").read_bytes()
+    assert code.encode() not in stored
+    assert code.replace("-", "").encode() not in stored
+
+
+def test_a_second_rater_in_a_browser_ends_the_memory_of_the_first(client: Make, page: Page) -> None:
+    browser = client().begin(page.token, "Quinn")
+    browser.begin(page.token, "Rae")
+    given = {"form": browser.form, "name": "Quinn", "does": "rate"}
+    assert browser.post("/begin", **given)[0] == 200
+    assert browser.post("/begin", code=Client.codes[page.token, "quinn"], **given)[0] == 303
+
+
+def test_a_lost_code_is_reset_on_the_command_line(client: Make, page: Page, folder: Path) -> None:
+    client().begin(page.token, "Sol").click(1, "done")
+    lost = Client.codes[page.token, "sol"]
+
+    def command(*options: str) -> str:
+        done = CliRunner().invoke(app, ["raters", str(folder), *options])
+        assert done.exception is None or "no rater called" in str(done.exception)
+        return done.output + str(done.exception or "")
+
+    assert "Sol: done with 1 texts" in command()
+    assert "given a new code" in command("--reset", "sol")
+    assert "no rater called" in command("--reset", "sol")
+    browser = client().begin(page.token, "Sol")
+    assert Client.codes[page.token, "sol"] != lost
+    assert browser.ask("GET", "/next")[1]["location"] == "/text/2"
 
 
 def test_raters_do_not_see_each_other(client: Make, page: Page) -> None:
@@ -112,15 +165,14 @@ def test_adjudication(client: Make, page: Page, folder: Path) -> None:
         rater.click(4, "done")
     browser = client()
     browser.enter(page.token)
-    status, _, text = browser.post(
-        "/begin", form=browser.form, name="Bo", does="adjudicate", sure="yes"
-    )
+    status, _, text = browser.post("/begin", form=browser.form, name="Bo", does="adjudicate")
     assert status == 400
     assert "may not adjudicate" in text
     cleo = client().begin(page.token, "Cleo", "adjudicate")
     _, _, text = cleo.ask("GET", "/text/4")
     assert "because of model_minority" in text
-    assert "<b>Rater 1</b>: Frozen in time, Noble savage" in text
+    assert "<b>Rater 1</b>: Noble savage, Frozen in time" in text
+    assert text.count('<span class="small">1 of 2</span>') == 2
     assert 'data-key="frozen_in_time" checked data-agreed' in text
     assert ">Ann<" not in text
     assert cleo.ask("GET", "/text/5")[0] == 404

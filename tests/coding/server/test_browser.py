@@ -157,6 +157,33 @@ def said(folder: Path) -> dict[tuple[str, str], list[str]]:
     return found
 
 
+def test_a_rater_goes_on_in_another_browser_with_the_code(
+    one: Any, other: Any, served: Callable[..., Page], tmp_path: Path
+) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    page = served(project(tmp_path / "p").folder)
+    one.get(page.url)
+    until(lambda: one.find_element("id", "name")).send_keys("Eva", Keys.ENTER)
+    code = until(lambda: one.find_element("id", "code")).text
+    until(lambda: focus(one) == "BUTTON")
+    press(one, Keys.ENTER)
+    until(lambda: at(one, 1))
+    press(one, Keys.ENTER)
+    until(lambda: at(one, 2))
+
+    other.get(page.url)
+    until(lambda: other.find_element("id", "name")).send_keys("eva", Keys.ENTER)
+    for typed in ("2222-2222", code):
+        until(lambda: "Somebody called" in other.page_source and focus(other) == "INPUT")
+        press(other, typed, Keys.ENTER)
+        if typed != code:
+            until(lambda: "not the code of this name" in other.page_source)
+    until(lambda: at(other, 2))
+    begin(one, page, "Eva", new=False)
+    assert at(one, 2)
+
+
 def test_coding_by_keyboard_alone(one: Any, served: Callable[..., Page], tmp_path: Path) -> None:
     from selenium.webdriver.common.keys import Keys
 
@@ -237,6 +264,8 @@ def test_two_raters_at_once(
     field.send_keys("Cleo")
     one.find_element("css selector", "[value=adjudicate]").click()
     field.send_keys(Keys.ENTER)
+    until(lambda: one.find_element("id", "code") and focus(one) == "BUTTON")
+    press(one, Keys.ENTER)
     until(lambda: at(one, 1))
     assert "Rater 2" in one.find_element("css selector", ".others").text
     press(one, Keys.ARROW_RIGHT)

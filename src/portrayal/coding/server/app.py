@@ -13,6 +13,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from portrayal.coding.personal import hashed, is_code, make_code
 from portrayal.coding.server.address import Address
 from portrayal.coding.server.clicks import click_of, undo_of
 from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk, Reader, pack, unpack
@@ -22,6 +23,8 @@ from portrayal.errors import OptionError
 
 MOST = 256 * 1024
 """Bytes of a form or click."""
+REMEMBERED = 180 * 24 * 3600
+"""Seconds for which a browser knows its rater."""
 Form = dict[str, str]
 
 
@@ -126,25 +129,50 @@ class _Views:
         return self._admitted(RedirectResponse("/", 303))
 
     async def begin(self, request: Request) -> Response:
-        """Take a rater's name; a new one is asked about once, in case it was mistyped."""
+        """Take a rater's name, and the personal code where this browser does not know the rater."""
         form = await _form(request)
         if not self._inside(request) or not self.gate.takes_form(form.get("form", "")):
             return self._refused()
-        name, sure = form.get("name", ""), form.get("sure") == "yes"
+        name, code = " ".join(form.get("name", "").split()), form.get("code", "")
         does = ADJUDICATES if form.get("does") == ADJUDICATES else RATES
-        return await run_in_threadpool(self._begun, name, does, sure)
 
-    def _begun(self, name: str, does: str, sure: bool) -> Response:
-        try:
-            reader = self.desk.reader(name, does)
-            if not sure and does == RATES and self.desk.store.rater(reader.name) is None:
-                return HTMLResponse(self.pages.new_rater(reader.name))
-            self.desk.begin(reader)
-        except OptionError as error:
-            return HTMLResponse(self.pages.welcome(name, str(error)), 400)
-        answer = RedirectResponse("/next", 303)
-        self._set(answer, f"{self.gate.cookie}_reader", pack(name, does))
-        return answer
+        def work() -> Response:
+            try:
+                reader = self.desk.reader(name, does)
+                asked = self._asked(reader, name, code, self._reader(request))
+                if asked is not None:
+                    return asked
+                self.desk.begin(reader)
+            except OptionError as error:
+                return HTMLResponse(self.pages.welcome(name, str(error)), 400)
+            answer = RedirectResponse("/next", 303)
+            self._set(answer, f"{self.gate.cookie}_reader", pack(name, does), REMEMBERED)
+            return answer
+
+        return await run_in_threadpool(work)
+
+    def _asked(self, reader: Reader, name: str, code: str, last: Reader | None) -> Response | None:
+        """What a rater is asked before going on; None where the browser or the code will do."""
+        desk, person = self.desk, self.desk.person(reader)
+        is_known = desk.store.rater(reader.name) is not None
+        if is_known:
+            desk.begin(reader)  # a name of another kind is refused here
+        kept = desk.store.code_of(person)
+        if kept is None:
+            if not is_code(code):
+                page = self.pages.new_rater(name, reader.does, make_code(), is_new=not is_known)
+                return HTMLResponse(page)
+            kept = desk.store.keep_code(person, hashed(code))
+        elif last is not None and desk.person(last) == person:
+            return None
+        if not code:
+            return HTMLResponse(self.pages.code(name, reader.does))
+        if self.gate.is_shut:
+            return self._shut()
+        if not self.gate.takes_code(code, kept):
+            said = "That is not the code of this name."
+            return HTMLResponse(self.pages.code(name, reader.does, said), 403)
+        return None
 
     async def next(self, request: Request) -> Response:
         """Go to the first text that the reader is not done with."""
@@ -243,15 +271,15 @@ class _Views:
         self._set(answer, self.gate.cookie, self.gate.session)
         return answer
 
-    def _set(self, answer: Response, name: str, value: str) -> None:
-        answer.set_cookie(name, value, httponly=True, samesite="strict", path="/")
+    def _set(self, answer: Response, name: str, value: str, seconds: int | None = None) -> None:
+        answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="strict", path="/")
 
     def _refused(self) -> Response:
         words = "Open the whole address that the command printed, with its token."
         return HTMLResponse(self.pages.message("This page needs its address", words), 403)
 
     def _shut(self) -> Response:
-        words = "Too many wrong tokens or passwords. Wait a minute and try again."
+        words = "Too many wrong tokens, passwords or codes. Wait a minute and try again."
         return HTMLResponse(self.pages.message("Wait a minute", words), 429)
 
 

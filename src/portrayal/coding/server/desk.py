@@ -6,7 +6,12 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
+
 from portrayal.coding.project import Item, Project
+from portrayal.coding.ratings import BoolArray, IntArray
+from portrayal.coding.schema import DISPUTES
+from portrayal.coding.server.marks import Marks
 from portrayal.coding.store import Store, rater_key
 from portrayal.errors import OptionError
 
@@ -47,6 +52,7 @@ class Desk:
         self.items: tuple[Item, ...] = project.items
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
+        self._marks = Marks(store, self.place)
 
     def reader(self, name: str, does: str) -> Reader:
         """Return the reader of this name, without adding anybody.
@@ -61,6 +67,10 @@ class Desk:
             name = f"{' '.join(name.split())}{_SUFFIX}"
         return Reader(rater_key(name), " ".join(name.split()), does)
 
+    def person(self, reader: Reader) -> str:
+        """Return the key of whoever a reader is, rating or adjudicating."""
+        return reader.key.removesuffix(_SUFFIX)
+
     def begin(self, reader: Reader) -> Reader:
         """Add a reader to the store where new."""
         self.store.enrol(reader.name, reader.kind)
@@ -71,18 +81,17 @@ class Desk:
         found = self.store.rater(reader.name)
         return found is not None and found[1] == reader.kind
 
-    def queue(self, reader: Reader) -> list[int]:
+    def queue(self, reader: Reader) -> IntArray:
         """Return the places of the texts that a reader has to see, in order."""
+        return np.flatnonzero(self._queued(reader))
+
+    def _queued(self, reader: Reader) -> BoolArray:
+        """Whether a reader has to see the text at each place, shape (n_items + 1,)."""
         if reader.does == RATES:
-            return list(range(1, len(self.items) + 1))
-        own = self._rater_of(reader)
-        seen = self.store.done(own) if self.store.rater(own) else None
-        disputed = self.store.disputed()
-        return sorted(
-            self.place[item]
-            for item in disputed
-            if item in self.place and (seen is None or item in seen)
-        )
+            return np.arange(len(self.items) + 1) > 0
+        own = self.person(reader)
+        disputed = self._marks.of(DISPUTES)
+        return disputed & self._marks.of(own) if self.store.rater(own) else disputed
 
     def item(self, reader: Reader, place: int) -> Item | None:
         """Return the text at a place; None where the reader has none there."""
@@ -93,25 +102,34 @@ class Desk:
 
     def next_place(self, reader: Reader, after: int = 0) -> int | None:
         """Return the first place after `after` that a reader is not done with, else any other."""
-        done = self.store.done(reader.key)
-        left = [p for p in self.queue(reader) if self.items[p - 1].item_id not in done]
-        return next((p for p in left if p > after), left[0] if left else None)
+        left = np.flatnonzero(self._queued(reader) & ~self._marks.of(reader.key))
+        if not left.size:
+            return None
+        at = np.searchsorted(left, after, side="right")
+        return int(left[at % left.size])
 
-    def progress(self, reader: Reader, queue: list[int] | None = None) -> tuple[int, int]:
-        """Return how many texts a reader is done with, and of how many; `queue` where known."""
-        if reader.does == RATES:
-            return self.store.n_done(reader.key), len(self.items)
-        done = self.store.done(reader.key)
-        queue = self.queue(reader) if queue is None else queue
-        return sum(self.items[p - 1].item_id in done for p in queue), len(queue)
+    def around(self, reader: Reader, place: int) -> tuple[int | None, int | None]:
+        """Return the places before and after a place in a reader's queue."""
+        queue = self.queue(reader)
+        before, after = queue[queue < place], queue[queue > place]
+        return (
+            int(before[-1]) if before.size else None,
+            int(after[0]) if after.size else None,
+        )
+
+    def progress(self, reader: Reader) -> tuple[int, int]:
+        """Return how many texts a reader is done with, and of how many."""
+        queued = self._queued(reader)
+        done = queued & self._marks.of(reader.key)
+        return int(done.sum()), int(queued.sum())
 
     def adjudication_is_open(self) -> bool:
         """Whether every rater is done with every text, and there are two or more."""
         raters = self.store.raters("human")
-        return len(raters) >= 2 and all(self.store.n_done(r) >= len(self.items) for r in raters)
+        return len(raters) >= 2 and all(self._marks.of(r)[1:].all() for r in raters)
 
     def _may_settle(self, reader: Reader, item: Item) -> bool:
-        own = self._rater_of(reader)
+        own = self.person(reader)
         if not self.store.is_disputed(item.item_id):
             return False
         return (
@@ -130,10 +148,6 @@ class Desk:
                 "adjudication opens when two raters or more are done with every text; or start the "
                 "server with --adjudicator NAME."
             )
-
-    @staticmethod
-    def _rater_of(reader: Reader) -> str:
-        return reader.key.removesuffix(_SUFFIX)
 
 
 def pack(name: str, does: str) -> str:

@@ -7,10 +7,11 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
+from portrayal.coding.personal import matches
 from portrayal.coding.server.address import Address
 
 TRIES, WINDOW = 10, 60.0
-"""Wrong tokens or passwords in so many seconds, after which the page waits."""
+"""Wrong tokens, passwords or codes in so many seconds, after which the page waits."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -63,13 +64,17 @@ class Gate:
         """Whether a password is right; wrong ones are counted."""
         return self._counted(_same(password, self.password or ""))
 
+    def takes_code(self, code: str, kept: str) -> bool:
+        """Whether a rater's personal code is right; wrong ones are counted."""
+        return self._counted(matches(code, kept))
+
     def takes_form(self, key: str) -> bool:
         """Whether a form or click came from a page of ours."""
         return _same(key, self.form_key)
 
     @property
     def is_shut(self) -> bool:
-        """Whether there were too many wrong tokens or passwords in the last minute."""
+        """Whether there were too many wrong ones in the last minute."""
         with self._lock:
             while self._wrong and self._wrong[0] < time.monotonic() - WINDOW:
                 self._wrong.popleft()

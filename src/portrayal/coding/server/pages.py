@@ -1,6 +1,5 @@
 """Pages: the HTML of each page, with every word of a text or name escaped."""
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -69,9 +68,13 @@ class Pages:
             may_adjudicate=bool(desk.adjudicators) or desk.adjudication_is_open(),
         )
 
-    def new_rater(self, name: str) -> str:
-        """Return the page that asks whether a new name is meant."""
-        return self._render("new_rater", name=name)
+    def new_rater(self, name: str, does: str, code: str, *, is_new: bool) -> str:
+        """Return the page that shows a personal code, and asks whether a new name is meant."""
+        return self._render("new_rater", name=name, does=does, code=code, is_new=is_new)
+
+    def code(self, name: str, does: str, error: str = "") -> str:
+        """Return the page that asks for a rater's personal code."""
+        return self._render("code", name=name, does=does, error=error)
 
     def end(self, reader: Reader) -> str:
         """Return the page that follows the last text."""
@@ -82,15 +85,14 @@ class Pages:
             done=done,
             of=of,
             adjudicates=reader.does == ADJUDICATES,
-            first=next(iter(self.desk.queue(reader)), None),
+            first=self.desk.around(reader, 0)[1],
         )
 
     def text(self, reader: Reader, place: int) -> str:
         """Return the page of one text as this reader has left it."""
         desk, item = self.desk, self.desk.items[place - 1]
         said = desk.store.answers(reader.key, item.item_id)
-        queue = desk.queue(reader)
-        done, of = desk.progress(reader, queue)
+        done, of = desk.progress(reader)
         people = item.people if self.book.show_people else ()
         others = list(self._others(item)) if reader.does == ADJUDICATES else []
         name = reader.name.removesuffix(" (adjudication)")
@@ -111,7 +113,7 @@ class Pages:
             fields=self._fields(said),
             note=said.get(("note", ""), ""),
             is_done=said.get(("done", "")) == "1",
-            around=_around(queue, place),
+            around=desk.around(reader, place),
             others=others,
             instructions=_paragraphs(self.book.instructions),
         )
@@ -123,7 +125,8 @@ class Pages:
         found = []
         for code in self.book.codes:
             own = said.get(("code", code.key))
-            agreed = own is None and bool(others) and all(code.name in o["codes"] for o in others)
+            votes = sum(code.name in one["codes"] for one in others)
+            agreed = own is None and 0 < votes == len(others)
             found.append(
                 {
                     "key": code.key,
@@ -134,6 +137,7 @@ class Pages:
                     "shortcut": shortcuts[code.key],
                     "set": own == "1" or agreed,
                     "agreed": agreed,
+                    "votes": f"{votes} of {len(others)}" if 0 < votes < len(others) else "",
                 }
             )
         return found
@@ -169,11 +173,7 @@ class Pages:
         for number, said in enumerate(done, 1):
             yield {
                 "name": f"Rater {number}",
-                "codes": [
-                    names[key]
-                    for (about, key), value in said.items()
-                    if about == "code" and value == "1" and key in names
-                ],
+                "codes": [name for key, name in names.items() if said.get(("code", key)) == "1"],
                 "fields": [
                     (labels[key], inert(value))
                     for (about, key), value in said.items()
@@ -197,9 +197,3 @@ def _roles(item: Item) -> list[dict[str, str]]:
     """Who the prompt asks for, without what an annotator found."""
     roles = [{"slot": one.slot, "role": inert(one.role), "name": ""} for one in item.people]
     return [role for role in roles if role["role"]]
-
-
-def _around(queue: list[int], place: int) -> tuple[int | None, int | None]:
-    at = bisect_left(queue, place)
-    after = at + (at < len(queue) and queue[at] == place)
-    return (queue[at - 1] if at else None, queue[after] if after < len(queue) else None)

@@ -24,7 +24,13 @@ from portrayal.report.figures.thresholds import threshold_subordination
 from portrayal.report.view import View
 from portrayal.report.words import measure_title, stem
 
-SEVERAL = {**paired.SEVERAL, **agency.SEVERAL}
+
+def _elsewhere(_: View, __: list[Estimate]) -> list[Figure]:
+    """No figure: terms that name identities have a section of their own, `report.coded`."""
+    return []
+
+
+SEVERAL = {**paired.SEVERAL, **agency.SEVERAL, "cue_counts": _elsewhere}
 """Builders of measures that have several figures each, by the measure's name without version."""
 
 BUILDERS: dict[str, Builder] = {

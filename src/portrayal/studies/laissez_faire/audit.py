@@ -8,6 +8,7 @@ from portrayal import registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.hand import read_sheet
 from portrayal.annotate.label import LABELERS, labeler_instrument
+from portrayal.coding import cue_list, find_cues, run_corpus
 from portrayal.measure import hand_sample, tally_stories
 from portrayal.measure.tally import FloatArray
 from portrayal.records import Estimate
@@ -33,6 +34,7 @@ MEASURES = (
     "scenario_likelihood.v1",
     "pair_roles.v1",
     "outcomes.v1",
+    "cue_counts.v1",
     *CORRECTED,
 )
 
@@ -137,6 +139,7 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
         "corrected_representation.v1": {"baseline": shares},
         "common_names.v1": {"tables": tables},
         "likelihood_histogram.v1": {"tables": tables},
+        "cue_counts.v1": {"hits": find_cues(run_corpus(run, people.name), cue_list())},
     }
     if options.hand_labels is not None:
         sheet, stage = read_sheet(options.hand_labels), run.annotations(people.name)
