@@ -1,12 +1,14 @@
 """What stands between the commands and the collector: options, confirmation, words, names."""
 
+import dataclasses
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 
 import pytest
 
-from portrayal import cli_ask, show
+from portrayal import cli_ask, cli_label, show
 from portrayal.asking import Asking, ask_model, prompts_of, summary
 from portrayal.collect.ask import CollectReport, CostEstimate, Usage
 from portrayal.errors import DataError, OptionError, UnknownNameError
@@ -57,6 +59,37 @@ def test_parameters(pairs, found):
 def test_a_parameter_needs_a_name_and_a_value(pair):
     with pytest.raises(OptionError, match="NAME=VALUE"):
         cli_ask.parameters_of([pair])
+
+
+def test_a_command_takes_the_options_of_a_group_one_by_one_and_gets_them_together():
+    got = {}
+
+    @cli_ask.grouped
+    def command(study: str, model: str = "m", *, how: cli_ask.How, json: bool = False) -> None:
+        got.update(study=study, model=model, how=how, json=json)
+
+    shared = [field.name for field in dataclasses.fields(cli_ask.How)]
+    names = list(inspect.signature(command).parameters)
+    assert names == ["study", "model", *shared, "json"]
+    command(study="s", model="m", rpm=3.0, parameter=["seed=1"], json=True)
+    assert got["how"] == cli_ask.How(rpm=3.0, parameter=["seed=1"])
+    assert got["study"] == "s"
+    assert got["json"]
+    asking = got["how"].asking("server:m", samples=4)
+    assert asking == Asking("server:m", 4, rpm=3.0, parameters={"seed": 1})
+    with pytest.raises(OptionError, match="--model SERVICE:MODEL"):
+        got["how"].asking(None)
+    with pytest.raises(OptionError, match="--batch"):
+        got["how"].asking("openai:m", wait=0.0)
+
+
+def test_the_options_of_a_labeler_say_nothing_without_its_model():
+    labels = cli_label.LabelerHow(labeler_base_url="http://x", labeler_budget="1 USD")
+    with pytest.raises(OptionError, match="--labeler-base-url says nothing"):
+        labels.settings(None, cli_ask.How())
+    made = labels.settings("server:m", cli_ask.How(rpm=2.0, budget="9 USD", base_url="http://y"))
+    assert (made["base_url"], made["budget"], made["rpm"]) == ("http://x", "1 USD", 2.0)
+    assert cli_label.LabelerHow().settings(None, cli_ask.How()) == {}
 
 
 def test_only_the_given_options_reach_the_prompts():

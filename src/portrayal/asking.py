@@ -10,7 +10,7 @@ from portrayal.errors import OptionError
 from portrayal.records import Prompt
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate, Provider
+    from portrayal.collect.ask import AskCallback, CollectReport, CostEstimate
     from portrayal.run.directory import Run
 
 Say = Callable[[str], None]
@@ -101,7 +101,7 @@ def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectRepo
         Saying what to do; what was answered before is kept.
     """
     from portrayal.collect.ask import collect_texts, provider_of
-    from portrayal.collect.ask.batch import collect_batch, open_batches
+    from portrayal.collect.ask.batch import check_no_batches, collect_batch
 
     if asking.judge is not None and asking.batch:
         raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
@@ -111,7 +111,6 @@ def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectRepo
         asking.model, base_url=asking.base_url, parameters=dict(asking.parameters)
     )
     if asking.batch:
-        _confirm_batch(run, name, prompts, provider, asking)
         report: CollectReport = collect_batch(
             run,
             prompts,
@@ -121,13 +120,12 @@ def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectRepo
             wait=asking.wait,
             budget=asking.budget,
             price=asking.price,
+            confirm=asking.confirm,
         )
+        if report.stopped == "declined":
+            raise OptionError("no batch was handed in: the collection was declined.")
     else:
-        if open_batches(run):
-            raise OptionError(
-                f"{run.path} has batches under way; asking live would pay twice. Run the same "
-                "command with --batch to take their answers first."
-            )
+        check_no_batches(run)
         report = collect_texts(
             run,
             prompts,
@@ -150,25 +148,6 @@ def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectRepo
         )
     tell(summary(report))
     return report
-
-
-def _confirm_batch(
-    run: "Run", study: str, prompts: tuple[Prompt, ...], provider: "Provider", asking: Asking
-) -> None:
-    """Have a batch confirmed before it is handed in, unless all that is left is under way."""
-    from portrayal.collect.ask import Collection, Price, estimate_cost, price_of
-    from portrayal.collect.ask.batch import open_batches
-
-    if asking.confirm is None:
-        return
-    price = price_of(provider.name) if asking.price is None else Price.parse(asking.price)
-    with Collection(run, prompts, provider, asking.samples, study=study) as held:
-        under_way = sum(len(b.items) for b in open_batches(run) if b.model == provider.name)
-        if held.plan.n_left <= under_way:
-            return
-        estimate = estimate_cost(held.plan, price, provider.parameters.get("max_tokens"))
-    if not asking.confirm(estimate):
-        raise OptionError("no batch was handed in: the collection was declined.")
 
 
 def summary(report: "CollectReport") -> str:

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from portrayal import cli_ask, show, show_ask
-from portrayal.asking import Asking
-from portrayal.errors import OptionError
 
 app = typer.Typer(
     help="Build a data set of agentic and communal sentences, step by step.", no_args_is_help=True
@@ -51,6 +49,7 @@ def sentences(
 
 
 @app.command()
+@cli_ask.grouped
 def paraphrase(
     sentences: Annotated[
         Path | None, typer.Argument(metavar="[SENTENCES]", help="Default: sentences.csv of --out.")
@@ -58,14 +57,10 @@ def paraphrase(
     model: cli_ask.Model = None,
     out: Out = FOLDER,
     sentence_column: Annotated[str, typer.Option(help="Column of the sentences.")] = "sentence",
-    base_url: cli_ask.BaseUrl = None,
-    parameter: cli_ask.Parameter = None,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    budget: cli_ask.Budget = None,
-    price: cli_ask.Price = None,
-    yes: cli_ask.Yes = False,
+    *,
+    how: cli_ask.How,
+    batch: cli_ask.Batch = False,
+    wait: cli_ask.Wait = None,
     json: cli_ask.Json = False,
 ) -> None:
     """Have a model write each sentence in agentic and in communal language."""
@@ -73,21 +68,12 @@ def paraphrase(
     from portrayal.collect.replies import asker
     from portrayal.run.directory import Run
 
-    if model is None:
-        raise OptionError("say whom to ask: --model SERVICE:MODEL.")
-    with Run(out).lock(), show_ask.asking_progress(quiet=json) as answered:
-        asking = Asking(
-            model,
-            base_url=base_url,
-            parameters=cli_ask.parameters_of(parameter),
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            budget=budget,
-            price=price,
-            confirm=cli_ask.confirmation(yes, model),
-            progress=answered,
-        )
+    with (
+        cli_ask.under_way(out, as_object=json),
+        Run(out).lock(),
+        show_ask.asking_progress(quiet=json or batch) as answered,
+    ):
+        asking = how.asking(model, answered, batch=batch, wait=wait)
         done = run_paraphrase(
             sentences or out / "sentences.csv",
             asker(asking, out / "asked"),

@@ -1,7 +1,12 @@
 """Commands that ask models, or say what asking takes: parse, call, print."""
 
+import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from inspect import Parameter as Argument
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +17,7 @@ from portrayal.asking import Asking, ask_model, prompts_of
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import CostEstimate
+    from portrayal.collect.ask import AskCallback, CostEstimate
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 StudyName = Annotated[str, typer.Argument(help="Study, such as laissez-faire.")]
@@ -54,6 +59,93 @@ Wait = Annotated[
     float | None, typer.Option(help="Seconds to wait for a batch; 0 hands it in and returns.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Start a paid collection without asking.")]
+
+
+class OptionGroup:
+    """Options that several commands take together; a subclass is a dataclass of them."""
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, in the place of each parameter that is an `OptionGroup`, its options.
+
+    Typer knows no groups of options, so the function that it sees takes each by itself; the command
+    gets them together. An option that is not passed keeps its default.
+    """
+    own = signature(command).parameters
+    groups = {
+        name: each.annotation
+        for name, each in own.items()
+        if isinstance(each.annotation, type) and issubclass(each.annotation, OptionGroup)
+    }
+    options: list[Argument] = []
+    for name, each in own.items():
+        shown = signature(groups[name]).parameters.values() if name in groups else (each,)
+        options += [option.replace(kind=Argument.KEYWORD_ONLY) for option in shown]
+
+    @functools.wraps(command)
+    def taking(**given: Any) -> None:
+        made = {}
+        for name, group in groups.items():
+            theirs = [option for option in signature(group).parameters if option in given]
+            made[name] = group(**{option: given.pop(option) for option in theirs})
+        command(**given, **made)
+
+    taking.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    taking.__annotations__ = {option.name: option.annotation for option in options}
+    return taking
+
+
+@dataclass(frozen=True)
+class How(OptionGroup):
+    """How a command asks a model, as its options say."""
+
+    base_url: BaseUrl = None
+    parameter: Parameter = None
+    concurrency: Concurrency = 16
+    rpm: Rpm = None
+    tpm: Tpm = None
+    budget: Budget = None
+    price: Price = None
+    yes: Yes = False
+
+    def settings(self, model: str, progress: "AskCallback | None" = None) -> dict[str, Any]:
+        """Return the fields that `Asking` and `LabelAsking` have in common."""
+        return {
+            "base_url": self.base_url,
+            "parameters": parameters_of(self.parameter),
+            "concurrency": self.concurrency,
+            "rpm": self.rpm,
+            "tpm": self.tpm,
+            "budget": self.budget,
+            "price": self.price,
+            "confirm": confirmation(self.yes, model),
+            "progress": progress,
+        }
+
+    def asking(
+        self, model: str | None, progress: "AskCallback | None" = None, **more: Any
+    ) -> Asking:
+        """Return whom to ask and how; `more` are further fields of `Asking`."""
+        if model is None:
+            raise OptionError("say whom to ask: --model SERVICE:MODEL.")
+        if more.get("wait") is not None and not more.get("batch"):
+            raise OptionError("--wait says how long to wait for a batch: give --batch as well.")
+        return Asking(model, **self.settings(model, progress), **more)
+
+
+@contextmanager
+def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
+    """Say that batches are under way, and end the command, where that is all there is to say."""
+    from portrayal.collect.replies import UnderWayError
+
+    try:
+        yield
+    except UnderWayError as told:
+        if as_object:
+            show.as_json({"out": str(out), "open_batches": told.n_batches})
+        else:
+            show.line(str(told))
+        raise typer.Exit from None
 
 
 def prompt_options(
@@ -105,6 +197,7 @@ def confirmation(yes: bool, model: str) -> "Callable[[CostEstimate], bool] | Non
     return confirm
 
 
+@grouped
 def collect(
     study: StudyName,
     model: Model = None,
@@ -114,17 +207,11 @@ def collect(
     headlines: Headlines = None,
     form: Form = None,
     fairness: Fairness = False,
-    base_url: BaseUrl = None,
-    parameter: Parameter = None,
-    concurrency: Concurrency = 16,
-    rpm: Rpm = None,
-    tpm: Tpm = None,
-    budget: Budget = None,
-    price: Price = None,
+    *,
+    how: How,
     judge: Judge = None,
     batch: Batch = False,
     wait: Wait = None,
-    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Ask a model all prompts of a study; the same command continues after anything."""
@@ -132,28 +219,18 @@ def collect(
     from portrayal.datasheet import write_datasheet
     from portrayal.run import Run
 
-    if model is None:
-        raise OptionError("say whom to ask: --model SERVICE:MODEL.")
     name = registry.resolve("prompts", study)
     run = Run(out or Path("runs") / name)
     with run.lock(), show_ask.asking_progress(quiet=json) as advance:
-        asking = Asking(
+        asking = how.asking(
             model,
-            samples,
+            advance,
+            samples=samples,
             prompts=prompts,
             prompt_options=prompt_options(headlines, form, fairness),
-            base_url=base_url,
-            parameters=parameters_of(parameter),
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            budget=budget,
-            price=price,
             judge=judge,
             batch=batch,
             wait=wait,
-            confirm=confirmation(yes, model),
-            progress=advance,
         )
         report = ask_model(run, name, asking, show.nothing if json else show.line)
         if run.texts.parts():

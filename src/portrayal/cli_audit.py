@@ -12,7 +12,6 @@ import typer
 from typer.core import TyperGroup
 
 from portrayal import cli_ask, cli_label, registry, show, show_ask
-from portrayal.asking import Asking
 from portrayal.errors import OptionError
 
 Columns = Annotated[
@@ -24,7 +23,7 @@ Columns = Annotated[
 More = Annotated[
     list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
 ]
-_LABELER = {"labeler_base_url", "labeler_parameter", "labeler_budget", "labeler_price"}
+_LABELER = {field.name for field in dataclasses.fields(cli_label.LabelerHow)}
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -62,7 +61,7 @@ def _function(name: str, study: Any) -> Callable[..., None]:
 
     def command(**given: Any) -> None:
         chosen = {key: given.pop(key) for key in own}
-        _audit(name, own=chosen, **given)
+        _audit(study=name, own=chosen, **given)
 
     parameters = [p for p in shared if p.name != "study"]
     parameters += [p for key, p in own.items() if key not in taken]
@@ -96,6 +95,7 @@ def _own(study: Any) -> dict[str, Parameter]:
     return made
 
 
+@cli_ask.grouped
 def _audit(
     study: str,
     *,
@@ -117,20 +117,10 @@ def _audit(
     prompts: cli_ask.PromptFile = None,
     form: cli_ask.Form = None,
     fairness: cli_ask.Fairness = False,
-    base_url: cli_ask.BaseUrl = None,
-    parameter: cli_ask.Parameter = None,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    budget: cli_ask.Budget = None,
-    price: cli_ask.Price = None,
+    how: cli_ask.How,
     judge: cli_ask.Judge = None,
     batch: cli_ask.Batch = False,
-    labeler_base_url: cli_label.LabelerBaseUrl = None,
-    labeler_parameter: cli_label.LabelerParameter = None,
-    labeler_budget: cli_label.LabelerBudget = None,
-    labeler_price: cli_label.LabelerPrice = None,
-    yes: cli_ask.Yes = False,
+    labels: cli_label.LabelerHow,
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
     column: Columns = None,
     reference_column: Annotated[
@@ -152,28 +142,20 @@ def _audit(
     given = _given(study, texts, reference, sample)
     labeler_model = own.get("labeler_model")
     asked = model is not None or labeler_model is not None
-    labels = (labeler_base_url, labeler_parameter, labeler_budget, labeler_price)
-    limits: dict[str, Any] = {"concurrency": concurrency, "rpm": rpm, "tpm": tpm}
     with (
         show.progress(quiet=json or asked) as advance,
         show_ask.asking_progress(quiet=json or not asked) as answered,
     ):
         asking = None
         if model is not None:
-            asking = Asking(
+            asking = how.asking(
                 model,
-                samples,
+                answered,
+                samples=samples,
                 prompts=prompts,
                 prompt_options=cli_ask.prompt_options(None, form, fairness),
-                base_url=base_url,
-                parameters=cli_ask.parameters_of(parameter),
-                **limits,
-                budget=budget,
-                price=price,
                 judge=judge,
                 batch=batch,
-                confirm=cli_ask.confirmation(yes, model),
-                progress=answered,
             )
         run = run_audit(
             study,
@@ -185,9 +167,7 @@ def _audit(
             reference_columns=reference_column,
             preset=preset,
             replace=replace,
-            labeler_settings=cli_label.labeler_settings(
-                labeler_model, *labels, **limits, yes=yes, progress=answered
-            ),
+            labeler_settings=labels.settings(labeler_model, how, answered),
             workers=(os.cpu_count() or 1) if workers is None else workers,
             progress=advance,
             say=None if json else show.line,

@@ -50,6 +50,7 @@ def agree(
         show_code.agreement(said, codes.started)
 
 
+@cli_ask.grouped
 def llm(
     project: ProjectPath,
     model: Annotated[
@@ -58,14 +59,8 @@ def llm(
     samples: Annotated[
         int, typer.Option(help="Its answers about each text; more than half of them decide.")
     ] = 1,
-    base_url: cli_ask.BaseUrl = None,
-    parameter: cli_ask.Parameter = None,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    budget: cli_ask.Budget = None,
-    price: cli_ask.Price = None,
-    yes: cli_ask.Yes = False,
+    *,
+    how: cli_ask.How,
     json: cli_ask.Json = False,
 ) -> None:
     """Let a language model code the texts, as a rater apart from people."""
@@ -74,19 +69,7 @@ def llm(
 
     found = _project(project)
     with show_ask.asking_progress(quiet=json) as advance:
-        asking = LabelAsking(
-            model,
-            samples,
-            base_url=base_url,
-            parameters=cli_ask.parameters_of(parameter),
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            budget=budget,
-            price=price,
-            confirm=cli_ask.confirmation(yes, model),
-            progress=advance,
-        )
+        asking = LabelAsking(model, samples, **how.settings(model, advance))
         result = code_by_model(found, asking)
     if json:
         show.as_json({"project": str(found.folder), **show_code.coder_facts(result)})

@@ -1,5 +1,7 @@
 """Commands on labels: a model labels texts, and hand labels become files. Parse, call, print."""
 
+import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,50 +42,41 @@ LabelerPrice = Annotated[
 ]
 
 
-def labeler_settings(
-    model: str | None,
-    base_url: str | None = None,
-    parameter: list[str] | None = None,
-    budget: str | None = None,
-    price: str | None = None,
-    *,
-    concurrency: int = 16,
-    rpm: float | None = None,
-    tpm: float | None = None,
-    yes: bool = False,
-    progress: "AskCallback | None" = None,
-) -> dict[str, Any]:
-    """Return how the options of a command ask a labeling model, as `labelling_of` takes it."""
-    if model is None:
-        given = {"base-url": base_url, "parameter": parameter, "budget": budget, "price": price}
-        for name, value in given.items():
-            if value:
-                raise OptionError(f"--labeler-{name} says nothing without --labeler-model.")
-        return {}
-    return {
-        "base_url": base_url,
-        "parameters": cli_ask.parameters_of(parameter),
-        "concurrency": concurrency,
-        "rpm": rpm,
-        "tpm": tpm,
-        "budget": budget,
-        "price": price,
-        "confirm": cli_ask.confirmation(yes, model),
-        "progress": progress,
-    }
+@dataclass(frozen=True)
+class LabelerHow(cli_ask.OptionGroup):
+    """How a command asks a labeling model, as its options say."""
+
+    labeler_base_url: LabelerBaseUrl = None
+    labeler_parameter: LabelerParameter = None
+    labeler_budget: LabelerBudget = None
+    labeler_price: LabelerPrice = None
+
+    def settings(
+        self, model: str | None, how: cli_ask.How, progress: "AskCallback | None" = None
+    ) -> dict[str, Any]:
+        """Return how to ask the labeling model, as `labelling_of` takes it; its pace is `how`'s."""
+        own = {
+            name.removeprefix("labeler_"): value for name, value in dataclasses.asdict(self).items()
+        }
+        if model is None:
+            for name, value in own.items():
+                if value:
+                    option = f"--labeler-{name.replace('_', '-')}"
+                    raise OptionError(f"{option} says nothing without --labeler-model.")
+            return {}
+        return dataclasses.replace(how, **own).settings(model, progress)
 
 
 @app.command("run")
+@cli_ask.grouped
 def run_labels(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")],
     labeler: Labeler = "llm",
     labeler_model: LabelerModel = None,
     labeler_samples: LabelerSamples = 3,
     route_share: RouteShare = 0.2,
-    labeler_base_url: LabelerBaseUrl = None,
-    labeler_parameter: LabelerParameter = None,
-    labeler_budget: LabelerBudget = None,
-    labeler_price: LabelerPrice = None,
+    *,
+    labels: LabelerHow,
     concurrency: cli_ask.Concurrency = 16,
     rpm: cli_ask.Rpm = None,
     tpm: cli_ask.Tpm = None,
@@ -100,18 +93,8 @@ def run_labels(
     if labeler == "embedded":
         raise OptionError("`portrayal label run` asks a model: --labeler is llm or routed.")
     with held.lock(), show_ask.asking_progress(quiet=json) as answered:
-        settings = labeler_settings(
-            labeler_model,
-            labeler_base_url,
-            labeler_parameter,
-            labeler_budget,
-            labeler_price,
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            yes=yes,
-            progress=answered,
-        )
+        how = cli_ask.How(concurrency=concurrency, rpm=rpm, tpm=tpm, yes=yes)
+        settings = labels.settings(labeler_model, how, answered)
         labelling = labelling_of(labeler, labeler_model, labeler_samples, route_share, settings)
         facts = label_texts_of(held, labelling, show.nothing if json else show.line)
     if json:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from portrayal import cli_ask, show, show_ask, show_mitigate
-from portrayal.asking import Asking
 from portrayal.cli_audit import Columns, More
 from portrayal.errors import OptionError
 
@@ -18,6 +17,7 @@ app = typer.Typer(
 
 
 @app.command()
+@cli_ask.grouped
 def agency(
     run: Annotated[
         Path | None, typer.Argument(metavar="[RUN]", help="Directory of an agency audit.")
@@ -33,7 +33,8 @@ def agency(
         typer.Option(help="Column of the groups; repeatable. Default: gender and race."),
     ] = None,
     stratum: Annotated[
-        str | None, typer.Option(help="Column within which groups are shuffled for the null.")
+        str | None,
+        typer.Option(help="Column, such as occupation, to compare groups within."),
     ] = None,
     method: Annotated[
         str, typer.Option(help="rewrite, or instruction (ask again with the fairness instruction).")
@@ -45,6 +46,13 @@ def agency(
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="The reference group; default the most agentic."),
     ] = None,
+    per_stratum: Annotated[
+        bool,
+        typer.Option("--per-stratum", help="Reference: toward its level in each --stratum."),
+    ] = False,
+    min_group: Annotated[
+        int, typer.Option(help="Texts of each group that a stratum needs for a level of its own.")
+    ] = 10,
     rounds: Annotated[int, typer.Option(help="Rounds of rewriting at most.")] = 3,
     all_rounds: Annotated[
         bool, typer.Option("--all-rounds", help="Go on where differences are inside noise.")
@@ -67,14 +75,10 @@ def agency(
     permutations: Annotated[int, typer.Option(help="Shuffles of the groups.")] = 999,
     seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
     column: Columns = None,
-    base_url: cli_ask.BaseUrl = None,
-    parameter: cli_ask.Parameter = None,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    budget: cli_ask.Budget = None,
-    price: cli_ask.Price = None,
-    yes: cli_ask.Yes = False,
+    *,
+    how: cli_ask.How,
+    batch: cli_ask.Batch = False,
+    wait: cli_ask.Wait = None,
     json: cli_ask.Json = False,
 ) -> None:
     """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues."""
@@ -82,21 +86,13 @@ def agency(
 
     if (run is None) == (texts is None):
         raise OptionError("give either the directory of a run or --texts FILE.")
-    if model is None:
-        raise OptionError("say whom to ask: --model SERVICE:MODEL.")
-    with show_ask.asking_progress(quiet=json) as answered:
-        asking = Asking(
-            model,
-            base_url=base_url,
-            parameters=cli_ask.parameters_of(parameter),
-            concurrency=concurrency,
-            rpm=rpm,
-            tpm=tpm,
-            budget=budget,
-            price=price,
-            confirm=cli_ask.confirmation(yes, model),
-            progress=answered,
-        )
+    with (
+        cli_ask.under_way(out, as_object=json),
+        show_ask.asking_progress(quiet=json or batch) as answered,
+    ):
+        asking = how.asking(model, answered, batch=batch, wait=wait)
+        if batch and not json:
+            show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         done = mitigate_agency(
             run or texts or Path(),
             asking,
@@ -107,6 +103,8 @@ def agency(
             method=method,
             target=target,
             reference=_pairs(reference),
+            per_stratum=per_stratum,
+            min_group=min_group,
             rounds=rounds,
             until_noise=not all_rounds,
             text_type=text_type,

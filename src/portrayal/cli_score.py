@@ -31,6 +31,7 @@ def _root() -> None:
 
 
 @app.command()
+@cli_ask.grouped
 def people(
     gold: Annotated[
         Path, typer.Option(help="File of stories with hand-labelled people, or a filled-in sheet.")
@@ -41,10 +42,8 @@ def people(
     labeler_model: cli_label.LabelerModel = None,
     labeler_samples: cli_label.LabelerSamples = 3,
     route_share: cli_label.RouteShare = 0.2,
-    labeler_base_url: cli_label.LabelerBaseUrl = None,
-    labeler_parameter: cli_label.LabelerParameter = None,
-    labeler_budget: cli_label.LabelerBudget = None,
-    labeler_price: cli_label.LabelerPrice = None,
+    *,
+    labels: cli_label.LabelerHow,
     yes: cli_ask.Yes = False,
     out: Annotated[
         Path, typer.Option(help="Folder that keeps the answers of a labeler model.")
@@ -62,23 +61,15 @@ def people(
 
     stories = list(read_gold(gold, [*(column or ()), *(more or ())]))
     with show_ask.asking_progress(quiet=json or labeler_model is None) as answered:
-        settings = cli_label.labeler_settings(
-            labeler_model,
-            labeler_base_url,
-            labeler_parameter,
-            labeler_budget,
-            labeler_price,
-            yes=yes,
-            progress=answered,
-        )
+        settings = labels.settings(labeler_model, cli_ask.How(yes=yes), answered)
         labelling = labelling_of(labeler, labeler_model, labeler_samples, route_share, settings)
-        labels = None if labelling is None else _labels(stories, labelling, out)
+        found = None if labelling is None else _labels(stories, labelling, out)
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
-    if labels is not None:
-        facts |= {"n_by_the_model": labels.n_llm, "n_the_model_failed_on": labels.n_failed}
+    if found is not None:
+        facts |= {"n_by_the_model": found.n_llm, "n_the_model_failed_on": found.n_failed}
     score = score_people(
         stories,
-        people=None if labels is None else labels.people,
+        people=None if found is None else found.people,
         level=level,
         draws=draws,
         seed=seed,

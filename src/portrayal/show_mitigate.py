@@ -19,6 +19,12 @@ def mitigation(done: "Mitigation") -> None:
     _table("variance between groups (pp²)", compared["variances"], 2)
     _table("gap in ratio gap (pp)", compared["gaps"], 1)
     _table("share of agentic sentences", compared["groups"], 3)
+    for each in compared["variances"]:
+        if each["runs"]:
+            told = "; ".join(f"{before:.2f} → {after:.2f}" for before, after in each["runs"])
+            line(f"variance of {each['attribute']} in each run: {told}")
+    if facts["strata"]:
+        _strata(facts["strata"])
     line(f"texts: {_counted(facts['texts'])}")
     if facts["method"] == "rewrite":
         edits = facts["edits"]
@@ -33,9 +39,31 @@ def mitigation(done: "Mitigation") -> None:
         f"the other way, {worse['n_texts_unlike']:,} texts are less alike than "
         f"{worse['least_similarity']}"
     )
-    line(f"stopped: {facts['stopped']}")
+    line(f"stopped: {facts['stopped']}{_hint(facts)}")
     line(f"report: {done.out / 'report.html'}")
     line(f"next: portrayal audit agency --texts {done.out / 'texts.jsonl'}")
+
+
+def _hint(facts: Mapping[str, Any]) -> str:
+    """What to do where nothing was asked."""
+    if facts["rounds"] or not facts["until_noise"]:
+        return ""
+    return ", so nothing was asked; --all-rounds asks all the same"
+
+
+def _strata(places: Sequence[Mapping[str, Any]]) -> None:
+    """Print the variances within strata, and which strata have no level of their own."""
+    rows = [
+        {**row, "what": place["stratum"] or "all others"}
+        for place in places
+        for row in place["comparison"]["variances"]
+    ]
+    _table("variance within (pp²)", rows, 2)
+    rose = [place["stratum"] or "all others" for place in places if place["rose"]]
+    line(f"strata in which a variance rose: {', '.join(rose) or 'none'}")
+    for place in places:
+        for name, why in place["pooled"].items():
+            line(f"no level of its own, so toward the overall one: {name or 'texts'} ({why})")
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:

@@ -1,15 +1,25 @@
 """The comparison, against its definition in naive loops."""
 
+from dataclasses import replace
 from statistics import mean, variance
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
+from measure.test_agency import made
 from mitigate.conftest import crowd, passage
+from portrayal.measure.agency_gap import AGENCY_GAP
+from portrayal.measure.agency_share import AGENCY_SHARE
+from portrayal.measure.agency_variance import AGENCY_VARIANCE
+from portrayal.measure.scope import Scope
 from portrayal.mitigate import compare, noise_p
+from portrayal.run.stages import fingerprint
 
-GROUPS = [("f", "B"), ("f", "W"), ("m", "B"), ("m", "W"), ("m", "W"), ("f", "B"), ("m", "B")]
-BEFORE = [0.1, 0.5, 0.6, 0.75, 0.5, 0.3, float("nan")]
-AFTER = [0.5, 0.5, 0.6, 1.0, 0.25, 0.5, 0.9]
+CELLS = ("f", "B"), ("f", "W"), ("m", "B"), ("m", "W")
+GROUPS = [*CELLS, *CELLS, ("m", "W"), ("f", "B"), ("m", "B")]
+BEFORE = [0.1, 0.5, 0.6, 0.75, 0.2, 0.4, 0.9, 0.0, 0.5, 0.3, float("nan")]
+AFTER = [0.5, 0.5, 0.6, 1.0, 0.2, 0.5, 0.8, 0.75, 0.25, 0.5, 0.9]
 
 
 def _compare(**how: int):  # type: ignore[no-untyped-def]
@@ -50,7 +60,7 @@ def test_means_gaps_and_variances_are_their_definitions() -> None:
 
 def test_a_text_without_a_share_is_left_out_on_both_sides() -> None:
     found = _compare(draws=20, permutations=20)
-    assert {each.n_texts for each in found.variances} == {6}
+    assert {each.n_texts for each in found.variances} == {10}
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_does_not() -> None:
@@ -96,3 +106,103 @@ def test_no_text_gives_nothing() -> None:
     found = compare(crowd(2), [nan, nan], [nan, nan], ("gender",), draws=5, permutations=5)
     assert found.groups == ()
     assert noise_p(crowd(2), [nan, nan], ("gender",), permutations=5) == {}
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["male", "female"]),
+        st.sampled_from(["White", "Black", "Asian"]),
+        st.integers(0, 4),
+        st.integers(0, 1),
+    ),
+    min_size=1,
+    max_size=160,
+)
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(ROWS, st.booleans())
+@example([("male", "White", 0, 0)] * 2 + [("female", "White", 0, 0)] * 2, False)
+def test_the_numbers_are_those_of_the_audits_measures(tmp_path, rows, several) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / fingerprint(rows=rows, several=several)
+    texts = made(
+        folder,
+        [
+            {
+                "gender": gender,
+                "race": race,
+                "p": [0.9] * k + [0.1] * (4 - k) if k < 4 else [float("nan")],
+                "prompt": f"{gender} {race} {i}",
+                "sample": run * several,
+            }
+            for i, (gender, race, k, run) in enumerate(rows)
+        ],
+        by_prompt=True,
+    )
+    scope = Scope("agency", draws=100, permutations=20)
+    passages = [
+        replace(passage("x", (gender, race), f"{gender} {race} {i}"), run=str(run * several))
+        for i, (gender, race, _, run) in enumerate(rows)
+    ]
+    shares = [k / 4 if k < 4 else float("nan") for *_, k, _ in rows]
+    ours = compare(passages, shares, shares, ("gender", "race"), draws=20, permutations=20)
+
+    def audited(component, statistic, label):  # type: ignore[no-untyped-def]
+        return {
+            label(each.group): each
+            for each in component.run(texts, scope)
+            if each.statistic == statistic
+            and each.strata["masking"] == "masked"
+            and each.strata.get("run", "all") == "all"
+        }
+
+    groups = audited(AGENCY_SHARE, "agentic", lambda group: " ".join(group.values()))
+    told = {each.what: each.before.value for each in ours.groups}
+    assert told == {
+        what: pytest.approx(each.value, abs=1e-12) for what, each in groups.items() if what
+    }
+    gaps = audited(AGENCY_GAP, "difference", lambda group: tuple(group.items()))
+    sizes = sorted(abs(each.value) for each in gaps.values() if each.value is not None)
+    assert sorted(abs(each.before.value) for each in ours.gaps) == pytest.approx(
+        [100 * size for size in sizes], abs=1e-10
+    )
+    for each in ours.gaps:
+        if each.attribute == "gender":
+            assert each.what == "male − female"
+            (same,) = (e for e in gaps.values() if e.group == {"gender": "male − female"})
+            assert each.before.value == pytest.approx(100 * same.value, abs=1e-10)
+    found = audited(AGENCY_VARIANCE, "variance", lambda group: group["attribute"])
+    for each in ours.variances:
+        value = found[each.attribute].value
+        assert (each.before.value is None) == (value is None)
+        if value is not None:
+            assert each.before.value == pytest.approx(value, rel=1e-12, abs=1e-12)
+            assert each.after.value == each.before.value
+            runs = found[each.attribute].details["runs"]
+            assert len(each.runs) == (runs if several and each.runs else 0)
+
+
+def test_a_variance_is_that_of_each_run_averaged() -> None:
+    passages, before, after = [], [], []
+    for run, apart in enumerate((0.0, 0.4)):
+        for i in range(24):
+            group = "f" if i % 2 else "m"
+            passages.append(replace(passage("x", (group,), f"p{i}"), run=str(run)))
+            before.append(0.5 + apart * (group == "m"))
+            after.append(0.5)
+    (told,) = compare(passages, before, after, ("gender",), draws=50, permutations=20).variances
+    assert told.runs == (pytest.approx((0.0, 0.0)), pytest.approx((3200.0, 0.0)))
+    assert told.before.value == pytest.approx(1600.0)  # of the pooled means it were 800
+    few = compare(passages[:19], before[:19], after[:19], ("gender",), draws=50, permutations=20)
+    assert few.variances[0].runs == ()
+
+
+def test_an_interval_has_a_width_or_is_none() -> None:
+    passages = crowd(20)
+    share = [0.75 if i % 2 else 0.25 for i in range(20)]
+    found = compare(passages, share, share, ("gender",), draws=100, permutations=20)
+    assert found.variances[0].before.value == pytest.approx(5000.0)
+    assert found.variances[0].before.low is None
+    assert found.gaps[0].before.low is None

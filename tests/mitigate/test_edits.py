@@ -92,7 +92,7 @@ def test_quotes_and_spaces_of_another_kind_are_found() -> None:
         ('{"edits": [{"original": "a", "edited": "b"}]}', 1, 0),
         ('"edits": [{"original": "a", "edited": "b"}, {"original": "c", "edited": "d"}]', 2, 0),
         ("```json\n[{'original': 'a', 'edited': 'b'},]\n```", 1, 0),
-        ('[{"original": "a", "edited": "b"}, {"original": "c", "edi', 1, 0),
+        ('[{"original": "a", "edited": "b"}, {"original": "c", "edi', 1, 1),
         ('{"edits": [{"original": "a"}]}', 0, 1),
         ('{"edits": [{"original": "a", "edited": 3}]}', 0, 1),
         ("I would not.", 0, 0),

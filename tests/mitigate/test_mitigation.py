@@ -120,6 +120,30 @@ def test_a_change_of_target_uses_what_was_answered(texts: Path, tmp_path: Path) 
     assert variance.after.value < 0.1 * variance.before.value
 
 
+def test_strata_are_told_with_their_levels_and_those_without_one(
+    texts: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    for i, row in enumerate(rows):
+        row["job"] = "<i>nurse</i>" if i < 20 else "judge" if i < 36 else "poet"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    how = {"stratum": "job", "target": "reference", "per_stratum": True, "min_group": 5}
+    done = _run(texts, tmp_path / "out", **how)
+    told = {each["stratum"]: each for each in done.facts["strata"]}
+    assert {name: each["level"] for name, each in told.items()} == {
+        "": 0.75, "<i>nurse</i>": 0.75, "judge": 0.75,
+    }  # fmt: skip
+    assert told[""]["pooled"] == {"poet": "texts about female: 2, needed: 5"}
+    for each in told.values():
+        (variance,) = each["comparison"]["variances"]
+        assert variance["after"]["value"] < 0.1 * variance["before"]["value"]
+        assert each["rose"] == []
+    page = (done.out / "report.html").read_text(encoding="utf-8")
+    assert "Strata in which a variance rose: none." in page
+    assert "poet (texts about female: 2, needed: 5)" in page
+    assert "<i>" not in page
+
+
 def test_the_instruction_needs_no_edits(texts: Path, tmp_path: Path) -> None:
     done = _run(texts, tmp_path / "out", method="instruction")
     assert done.facts["texts"]["asked anew"] == 40
@@ -148,6 +172,9 @@ def test_what_got_worse_is_told(texts: Path, tmp_path: Path) -> None:
         ({"rounds": 0}, OptionError, "rounds"),
         ({"reference": {"gender": "male"}}, OptionError, "--target reference"),
         ({"target": "reference", "reference": {"gender": "x"}}, OptionError, "no text is about"),
+        ({"per_stratum": True, "target": "reference"}, OptionError, "--stratum COLUMN"),
+        ({"per_stratum": True, "stratum": "note"}, OptionError, "--target reference"),
+        ({"min_group": 0}, OptionError, "min_group"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

@@ -1,6 +1,8 @@
 """Rounds of rewriting: what is asked, applied, counted, and when it stops."""
 
+import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +19,7 @@ from portrayal.mitigate.rewriting import (
     STALLED,
     USED,
 )
+from portrayal.mitigate.targets import Levels
 
 
 def _rewrite(passages, model, **how):  # type: ignore[no-untyped-def]
@@ -45,7 +48,7 @@ def test_toward_the_reference_raises_the_others_to_its_level_and_leaves_it_alone
 ) -> None:
     passages = crowd()
     done = _rewrite(passages, bold, target="reference")
-    assert done.reference == (("male",), 0.75)
+    assert (done.reference, done.levels) == (("male",), Levels(0.75))
     shares = {"male": [], "female": []}
     for each, reading in zip(passages, done.readings, strict=True):
         assert reading is not None
@@ -61,7 +64,7 @@ def test_toward_a_less_agentic_reference_asks_with_the_mirrored_prompt() -> None
     assert set(done.direction.values()) == {"down"}
     assert all("make each of them more communal" in each.text for each in model.asked)
     assert done.stopped == NOISE
-    assert done.reference == (("female",), 0.25)
+    assert (done.reference, done.levels) == (("female",), Levels(0.25))
 
 
 BAD = {
@@ -114,3 +117,32 @@ def test_the_sentences_to_rewrite_are_marked_in_the_list(bold: Model) -> None:
     assert prompt.text.endswith(
         "Agency List: ['communal', 'agentic', 'agentic', 'agentic']. List of edits (json format):"
     )
+
+
+def test_opposite_differences_in_two_strata_are_no_noise_within_them() -> None:
+    first = [replace(each, block="nurse") for each in crowd()]
+    other = [
+        replace(each, block="judge", cluster=f"o{i}") for i, each in enumerate(crowd(warm=(3, 1)))
+    ]
+    whole = [*first, *other]
+    edits = [
+        {"original": "is warm to all", "edited": "directs everyone"},
+        {"original": "leads the work", "edited": "is warm to those at work"},
+    ]
+    model = Model(lambda _: json.dumps(edits * 4))
+    how = {"target": "reference", "reference": {"gender": "male"}}
+    assert _rewrite(whole, model, **how).stopped == NOISE
+    assert model.asked == []
+    done = _rewrite(whole, model, per_stratum=True, **how)
+    assert done.levels == Levels(0.5, {"judge": 0.25, "nurse": 0.75})
+    assert done.rounds[0].noise_p["gender"] < 0.05 < done.noise_p["gender"]
+    assert [done.texts[i] for i, each in enumerate(whole) if each.group == ("male",)] == [
+        each.text for each in whole if each.group == ("male",)
+    ]
+    shares: dict[tuple[str, str], list[float]] = {}
+    for each, reading in zip(whole, done.readings, strict=True):
+        assert reading is not None
+        shares.setdefault((each.block, each.group[0]), []).append(reading.share)
+    means = {key: sum(each) / len(each) for key, each in shares.items()}
+    assert means["nurse", "female"] == pytest.approx(0.75)
+    assert means["judge", "female"] == pytest.approx(0.25)

@@ -5,29 +5,33 @@ the digest of its words, so that whatever is asked later (another round, further
 is asked twice, and a killed run continues where it was.
 """
 
-import ast
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from portrayal.errors import OptionError
+from portrayal.collect.lenient import read_objects
+from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.stages import fingerprint
 
 if TYPE_CHECKING:
     from portrayal.asking import Asking
-    from portrayal.collect.ask import Provider, Retry
+    from portrayal.collect.ask import CollectReport, Provider, Retry
+    from portrayal.collect.ask.batch_pace import BatchPace
 
-LONGEST = 100_000
-"""Characters of a reply that are read."""
-
-_STRICT = json.JSONDecoder()
-_FLAT = re.compile(r"\{[^{}]*\}")
 _COLUMNS = ["prompt_id", "text", "outcome", "reason"]
+
+
+class UnderWayError(RunError):
+    """Batches are under way, so there are no answers yet; the same call continues."""
+
+    def __init__(self, n_batches: int) -> None:
+        self.n_batches = n_batches
+        super().__init__(
+            f"{n_batches} batch(es) under way; the same command takes the answers and goes on."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +69,30 @@ def asker(
     *,
     provider: "Provider | None" = None,
     retry: "Retry | None" = None,
+    pace: "BatchPace | None" = None,
 ) -> Ask:
     """Return a function that asks what has no answer in `folder` yet, and reads the answers.
 
     Parameters
     ----------
     asking
-        Whom, and within which limits; `samples`, `prompts` and `batch` say nothing here. The budget
-        counts all that this model has cost in the folder.
+        Whom, and within which limits; `samples` and `prompts` say nothing here. The budget counts
+        all that this model has cost in the folder.
     folder
         Where the answers are kept; the caller holds it.
-    provider, retry
-        In place of the ones that `asking` and `Retry()` mean.
+    provider, retry, pace
+        In place of the ones that `asking`, `Retry()` and `BatchPace()` mean.
 
     Raises
     ------
+    UnderWayError
+        By the function returned, where `asking.wait` ended before a batch did.
     StopError, RunError, OptionError, KeyboardInterrupt
         By the function returned; what was answered before is kept.
     """
 
     def ask(prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
-        from portrayal.collect.ask import collect_texts, provider_of
+        from portrayal.collect.ask import provider_of
 
         wanted = list({prompt.prompt_id: prompt for prompt in prompts}.values())
         if not wanted:
@@ -94,20 +101,10 @@ def asker(
         made = provider or provider_of(
             asking.model, base_url=asking.base_url, parameters=dict(asking.parameters)
         )
-        report = collect_texts(
-            Run(folder),
-            wanted,
-            made,
-            mark=fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters)),
-            concurrency=asking.concurrency,
-            rpm=asking.rpm,
-            tpm=asking.tpm,
-            budget=asking.budget,
-            price=asking.price,
-            retry=retry,
-            confirm=asking.confirm,
-            progress=asking.progress,
-        )
+        if asking.batch:
+            report: CollectReport = _hand_in(asking, Run(folder), wanted, made, pace)
+        else:
+            report = _ask_now(asking, Run(folder), wanted, made, retry)
         if report.stopped == "interrupted":
             raise KeyboardInterrupt
         if report.stopped == "declined":
@@ -115,6 +112,57 @@ def asker(
         return _read(folder, {prompt.prompt_id for prompt in wanted})
 
     return ask
+
+
+def _shared(asking: "Asking") -> dict[str, Any]:
+    """What both ways of asking take."""
+    mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
+    return {
+        "mark": mark,
+        "budget": asking.budget,
+        "price": asking.price,
+        "confirm": asking.confirm,
+    }
+
+
+def _ask_now(
+    asking: "Asking",
+    run: Run,
+    wanted: Sequence[Prompt],
+    provider: "Provider",
+    retry: "Retry | None",
+) -> "CollectReport":
+    from portrayal.collect.ask import collect_texts
+    from portrayal.collect.ask.batch import check_no_batches
+
+    check_no_batches(run)
+    return collect_texts(
+        run,
+        wanted,
+        provider,
+        concurrency=asking.concurrency,
+        rpm=asking.rpm,
+        tpm=asking.tpm,
+        retry=retry,
+        progress=asking.progress,
+        **_shared(asking),
+    )
+
+
+def _hand_in(
+    asking: "Asking",
+    run: Run,
+    wanted: Sequence[Prompt],
+    provider: "Provider",
+    pace: "BatchPace | None",
+) -> "CollectReport":
+    """Ask through batches, and wait for all of them: half the answers are not a round's answers."""
+    from portrayal.collect.ask.batch import collect_batch
+
+    report = collect_batch(run, wanted, provider, wait=asking.wait, pace=pace, **_shared(asking))
+    if report.open_batches and report.stopped not in ("interrupted", "declined"):
+        raise UnderWayError(report.open_batches)
+    return report
 
 
 def _read(folder: Path, wanted: set[str]) -> dict[str, Reply]:
@@ -132,24 +180,9 @@ def _read(folder: Path, wanted: set[str]) -> dict[str, Reply]:
 def objects_in(reply: str) -> list[dict[str, Any]]:
     """Return the innermost JSON objects of a reply in their order, however they are wrapped.
 
-    Read are code fences, prose around, lists, objects without an outer brace, single quotes,
-    trailing commas, and what came before a cut. Nothing is executed.
+    See `portrayal.collect.lenient` for what is read.
     """
-    text = reply[:LONGEST]
-    found: list[dict[str, Any]] = []
-    at = text.find("{")
-    while at >= 0:
-        end = at + 1
-        try:
-            value, end = _STRICT.raw_decode(text, at)
-            found += _innermost(value)
-        except (ValueError, RecursionError):
-            flat = _FLAT.match(text, at)
-            if flat is not None:
-                end = flat.end()
-                found += _innermost(_literal(flat.group()))
-        at = text.find("{", end)
-    return found
+    return _innermost(read_objects(reply))
 
 
 def _innermost(value: Any, deep: int = 0) -> list[dict[str, Any]]:
@@ -159,11 +192,3 @@ def _innermost(value: Any, deep: int = 0) -> list[dict[str, Any]]:
     inside = value.values() if isinstance(value, dict) else value
     below = [found for item in inside for found in _innermost(item, deep + 1)]
     return below or ([value] if isinstance(value, dict) and value else [])
-
-
-def _literal(text: str) -> Any:
-    """A flat object in Python's spelling, or with a comma too many; None where it is neither."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None

@@ -12,7 +12,7 @@ from portrayal.mitigate.mitigation import METHODS, Mitigation, mitigate_agency
 from portrayal.mitigate.passages import Passage, Reading, read_agency, read_passages
 from portrayal.mitigate.prompts import rewrite_prompt, with_instruction
 from portrayal.mitigate.rewriting import Rewritten, Round, rewrite
-from portrayal.mitigate.targets import TARGETS
+from portrayal.mitigate.targets import TARGETS, Levels
 
 __all__ = [
     "METHODS",
@@ -22,6 +22,7 @@ __all__ = [
     "Comparison",
     "Edit",
     "Edited",
+    "Levels",
     "Mitigation",
     "Number",
     "Passage",

@@ -2,11 +2,12 @@
 
 Shares of agentic sentences lie in 0–1. Gaps are differences of two groups' mean ratio gaps (share
 agentic minus share communal) in percentage points, and variances are between the groups' mean ratio
-gaps, in squared percentage points, as in Wan & Chang (2024), Section 3.3.
+gaps, in squared percentage points, in each run and averaged, as in Wan & Chang (2024), Section 3.3.
+Means and variances are those of `portrayal.measure.agency_places` and `agency_variance`.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -14,21 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.measure.agency_places import Sums
+from portrayal.measure.agency_share import STATISTICS
+from portrayal.measure.agency_variance import MIN_TEXTS, OVERALL, POINTS
 from portrayal.mitigate.passages import Passage
-from portrayal.stats import (
-    cluster_weights,
-    divide,
-    expanded_percentile,
-    permutation_range,
-    shuffle_within,
-)
+from portrayal.mitigate.sums import drawn_sums, kinds_of, shuffled_sums, texts_of, variances
+from portrayal.stats import expanded_percentile, permutation_range
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
-INTERSECTIONAL, OVERALL = "intersectional", "overall"
-_BLOCK = 100  # replicates at a time
-_POINTS = 200.0  # of a share of agentic sentences to percentage points of the ratio gap
+
+_NO_WIDTH = 1e-9
+_NO_TEXT = "no text of the group has a sentence that could be told"
+_FEW = f"no run holds at least {MIN_TEXTS} texts of every group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,9 @@ class Change:
         Central range of the number where groups are shuffled; None for groups.
     p_before, p_after
         How often a shuffled one is as large; None for groups.
+    runs
+        Of a variance where the texts have several runs, (before, after) in each that holds enough
+        texts of every group; before and after are their means.
     """
 
     attribute: str
@@ -72,6 +74,7 @@ class Change:
     null_after: tuple[float, float] | None = None
     p_before: float | None = None
     p_after: float | None = None
+    runs: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +92,6 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class _Data:
-    """Arrays of the texts that have a share before and after.
-
-    Attributes
-    ----------
-    share
-        Shape (2, n): before and after.
-    cell, cluster, block
-        Codes, shape (n,).
-    cells
-        Group values by code of cell.
-    """
-
-    share: FloatArray
-    cell: IntArray
-    cluster: IntArray
-    block: IntArray
-    cells: tuple[tuple[str, ...], ...]
-
-    def sums(self, cell: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Sum and count by (when, cell); shapes (2, n_cells) and (n_cells,)."""
-        n = len(self.cells)
-        total = np.stack([np.bincount(cell, each, n) for each in self.share])
-        return np.asarray(total, dtype=np.float64), np.bincount(cell, minlength=n).astype(float)
 
 
 def compare(
@@ -141,41 +117,47 @@ def compare(
     level, draws, permutations, seed
         Of the intervals and the null.
     """
-    data = _data(passages, before, after)
-    drawn, null = _drawn(data, draws, seed), _shuffled(data, permutations, seed)
-    observed = data.sums(data.cell)
-    kinds = list(_kinds(data.cells, columns))
-    n_clusters = int(data.cluster.max()) + 1 if len(data.cluster) else 0
-    in_cluster = np.zeros((max(n_clusters, 1), len(data.cells)), dtype=bool)
+    data = texts_of(passages, before, after)
+    sums = (
+        data.sums(data.cell),
+        drawn_sums(data, draws, seed),
+        shuffled_sums(data, permutations, seed),
+    )
+    in_cluster = np.zeros((max(data.n_clusters, 1), len(data.cells)), dtype=bool)
     in_cluster[data.cluster, data.cell] = True
+    count = sums[0].count.sum(axis=(0, 1))
     groups: list[Change] = []
     gaps: list[Change] = []
-    scores: dict[str, tuple[FloatArray, FloatArray, FloatArray]] = {}
-    for name, labels, member in kinds:
-        seen, boot, shuffled = (_means(*each, member) for each in (observed, drawn, null))
+    start, slope = STATISTICS["agentic"]
+    for name, labels, member in kinds_of(data.cells, columns):
+        seen, drawn, null = (each.means(member) for each in sums)
         has = (in_cluster @ member) > 0
         for k, label in enumerate(labels):
-            n, counted = int(observed[1] @ member[:, k]), int(has[:, k].sum())
-            groups.append(_change(name, label, seen[:, k], boot[..., k], None, n, counted, level))
+            n, counted = int(count @ member[:, k]), int(has[:, k].sum())
+            share = [start + slope * each[..., k] for each in (seen, drawn)]
+            groups.append(_change(name, label, share[0], share[1], None, n, counted, level))
         for j, k in combinations(range(len(labels)), 2):
-            pair = [_POINTS * (each[..., j] - each[..., k]) for each in (seen, boot, shuffled)]
-            n = int(observed[1] @ (member[:, j] + member[:, k]))
+            pair = [POINTS * (each[..., j] - each[..., k]) for each in (seen, drawn, null)]
+            n = int(count @ (member[:, j] + member[:, k]))
             few = int(min(has[:, j].sum(), has[:, k].sum()))
             what = f"{labels[j]} − {labels[k]}"
             gaps.append(_change(name, what, pair[0], pair[1], pair[2], n, few, level))
-        if len(labels) > 1:
-            scores[name] = tuple(
-                (_POINTS * each).var(axis=-1, ddof=1) for each in (seen, boot, shuffled)
-            )
-    if INTERSECTIONAL in scores:
-        scores[OVERALL] = tuple(
-            np.mean([found[i] for found in scores.values()], axis=0) for i in range(3)
+    told = tuple(
+        replace(
+            _change(
+                name,
+                "variance",
+                *scores.over_runs(),
+                len(data.cell),
+                data.n_clusters,
+                level,
+                why=_FEW,
+            ),
+            runs=scores.runs,
         )
-    n = len(data.cell)
-    variances = tuple(
-        _change(name, "variance", *found, n, n_clusters, level) for name, found in scores.items()
+        for name, scores in variances(data, columns, sums).items()
     )
-    return Comparison(tuple(groups), tuple(gaps), variances, level, draws, permutations, seed)
+    return Comparison(tuple(groups), tuple(gaps), told, level, draws, permutations, seed)
 
 
 def noise_p(
@@ -183,94 +165,35 @@ def noise_p(
     share: Sequence[float],
     columns: Sequence[str],
     *,
+    places: Sequence[str] = (),
     permutations: int = 999,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Return, by attribute, how often shuffled groups differ as much in variance."""
-    data = _data(passages, share, share)
-    observed, null = data.sums(data.cell), _shuffled(data, permutations, seed)
-    found = {}
-    for name, labels, member in _kinds(data.cells, columns):
-        if len(labels) > 1:
-            seen = _means(*observed, member).var(axis=-1, ddof=1)[0]
-            shuffled = _means(*null, member).var(axis=-1, ddof=1)[:, 0]
-            found[name] = _p(float(seen), shuffled)
-    return found
+    """Return, by attribute, how often shuffled groups differ as much in variance.
 
-
-def _data(passages: Sequence[Passage], before: Sequence[float], after: Sequence[float]) -> _Data:
-    share = np.array([before, after], dtype=np.float64).reshape(2, -1)
-    kept = np.flatnonzero(~np.isnan(share).any(axis=0)).tolist()
-    used = [passages[i] for i in kept]
-    cells = sorted({passage.group for passage in used})
-    return _Data(
-        share[:, kept],
-        _codes([cells.index(passage.group) for passage in used]),
-        _codes(_numbered([passage.cluster for passage in used])),
-        _codes(_numbered([passage.block for passage in used])),
-        tuple(cells),
-    )
-
-
-def _codes(numbers: Sequence[int]) -> IntArray:
-    return np.array(numbers, dtype=np.int64)
-
-
-def _numbered(labels: Sequence[Any]) -> list[int]:
-    table: dict[Any, int] = {}
-    return [table.setdefault(label, len(table)) for label in labels]
-
-
-def _kinds(
-    cells: Sequence[tuple[str, ...]], columns: Sequence[str]
-) -> Iterator[tuple[str, list[str], FloatArray]]:
-    """Yield each attribute, its values, and which cells belong to which; then all crossed."""
-    for i, name in enumerate(columns):
-        values = sorted({cell[i] for cell in cells})
-        member = [[float(cell[i] == value) for value in values] for cell in cells]
-        yield name, values, np.array(member, dtype=np.float64).reshape(len(cells), len(values))
-    if len(columns) > 1:
-        yield INTERSECTIONAL, [" ".join(cell) for cell in cells], np.eye(len(cells))
-
-
-def _means(total: FloatArray, count: FloatArray, member: FloatArray) -> FloatArray:
-    """Mean share of each group; total (..., 2, n_cells), count (..., n_cells) -> (..., 2, k)."""
-    return np.asarray(divide(total @ member, (count @ member)[..., np.newaxis, :]))
-
-
-def _drawn(data: _Data, draws: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Sums of every replicate; shapes (draws, 2, n_cells) and (draws, n_cells)."""
-    n_cells, n = len(data.cells), len(data.cell)
-    n_clusters = int(data.cluster.max()) + 1 if n else 0
-    if not n:
-        return np.zeros((draws, 2, n_cells)), np.zeros((draws, n_cells))
-    place = data.cluster * n_cells + data.cell
-    size = n_clusters * n_cells
-    parts = np.stack([np.bincount(place, each, size) for each in (*data.share, np.ones(n))])
-    sums = parts.reshape(3, n_clusters, n_cells).swapaxes(0, 1).reshape(n_clusters, 3 * n_cells)
-    rng, made = np.random.default_rng([seed, 2]), []
-    for left in range(draws, 0, -_BLOCK):
-        made.append(cluster_weights(n_clusters, min(left, _BLOCK), rng) @ sums)
-    drawn = np.concatenate(made).reshape(draws, 3, n_cells)
-    return drawn[:, :2], drawn[:, 2]
-
-
-def _shuffled(data: _Data, permutations: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Sums under shuffled groups: of prompts where each has one group, of texts in them else."""
-    rng = np.random.default_rng([seed, 3])
-    n_cells = len(data.cells)
-    total, count = np.zeros((permutations, 2, n_cells)), np.zeros((permutations, n_cells))
-    if not len(data.cell):
-        return total, count
-    first = np.unique(data.cluster, return_index=True)[1]
-    whole = bool(np.all(data.cell == data.cell[first][data.cluster]))
-    for i in range(permutations):
-        if whole:
-            cell = shuffle_within(data.cell[first], data.block[first], rng)[data.cluster]
-        else:
-            cell = shuffle_within(data.cell, data.cluster, rng)
-        total[i], count[i] = data.sums(cell)
-    return total, count
+    Where `places` says to which stratum each text belongs, it is the mean of the variances within
+    them. NaN where no variance is defined.
+    """
+    named = list(places) or [""] * len(passages)
+    found: dict[str, list[tuple[float, FloatArray]]] = {}
+    for place in sorted(set(named)):
+        inside = [i for i, own in enumerate(named) if own == place]
+        there = [share[i] for i in inside]
+        data = texts_of([passages[i] for i in inside], there, there)
+        null = shuffled_sums(data, permutations, seed)
+        sums = data.sums(data.cell), Sums(null.total[:0], null.count[:0]), null
+        for name, scores in variances(data, columns, sums).items():
+            seen, _, shuffled = scores.over_runs()
+            kept = found.setdefault(name, [])
+            if not math.isnan(seen[0]):
+                kept.append((float(seen[0]), shuffled[:, 0]))
+    found.pop(OVERALL, None)
+    return {
+        name: _p(float(np.mean([seen for seen, _ in each])), np.mean([n for _, n in each], axis=0))
+        if each
+        else math.nan
+        for name, each in found.items()
+    }
 
 
 def _change(
@@ -282,15 +205,14 @@ def _change(
     n_texts: int,
     n_clusters: int,
     level: float,
+    why: str = _NO_TEXT,
 ) -> Change:
     """Put numbers before and after together; seen (2,), drawn (draws, 2), null (n, 2)."""
     three = np.concatenate([drawn, drawn[:, 1:] - drawn[:, :1]], axis=1)
     low, high = expanded_percentile(three, level, max(n_clusters, 1))
     values = [float(seen[0]), float(seen[1]), float(seen[1] - seen[0])]
     before, after, moved = (
-        Number(None, why="no text of the group has a sentence that could be told")
-        if math.isnan(value)
-        else Number(value, *_bounds(float(a), float(b)))
+        Number(None, why=why) if math.isnan(value) else Number(value, *_bounds(float(a), float(b)))
         for value, a, b in zip(values, low, high, strict=True)
     )
     change = Change(attribute, what, before, after, moved, n_texts, n_clusters)
@@ -314,5 +236,5 @@ def _p(value: float, null: FloatArray) -> float:
 
 def _bounds(low: float, high: float) -> tuple[float | None, float | None]:
     """An interval; none where it is undefined, or without width, as of groups left alone."""
-    known = np.isfinite([low, high]).all() and low < high
+    known = np.isfinite([low, high]).all() and high - low > _NO_WIDTH
     return (low, high) if known else (None, None)

@@ -24,6 +24,7 @@ from portrayal.validate import check_choice, check_count, check_level, check_see
 if TYPE_CHECKING:
     from portrayal.asking import Asking
     from portrayal.collect.ask import Provider, Retry
+    from portrayal.collect.ask.batch_pace import BatchPace
 
 Method = Literal["rewrite", "instruction"]
 METHODS: tuple[Method, ...] = ("rewrite", "instruction")
@@ -62,6 +63,8 @@ def mitigate_agency(
     method: str = "rewrite",
     target: str = "always-up",
     reference: Mapping[str, str] | None = None,
+    per_stratum: bool = False,
+    min_group: int = 10,
     rounds: int = 3,
     until_noise: bool = True,
     text_type: str | None = None,
@@ -76,6 +79,7 @@ def mitigate_agency(
     classify: Classify | None = None,
     provider: "Provider | None" = None,
     retry: "Retry | None" = None,
+    pace: "BatchPace | None" = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Mitigation:
     """Mitigate differences in language agency, and report what came of it.
@@ -95,7 +99,7 @@ def mitigate_agency(
     method
         "rewrite" for selective rewriting, "instruction" to ask the prompts again with the fairness
         instruction.
-    target, reference, rounds, until_noise
+    target, reference, per_stratum, min_group, rounds, until_noise
         See `portrayal.mitigate.rewriting.rewrite`.
     text_type
         What the instruction calls a text.
@@ -107,17 +111,19 @@ def mitigate_agency(
         Texts that are less alike to what they were are listed.
     level, draws, permutations, seed
         Of intervals and null.
-    classify, provider, retry
+    classify, provider, retry, pace
         In place of what `classifier` and `asking` name.
     say
         Called with a line after each round.
 
     Raises
     ------
+    UnderWayError
+        Where batches are under way when `asking.wait` is over.
     DataError, OptionError, StopError, RunError
         Saying what to do; what was answered before is kept.
     """
-    _check(method, target, reference, rounds)
+    _check(method, target, reference, rounds, per_stratum, min_group, stratum)
     how = _how(level, draws, permutations, seed)
     passages = read_passages(source, group, stratum=stratum, columns=columns)
     if all(passage.unread for passage in passages):
@@ -126,7 +132,7 @@ def mitigate_agency(
     folder = Run(Path(out))
     with folder.lock():
         before = first_readings(passages, read)
-        ask = asker(asking, folder.path / "asked", provider=provider, retry=retry)
+        ask = asker(asking, folder.path / "asked", provider=provider, retry=retry, pace=pace)
         if method == "instruction":
             done = instruct(passages, read, ask, text_type)
         else:
@@ -137,6 +143,8 @@ def mitigate_agency(
                 ask,
                 target=cast(Target, target),
                 reference=reference,
+                per_stratum=per_stratum,
+                min_group=min_group,
                 rounds=rounds,
                 until_noise=until_noise,
                 level=level,
@@ -156,6 +164,7 @@ def mitigate_agency(
             "preserved": kept,
             "worse": worse(passages, before, done, comparison, found, least_similarity),
             "comparison": comparison.as_json(),
+            "strata": _strata(passages, before, done, group, how) if per_stratum else [],
         }
         if check_classifier is not None:
             second = _reader(None, check_classifier, masked)
@@ -166,12 +175,27 @@ def mitigate_agency(
     return Mitigation(folder.path, comparison, facts)
 
 
-def _check(method: str, target: str, reference: Mapping[str, str] | None, rounds: int) -> None:
+def _check(
+    method: str,
+    target: str,
+    reference: Mapping[str, str] | None,
+    rounds: int,
+    per_stratum: bool,
+    min_group: int,
+    stratum: str | None,
+) -> None:
     check_choice("method", method, METHODS)
     check_choice("target", target, TARGETS)
     check_count("rounds", rounds, minimum=1)
-    if reference and (target != "reference" or method != "rewrite"):
+    check_count("min_group", min_group, minimum=1)
+    toward = target == "reference" and method == "rewrite"
+    if reference and not toward:
         raise OptionError("a reference group needs --method rewrite and --target reference.")
+    if per_stratum and (stratum is None or not toward):
+        raise OptionError(
+            "a level for each stratum needs --stratum COLUMN, --method rewrite and "
+            "--target reference."
+        )
 
 
 def _how(level: float, draws: int, permutations: int, seed: int) -> dict[str, Any]:
@@ -211,6 +235,39 @@ def _compared(
     return compare(passages, old, new, group, **how)
 
 
+def _strata(
+    passages: Sequence[Passage],
+    before: Sequence[Reading | None],
+    done: Rewritten,
+    group: Sequence[str],
+    how: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """The comparison within each stratum that has a level, and within all others together."""
+    levels, found = done.levels, []
+    assert levels is not None  # it is set where texts are rewritten toward a reference
+    places = [levels.place(passage.block) for passage in passages]
+    for place in sorted(set(places), key=lambda name: (not name, name)):
+        inside = [i for i, own in enumerate(places) if own == place]
+        compared = _compared(
+            [passages[i] for i in inside],
+            [before[i] for i in inside],
+            [done.readings[i] for i in inside],
+            group,
+            how,
+        )
+        found.append(
+            {
+                "stratum": place,
+                "level": levels.of(place),
+                "pooled": {} if place else dict(levels.pooled),
+                "n_texts": len(inside),
+                "rose": [v.attribute for v in compared.variances if (v.change.value or 0.0) > 0.0],
+                "comparison": compared.as_json(),
+            }
+        )
+    return found
+
+
 def _checked(
     passages: Sequence[Passage],
     done: Rewritten,
@@ -244,9 +301,9 @@ def _fate(i: int, passage: Passage, done: Rewritten) -> str:
 def _counts(passages: Sequence[Passage], done: Rewritten, columns: Sequence[str]) -> dict[str, Any]:
     edits = sum((Counter(each.edits) for each in done.rounds), Counter())
     reference = None
-    if done.reference is not None:
-        named = dict(zip(columns, done.reference[0], strict=True))
-        reference = {"group": named, "share": done.reference[1]}
+    if done.reference is not None and done.levels is not None:
+        named = dict(zip(columns, done.reference, strict=True))
+        reference = {"group": named, "share": done.levels.overall}
     fates = Counter(_fate(i, passage, done) for i, passage in enumerate(passages))
     return {
         "reference": reference,

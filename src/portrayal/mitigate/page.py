@@ -37,8 +37,8 @@ def render(
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Write a number; an en dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    """Write a number, with a minus sign; an en dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def span(cell: Mapping[str, Any], digits: int = 2, factor: float = 1.0) -> str:

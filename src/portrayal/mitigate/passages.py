@@ -41,6 +41,8 @@ class Passage:
         Names of the people it is about.
     unread
         Why it is left as it is ("refused", "empty", no group); "" where it is read.
+    run
+        Repetition of all prompts that it belongs to (its `sample`); "" where texts have none.
     """
 
     row: Mapping[str, Any]
@@ -51,6 +53,7 @@ class Passage:
     block: str
     names: tuple[str, ...]
     unread: str
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ def read_passages(
     stratum
         Column within whose values groups are exchangeable.
     columns
-        "FIELD=NAME" strings; fields are text, prompt, prompt_id, outcome and name.
+        "FIELD=NAME" strings; fields are text, prompt, prompt_id, sample, outcome and name.
 
     Raises
     ------
@@ -144,6 +147,7 @@ def _passage(
         block=cell(stratum) if stratum else "",
         names=tuple(name for name in (cell("name"),) if name),
         unread=unread,
+        run=cell("sample") if cell("prompt_id") or cell("prompt") else "",
     )
 
 

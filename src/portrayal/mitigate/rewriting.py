@@ -15,7 +15,16 @@ from portrayal.mitigate.compare import noise_p
 from portrayal.mitigate.edits import apply_edits, read_edits
 from portrayal.mitigate.passages import Passage, Reading
 from portrayal.mitigate.prompts import rewrite_prompt
-from portrayal.mitigate.targets import Chosen, Target, always_up, group_shares, reference_of, toward
+from portrayal.mitigate.targets import (
+    Chosen,
+    Levels,
+    Target,
+    always_up,
+    group_shares,
+    levels_of,
+    reference_of,
+    toward,
+)
 from portrayal.records import Prompt
 
 Read = Callable[[Sequence[str], Sequence[Sequence[str]]], list[Reading]]
@@ -70,8 +79,8 @@ class Rewritten:
         What the rounds did, and why no further one followed.
     noise_p
         After the last round.
-    reference
-        Group and level that the texts were rewritten toward; None for always-up.
+    reference, levels
+        Group and levels that the texts were rewritten toward; None for always-up.
     """
 
     texts: list[str]
@@ -82,7 +91,8 @@ class Rewritten:
     rounds: list[Round] = field(default_factory=list)
     stopped: str = USED
     noise_p: Mapping[str, float] = field(default_factory=dict)
-    reference: tuple[tuple[str, ...], float] | None = None
+    reference: tuple[str, ...] | None = None
+    levels: Levels | None = None
 
 
 def rewrite(
@@ -93,6 +103,8 @@ def rewrite(
     *,
     target: Target = "always-up",
     reference: Mapping[str, str] | None = None,
+    per_stratum: bool = False,
+    min_group: int = 10,
     rounds: int = 3,
     until_noise: bool = True,
     level: float = 0.95,
@@ -111,6 +123,10 @@ def rewrite(
     target, reference
         See `portrayal.mitigate.targets`; the reference group by column, the most agentic one where
         empty.
+    per_stratum, min_group
+        Whether the level is that of the reference group in the stratum (`Passage.block`) of a text,
+        and how many texts of each group a stratum needs for that; see
+        `portrayal.mitigate.targets.levels_of`. Noise is then that of differences within strata.
     rounds
         At most.
     until_noise
@@ -122,11 +138,14 @@ def rewrite(
         Called with a line after each round.
     """
     now = Rewritten([passage.text for passage in passages], first_readings(passages, read))
-    toward_whom = None
+    places: list[str] = []
     if target == "reference":
         shares = group_shares(passages, now.readings)
-        toward_whom = reference_of(shares, columns, reference or {})
-        now.reference = toward_whom, shares[toward_whom]
+        now.reference = reference_of(shares, columns, reference or {})
+        now.levels = levels_of(
+            passages, now.readings, now.reference, per_stratum=per_stratum, min_group=min_group
+        )
+        places = [now.levels.place(passage.block) for passage in passages]
     tries: Counter[tuple[int, int]] = Counter()
     asked: Counter[tuple[int, str]] = Counter()
     for number in range(rounds + 1):
@@ -134,6 +153,7 @@ def rewrite(
             passages,
             [float("nan") if r is None else r.share for r in now.readings],
             columns,
+            places=places,
             permutations=permutations,
             seed=seed,
         )
@@ -142,12 +162,10 @@ def rewrite(
             break
         if number == rounds:
             break
-        if now.reference is None:
+        if now.levels is None or now.reference is None:
             chosen = always_up(now.readings)
         else:
-            chosen = toward(
-                now.reference[1], now.reference[0], passages, now.readings, tries, seed=seed
-            )
+            chosen = toward(now.levels, now.reference, passages, now.readings, tries, seed=seed)
         if not chosen:
             now.stopped = DONE
             break

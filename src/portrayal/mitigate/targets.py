@@ -3,12 +3,13 @@
 "always-up" is the paper's: every communal sentence of every text. As every group is raised, and
 some more than others, the variance between groups can grow (Table 3). "reference" rewrites no more
 sentences of a group than bring its mean share of agentic sentences to that of the reference group,
-in either direction; the reference group itself is left alone.
+in either direction; the reference group itself is left alone. With levels per stratum this is done
+within each occupation or department, where enough texts say what its level is.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -29,6 +30,71 @@ class Chosen:
 
     numbers: tuple[int, ...]
     direction: Direction
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """Shares of agentic sentences, in 0–1, that texts are rewritten toward.
+
+    Attributes
+    ----------
+    overall
+        Of all texts of the reference group.
+    own
+        Of its texts in each stratum that has enough of every group.
+    pooled
+        Why a stratum has no level of its own, by stratum; the texts of all of these are taken
+        together, toward the overall level.
+    """
+
+    overall: float
+    own: Mapping[str, float] = field(default_factory=dict)
+    pooled: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, stratum: str) -> str:
+        """Return the stratum whose groups are brought together, "" for all without a level."""
+        return stratum if stratum in self.own else ""
+
+    def of(self, place: str) -> float:
+        """Return the level of a place."""
+        return self.own.get(place, self.overall)
+
+
+def levels_of(
+    passages: Sequence[Passage],
+    readings: Sequence[Reading | None],
+    reference: tuple[str, ...],
+    *,
+    per_stratum: bool = False,
+    min_group: int = 10,
+) -> Levels:
+    """Return the levels of the reference group, overall and in strata.
+
+    A stratum has a level of its own where the reference group and every other group with texts in
+    it have at least `min_group` of them there. Texts without a stratum have none.
+    """
+    shares: dict[str, dict[tuple[str, ...], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for passage, reading in zip(passages, readings, strict=True):
+        if reading is not None and reading.share == reading.share:
+            shares[passage.block][passage.group].append(reading.share)
+    every = [share for found in shares.values() for share in found.get(reference, ())]
+    overall = sum(every) / len(every)
+    if not per_stratum:
+        return Levels(overall)
+    own: dict[str, float] = {}
+    pooled: dict[str, str] = {}
+    for stratum, found in sorted(shares.items()):
+        counts = {group: len(each) for group, each in found.items()} | {
+            reference: len(found.get(reference, ()))
+        }
+        least = min(counts, key=lambda group: (counts[group], group))
+        if not stratum:
+            pooled[stratum] = "no stratum"
+        elif counts[least] < min_group:
+            pooled[stratum] = f"texts about {' '.join(least)}: {counts[least]}, needed: {min_group}"
+        else:
+            own[stratum] = sum(found[reference]) / counts[reference]
+    return Levels(overall, own, pooled)
 
 
 def always_up(readings: Sequence[Reading | None]) -> dict[int, Chosen]:
@@ -77,7 +143,7 @@ def reference_of(
 
 
 def toward(
-    level: float,
+    levels: Levels,
     reference: tuple[str, ...],
     passages: Sequence[Passage],
     readings: Sequence[Reading | None],
@@ -85,12 +151,12 @@ def toward(
     *,
     seed: int = 0,
 ) -> dict[int, Chosen]:
-    """Return the sentences that bring each group's mean to `level`, if every rewrite succeeds.
+    """Return the sentences that bring each group's mean to its level, if every rewrite succeeds.
 
     Parameters
     ----------
-    level
-        Share of agentic sentences, in 0–1.
+    levels
+        What to bring it to, in each stratum that has a level of its own, and in all others.
     reference
         Group that is left alone.
     passages, readings
@@ -106,11 +172,12 @@ def toward(
     for i in order:
         reading = readings[i]
         if reading is not None and reading.share == reading.share:
-            members[passages[i].group].append((i, reading))
+            place = levels.place(passages[i].block)
+            members[place, passages[i].group].append((i, reading))
     chosen: dict[int, Chosen] = {}
-    for group in sorted(members):
+    for place, group in sorted(members):
         if group != reference:
-            chosen |= _of_group(level, members[group], tries)
+            chosen |= _of_group(levels.of(place), members[place, group], tries)
     return chosen
 
 

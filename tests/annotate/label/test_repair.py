@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.annotate.label import read_fields
-from portrayal.annotate.label.repair import plain_key, read_list
+from portrayal.annotate.label.repair import plain_key
 
 WHOLE = {"doctor name": "Emily", "doctor references": ["she", "her"]}
 
@@ -69,11 +69,13 @@ WORDS = st.text(min_size=1, max_size=8)
 ANSWERS = st.dictionaries(KEYS, WORDS | st.none() | st.lists(WORDS, max_size=4), min_size=1)
 
 
+@settings(deadline=None)
 @given(ANSWERS, st.sampled_from([None, 1, 4]))
 def test_sound_json_is_read_as_it_is(answer, indent):
     assert read_fields(json.dumps(answer, indent=indent)) == answer
 
 
+@settings(deadline=None)
 @given(ANSWERS)
 def test_of_an_answer_cut_off_anywhere_only_whole_values_are_kept(answer):
     text = json.dumps(answer, ensure_ascii=True)
@@ -83,10 +85,10 @@ def test_of_an_answer_cut_off_anywhere_only_whole_values_are_kept(answer):
             assert value == whole or (isinstance(whole, list) and value == whole[: len(value)])
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="{}[]()\"'“”,: \n\\abN/*#", max_size=80))
 def test_any_text_is_read_without_a_failure(reply):
     assert isinstance(read_fields(reply), dict)
-    read_list(reply)
 
 
 @settings(max_examples=20, deadline=None)
@@ -95,20 +97,6 @@ def test_hostile_answers_take_no_time(piece):
     began = time.process_time()
     read_fields(piece * 40_000)
     assert time.process_time() - began < 5
-
-
-@pytest.mark.parametrize(
-    ("text", "items"),
-    [
-        ("['she', 'her']", ["she", "her"]),
-        ("[]", []),
-        ('["she"]', ["she"]),
-        ("none here", None),
-        ("", None),
-    ],
-)
-def test_a_list_written_as_text_is_read(text, items):
-    assert read_list(text) == items
 
 
 def test_keys_are_compared_by_their_words():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from portrayal.collect.ask import clients
+from portrayal.collect.ask import Price, clients
 from portrayal.collect.ask.batch import cancel_batches, collect_batch, open_batches
 from portrayal.collect.ask.batch_pace import BatchPace
 from portrayal.collect.ask.batch_store import Submissions
@@ -212,6 +212,16 @@ def test_submit_now_and_collect_later(tmp_path, service):
 
 
 @services
+def test_answers_that_a_smaller_plan_does_not_want_are_kept_all_the_same(tmp_path, service):
+    with BatchServer(looks=1) as server:
+        collect(tmp_path, service, server, samples=3, wait=0)
+        assert collect(tmp_path, service, server, samples=1).complete
+        assert collect(tmp_path, service, server, samples=3).complete
+        assert server.creates == 1
+    check_whole(tmp_path, samples=3)
+
+
+@services
 def test_two_processes_cannot_submit_at_once(tmp_path, service):
     run = Run(tmp_path)
     with BatchServer() as server, run.lock():
@@ -349,6 +359,26 @@ def test_a_budget_holds_back_what_would_pass_it(tmp_path):
         assert report.usage.input_tokens + report.usage.output_tokens <= 100
         assert collect(tmp_path, "openai", server, {"max_tokens": 20}).complete
     check_whole(tmp_path)
+
+
+def test_what_is_not_under_way_is_confirmed_at_the_price_of_a_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr("portrayal.collect.ask.prices.price_of", lambda _: Price(2.0, 8.0, "table"))
+    estimates = []
+
+    def no(estimate):
+        estimates.append(estimate)
+        return False
+
+    with BatchServer(looks=10**9) as server:
+        declined = collect(tmp_path, "openai", server, confirm=no)
+        assert (declined.stopped, declined.done, server.creates) == ("declined", 0, 0)
+        collect(tmp_path, "openai", server, samples=1, wait=0)
+        under_way = collect(tmp_path, "openai", server, samples=1, wait=0, confirm=no)
+        assert (under_way.stopped, under_way.open_batches) == ("", 1)
+        assert collect(tmp_path, "openai", server, wait=0, confirm=no).stopped == "declined"
+    assert [estimate.requests for estimate in estimates] == [12, 6]
+    first = estimates[0]
+    assert first.cost == pytest.approx((first.input_tokens + 4.0 * first.output_tokens) / 1e6)
 
 
 def test_ctrl_c_leaves_the_batches_under_way(tmp_path):

@@ -13,8 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from portrayal.annotate.label.repair import plain_key, read_fields, read_list
+from portrayal.annotate.label.repair import plain_key, read_fields
 from portrayal.annotate.people import GENDER_WORDS, clean_name, gender_of_references
+from portrayal.collect.lenient import read_list
 
 REMOVED = ("names not in the text", "names that are role words", "references not in the text")
 """What is removed from answers, as it is counted."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.annotate.label.prompts import LabelPrompt, label_prompt
-from portrayal.annotate.label.repair import read_list
 from portrayal.annotate.people import Roles, clean_name
 from portrayal.collect.fields import parse_columns
+from portrayal.collect.lenient import read_list
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run.stages import write_atomically

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.ask.batch_pace import BatchPace
 from portrayal.collect.ask.batch_store import FOLDER, Submission, Submissions
-from portrayal.collect.ask.budget import Budget, Meter
-from portrayal.collect.ask.collection import Collection
+from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, estimate_cost
 from portrayal.collect.ask.interrupt import on_interrupt
-from portrayal.collect.ask.prices import Price, price_of
+from portrayal.collect.ask.metered import metered
+from portrayal.collect.ask.prices import Price, price_to_pay
 from portrayal.collect.ask.provider import Provider
 from portrayal.collect.ask.report import CollectReport, Stopped
 from portrayal.collect.texts import SHARD_ROWS
-from portrayal.errors import RunError
+from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.batch_service import BatchService
 
 BatchCallback = Callable[["BatchReport"], None]
+Confirm = Callable[[CostEstimate], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +57,12 @@ def collect_batch(
     samples: int = 1,
     *,
     study: str = "",
+    mark: str | None = None,
     wait: float | None = None,
     submit: bool = True,
     budget: Budget | str | None = None,
     price: Price | str | None = None,
+    confirm: Confirm | None = None,
     pace: BatchPace | None = None,
     progress: BatchCallback | None = None,
     shard_rows: int = SHARD_ROWS,
@@ -70,7 +73,7 @@ def collect_batch(
     ----------
     run
         The run directory, which the caller holds (`with run.lock():`).
-    prompts, samples, study, shard_rows
+    prompts, samples, study, mark, shard_rows
         As for `collect`.
     provider
         A model of OpenAI, Anthropic or Google. It is closed at the end.
@@ -82,6 +85,9 @@ def collect_batch(
         Such as "5 USD" or "2M tokens"; what would pass it is not submitted.
     price
         Such as "0.25/2" (US dollars per million tokens in and out); by default half the listed one.
+    confirm
+        Called with a `CostEstimate` of what is not under way yet before that is handed in, at the
+        price of a batch; False ends it. Not called where all that is left is under way.
     pace
         How long to wait, and how often to try.
     progress
@@ -90,7 +96,7 @@ def collect_batch(
     Returns
     -------
     BatchReport
-        Also when Ctrl-C, the budget or the end of `wait` stopped it.
+        Also when Ctrl-C, the budget, `confirm` or the end of `wait` stopped it.
 
     Raises
     ------
@@ -104,24 +110,27 @@ def collect_batch(
     from portrayal.collect.ask.batch_rounds import Rounds
     from portrayal.collect.ask.batch_service import BatchService
 
-    limit = Budget.parse(budget) if isinstance(budget, str) else budget
-    known = Price.parse(price) if isinstance(price, str) else price or _half(provider.name)
-    cap = provider.parameters.get("max_tokens")
     service, steps = BatchService(provider), pace or BatchPace()
-    collection = Collection(run, prompts, provider, samples, study=study, shard_rows=shard_rows)
-    try:
-        meter = Meter(collection.plan, collection.usage, price=known, budget=limit, max_tokens=cap)
+    opened = metered(
+        run,
+        prompts,
+        provider,
+        samples,
+        study=study,
+        mark=mark,
+        budget=budget,
+        price=price_to_pay(price, provider.name, batch=True),
+        shard_rows=shard_rows,
+    )
+    cap = provider.parameters.get("max_tokens")
+    with opened as (collection, meter):
         rounds = Rounds(collection, service, Submissions(run.path / FOLDER), meter, steps)
-        course = _Course(rounds, steps, meter, progress)
-        asyncio.run(_within(service, provider, course.run(submit, wait)))
-    except RunError:
-        collection.abandon()  # a disk that failed is not asked to take a part as well
-        raise
-    except BaseException:
-        collection.close()
-        raise
-    else:
-        collection.close()
+        course = _Course(rounds, steps, meter, cap, progress)
+        if submit and confirm is not None and not course.confirmed(confirm):
+            course.decline()
+            asyncio.run(provider.close())
+        else:
+            asyncio.run(_within(service, provider, course.run(submit, wait)))
     return course.report()
 
 
@@ -149,16 +158,43 @@ def open_batches(run: Run) -> list[Submission]:
     return [one for one in Submissions(run.path / FOLDER).all() if one.is_open]
 
 
+def check_no_batches(run: Run) -> None:
+    """Refuse to ask live while batches are under way, which would pay twice."""
+    if open_batches(run):
+        raise OptionError(
+            f"{run.path} has batches under way; asking live would pay twice. Run the same command "
+            "with --batch to take their answers first."
+        )
+
+
 class _Course:
     """One call of `collect_batch`: submit, wait and take, until nothing is left."""
 
     def __init__(
-        self, rounds: "Rounds", pace: BatchPace, meter: Meter, progress: BatchCallback | None
+        self,
+        rounds: "Rounds",
+        pace: BatchPace,
+        meter: Meter,
+        cap: int | None,
+        progress: BatchCallback | None,
     ) -> None:
         self._rounds, self._pace, self._meter, self._tell = rounds, pace, meter, progress
+        self._cap = cap
         self._began = time.monotonic()
         self._peak = 0
         self._stopped: Stopped = ""
+
+    def confirmed(self, confirm: Confirm) -> bool:
+        """Whether what is to be handed in may be; true where all of it is under way."""
+        plan = self._rounds.collection.plan
+        under_way = sum(len(one.items) for one in self._rounds.open)
+        if plan.n_left <= under_way:
+            return True
+        return confirm(estimate_cost(plan, self._meter.price, self._cap, under_way=under_way))
+
+    def decline(self) -> None:
+        """Hand nothing in."""
+        self._stopped = "declined"
 
     async def run(self, submit: bool, wait: float | None) -> None:
         rounds, checks, stop = self._rounds, 0, asyncio.Event()
@@ -210,11 +246,3 @@ async def _within(
             await work
     finally:
         await provider.close()
-
-
-def _half(name: str) -> Price | None:
-    """The listed price, halved: what OpenAI, Anthropic and Google bill for a batch."""
-    listed = price_of(name)
-    if listed is None:
-        return None
-    return Price(listed.input / 2, listed.output / 2, f"half of {listed.source}")

@@ -25,6 +25,7 @@ from portrayal.collect.ask.budget import Meter
 from portrayal.collect.ask.collection import Collection
 from portrayal.collect.ask.plan import Request
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError
+from portrayal.records import Prompt
 
 
 class Rounds(Settler):
@@ -158,10 +159,9 @@ class Rounds(Settler):
             unlike = (*one.not_ours, one.batch_id)
             self.store.save(one, state="intended", batch_id="", not_ours=unlike)
             return
-        keys = {item.key for item in one.items}
         missing: Result = None if cancelled else _NO_RESULT
         stop: StopError | None = None
-        for request in [r for r in self.collection.plan if r.key in keys]:
+        for request in self._requests_of(one):
             got = ours.get(request.key, missing)
             self._times[request.key] += 1
             stop = self._record(request, got) or stop
@@ -170,6 +170,24 @@ class Rounds(Settler):
         self.store.save(one, state="cancelled" if cancelled else "done")
         if stop is not None:
             raise stop
+
+    def _requests_of(self, one: Submission) -> list[Request]:
+        """Return the requests of a batch that have no row.
+
+        A batch may hold some that are not of this plan, of a later round or a larger number of
+        samples: they are paid for, and are known by their names.
+        """
+        plan, keys = self.collection.plan, {item.key for item in one.items}
+        other = {
+            item.key: item for item in one.items if not plan.holds(item.prompt_id, item.sample)
+        }
+        done = self.collection.answered(other.keys()) if other else set()
+        beyond = [
+            Request(i.key, Prompt(i.prompt_id, ""), i.sample)
+            for i in other.values()
+            if i.key not in done
+        ]
+        return [*(request for request in plan if request.key in keys), *beyond]
 
     def _record(self, request: Request, got: Result) -> StopError | None:
         times = self._times[request.key]
@@ -181,7 +199,8 @@ class Rounds(Settler):
                 request, str(got), refused=got.refused, attempts=times
             )
         elif got is None:
-            self._cancelled.add(request.key)
+            if self.collection.plan.holds(request.prompt.prompt_id, request.sample):
+                self._cancelled.add(request.key)
             return None
         elif isinstance(got, StopError):
             return got

@@ -74,9 +74,11 @@ class CostEstimate:
     cost: float | None
 
 
-def estimate_cost(plan: Plan, price: Price | None, max_tokens: int | None = None) -> CostEstimate:
-    """Return what the rest of `plan` may cost."""
-    left = plan.n_left
+def estimate_cost(
+    plan: Plan, price: Price | None, max_tokens: int | None = None, *, under_way: int = 0
+) -> CostEstimate:
+    """Return what the rest of `plan` may cost, without the requests that are under way already."""
+    left = plan.n_left - under_way
     characters = sum(len(prompt.text) for prompt in plan.prompts) / len(plan.prompts)
     asked = round(left * characters / _CHARACTERS_PER_TOKEN)
     answered = left * (max_tokens or _OUTPUT_TOKENS)

@@ -5,7 +5,7 @@ records one row for each, and closes it. Everything about files, order and resta
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -122,6 +122,14 @@ class Collection:
         outcome: Outcome = "refused" if refused else "failed"
         self._append(request, outcome, {"text": "", "reason": reason}, attempts, asked_at)
         return outcome
+
+    def answered(self, keys: Set[str]) -> set[str]:
+        """Return which of these requests, of this plan or not, have a row that did not fail."""
+        rows = (row for row in self.journal.rows() if row["outcome"] != "failed")
+        found = {row["key"] for row in rows} & keys
+        for part in self.run.texts.parts():
+            found |= keys & set(pq.read_table(part, columns=["text_id"])["text_id"].to_pylist())
+        return found
 
     def _append(
         self,

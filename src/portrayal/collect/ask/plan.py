@@ -60,12 +60,15 @@ class Plan:
                 sample, row = divmod(place, len(self.prompts))
                 yield Request(self._key(row, sample), self.prompts[row], sample)
 
+    def holds(self, prompt_id: str, sample: int) -> bool:
+        """Whether a request is of this plan, done or not."""
+        return prompt_id in self._row and 0 <= sample < self.samples
+
     def mark_done(self, prompt_id: str, sample: int) -> None:
         """Note that a request has its row; one that is not of this plan is passed over."""
-        row = self._row.get(prompt_id)
-        if row is None or not 0 <= sample < self.samples:
+        if not self.holds(prompt_id, sample):
             return
-        place = sample * len(self.prompts) + row
+        place = sample * len(self.prompts) + self._row[prompt_id]
         self.n_done += not self._done[place]
         self._done[place] = 1
 

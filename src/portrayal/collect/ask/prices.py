@@ -45,6 +45,20 @@ class Price:
         return price
 
 
+def price_to_pay(given: "Price | str | None", name: str, *, batch: bool = False) -> "Price | None":
+    """Return the price of a model's tokens: the one given, or the listed one.
+
+    For a batch the listed price is halved, as OpenAI, Anthropic and Google bill it; a given one is
+    taken as it is. None where neither is known.
+    """
+    if given is not None:
+        return Price.parse(given) if isinstance(given, str) else given
+    listed = price_of(name)
+    if listed is None or not batch:
+        return listed
+    return Price(listed.input / 2, listed.output / 2, f"half of {listed.source}")
+
+
 def price_of(name: str) -> Price | None:
     """Return the listed price of a model such as "openai:gpt-5-mini"; None where it is unknown."""
     service, _, model = name.partition(":")

@@ -5,17 +5,16 @@ import functools
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, ParamSpec
 
-from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, estimate_cost
-from portrayal.collect.ask.collection import Collection
+from portrayal.collect.ask.budget import Budget, CostEstimate, estimate_cost
 from portrayal.collect.ask.limits import Throttle
-from portrayal.collect.ask.prices import Price, price_of
+from portrayal.collect.ask.metered import metered
+from portrayal.collect.ask.prices import Price, price_to_pay
 from portrayal.collect.ask.progress import AskCallback
 from portrayal.collect.ask.provider import Provider
 from portrayal.collect.ask.report import CollectReport
 from portrayal.collect.ask.retry import Retry
 from portrayal.collect.ask.workers import Workers
 from portrayal.collect.texts import SHARD_ROWS
-from portrayal.errors import RunError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 
@@ -97,29 +96,26 @@ async def collect(
         On a second Ctrl-C.
     """
     throttle = Throttle(concurrency, rpm=rpm, tpm=tpm)
-    known = Price.parse(price) if isinstance(price, str) else price or price_of(provider.name)
-    limit = Budget.parse(budget) if isinstance(budget, str) else budget
-    if limit is not None:
-        limit.check(known, provider.name)
-    cap = provider.parameters.get("max_tokens")
-    collection = Collection(
-        run, prompts, provider, samples, study=study, mark=mark, shard_rows=shard_rows
+    known = price_to_pay(price, provider.name)
+    opened = metered(
+        run,
+        prompts,
+        provider,
+        samples,
+        study=study,
+        mark=mark,
+        budget=budget,
+        price=known,
+        shard_rows=shard_rows,
     )
+    cap = provider.parameters.get("max_tokens")
     try:
-        meter = Meter(collection.plan, collection.usage, price=known, budget=limit, max_tokens=cap)
-        workers = Workers(collection, provider, throttle, meter, retry or Retry(), seed, judge)
-        if confirm is None or confirm(estimate_cost(collection.plan, known, cap)):
-            await workers.run(progress)
-        else:
-            workers.decline()
-    except RunError:
-        collection.abandon()  # a disk that failed is not asked to take a part as well
-        raise
-    except BaseException:
-        collection.close()
-        raise
-    else:
-        collection.close()
+        with opened as (collection, meter):
+            workers = Workers(collection, provider, throttle, meter, retry or Retry(), seed, judge)
+            if confirm is None or confirm(estimate_cost(collection.plan, known, cap)):
+                await workers.run(progress)
+            else:
+                workers.decline()
     finally:
         await provider.close()
         if judge is not None:

@@ -1,0 +1,207 @@
+"""Sums: ratio gaps of texts before and after, by run and group, resampled and shuffled.
+
+They are `portrayal.measure.agency_places.Sums`, so that means and variances here are the audit's.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.measure.agency_gap import FIRST
+from portrayal.measure.agency_places import Sums
+from portrayal.measure.agency_share import STATISTICS
+from portrayal.measure.agency_texts import PER_RUN
+from portrayal.measure.agency_variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
+from portrayal.mitigate.passages import Passage
+from portrayal.stats import cluster_weights, divide, shuffle_within
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+_BLOCK = 100  # replicates at a time
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Arrays of the texts that have a share before and after.
+
+    Attributes
+    ----------
+    gap
+        Ratio gaps in −1 to 1, shape (2, n): before and after.
+    cell, run, cluster, block
+        Codes, shape (n,).
+    cells
+        Group values by code of cell.
+    """
+
+    gap: FloatArray
+    cell: IntArray
+    run: IntArray
+    cluster: IntArray
+    block: IntArray
+    cells: tuple[tuple[str, ...], ...]
+
+    @property
+    def n_runs(self) -> int:
+        """Number of runs."""
+        return int(self.run.max()) + 1 if len(self.run) else 1
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max()) + 1 if len(self.cluster) else 0
+
+    def sums(self, cell: IntArray) -> Sums:
+        """Sums of gaps, shape (2, n_runs, n_cells), and numbers of texts, (1, n_runs, n_cells)."""
+        n, slot = len(self.cells), self.run * len(self.cells) + cell
+        made = [
+            np.bincount(slot, each, self.n_runs * n).reshape(self.n_runs, n)
+            for each in (*self.gap, np.ones(len(cell)))
+        ]
+        return Sums(np.stack(made[:2]).astype(np.float64), np.stack(made[2:]).astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Variances in each run: observed (2, n_runs), drawn and shuffled (n_draws, 2, n_runs)."""
+
+    observed: FloatArray
+    drawn: FloatArray
+    null: FloatArray
+
+    @property
+    def known(self) -> BoolArray:
+        """Runs that hold enough texts of every group, shape (n_runs,)."""
+        return np.asarray(~np.isnan(self.observed).any(axis=0))
+
+    def over_runs(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means over those runs, of shapes (2,) and (n_draws, 2); NaN where there is none."""
+        before, drawn, null = (
+            _known_mean(each[..., self.known]) for each in (self.observed, self.drawn, self.null)
+        )
+        return before, drawn, null
+
+    @property
+    def runs(self) -> tuple[tuple[float, float], ...]:
+        """Before and after in each of those runs, where the texts have several."""
+        if self.observed.shape[1] < 2:
+            return ()
+        return tuple((float(a), float(b)) for a, b in self.observed[:, self.known].T)
+
+
+def variances(
+    data: Texts, columns: Sequence[str], sums: tuple[Sums, Sums, Sums]
+) -> dict[str, Scores]:
+    """Variances of every attribute with two groups, of all crossed, and overall.
+
+    As in the audit there is none overall where an attribute has one group.
+    """
+    found: dict[str, Scores] = {}
+    kinds = list(kinds_of(data.cells, columns))
+    for name, labels, member in kinds:
+        if len(labels) > 1:
+            few = ((sums[0].count[0] @ member) < MIN_TEXTS).any(axis=-1)
+            seen, drawn, null = (gap_variance(each, member) for each in sums)
+            found[name] = Scores(np.where(few, np.nan, seen), drawn, null)
+    if INTERSECTIONAL in found and len(found) == len(kinds):
+        every = list(found.values())
+        found[OVERALL] = Scores(
+            np.mean([each.observed for each in every], axis=0),
+            np.mean([each.drawn for each in every], axis=0),
+            np.mean([each.null for each in every], axis=0),
+        )
+    return found
+
+
+def _known_mean(values: FloatArray) -> FloatArray:
+    """Mean over the last axis of what is not NaN."""
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0.0).sum(axis=-1)
+    return np.asarray(divide(total, known.sum(axis=-1).astype(np.float64)))
+
+
+def texts_of(passages: Sequence[Passage], before: Sequence[float], after: Sequence[float]) -> Texts:
+    """Return the texts that have a share of agentic sentences before and after, not NaN."""
+    share = np.array([before, after], dtype=np.float64).reshape(2, -1)
+    kept = np.flatnonzero(~np.isnan(share).any(axis=0)).tolist()
+    used = [passages[i] for i in kept]
+    cells = sorted({passage.group for passage in used}, key=lambda cell: [*map(_place, cell)])
+    start, slope = STATISTICS["agentic"]
+    run = _codes(_numbered([passage.run for passage in used]))
+    if len(used) < PER_RUN * len(cells) * len(set(run.tolist())):
+        run = np.zeros_like(run)  # as in an audit: a run would hold too few texts of a group
+    return Texts(
+        (share[:, kept] - start) / slope,
+        _codes([cells.index(passage.group) for passage in used]),
+        run,
+        _codes(_numbered([passage.cluster for passage in used])),
+        _codes(_numbered([passage.block for passage in used])),
+        tuple(cells),
+    )
+
+
+def _codes(numbers: Sequence[int]) -> IntArray:
+    return np.array(numbers, dtype=np.int64)
+
+
+def _numbered(labels: Sequence[Any]) -> list[int]:
+    table: dict[Any, int] = {}
+    return [table.setdefault(label, len(table)) for label in labels]
+
+
+def _place(value: str) -> tuple[bool, str]:
+    """Where a value stands among others: those that the audit puts first come first."""
+    return value not in FIRST, value
+
+
+def kinds_of(
+    cells: Sequence[tuple[str, ...]], columns: Sequence[str]
+) -> Iterator[tuple[str, list[str], FloatArray]]:
+    """Yield each attribute, its values, and which cells belong to which; then all crossed."""
+    for i, name in enumerate(columns):
+        values = sorted({cell[i] for cell in cells}, key=_place)
+        member = [[float(cell[i] == value) for value in values] for cell in cells]
+        yield name, values, np.array(member, dtype=np.float64).reshape(len(cells), len(values))
+    if len(columns) > 1:
+        yield INTERSECTIONAL, [" ".join(cell) for cell in cells], np.eye(len(cells))
+
+
+def drawn_sums(data: Texts, draws: int, seed: int) -> Sums:
+    """Sums of every replicate: (draws, 2, n_runs, n_cells) and (draws, 1, n_runs, n_cells)."""
+    n, n_runs, n_cells = len(data.cell), data.n_runs, len(data.cells)
+    if not n:
+        return _nothing(draws, n_cells)
+    place = (data.cluster * n_runs + data.run) * n_cells + data.cell
+    size = data.n_clusters * n_runs * n_cells
+    parts = np.stack([np.bincount(place, each, size) for each in (*data.gap, np.ones(n))])
+    sums = parts.reshape(3, data.n_clusters, -1).swapaxes(0, 1).reshape(data.n_clusters, -1)
+    rng, made = np.random.default_rng([seed, 2]), []
+    for left in range(draws, 0, -_BLOCK):
+        made.append(cluster_weights(data.n_clusters, min(left, _BLOCK), rng) @ sums)
+    drawn = np.concatenate(made).reshape(draws, 3, n_runs, n_cells)
+    return Sums(drawn[:, :2], drawn[:, 2:])
+
+
+def shuffled_sums(data: Texts, permutations: int, seed: int) -> Sums:
+    """Sums under shuffled groups: of prompts where each has one group, of texts in them else."""
+    if not len(data.cell):
+        return _nothing(permutations, len(data.cells))
+    rng, made = np.random.default_rng([seed, 3]), []
+    first = np.unique(data.cluster, return_index=True)[1]
+    whole = bool(np.all(data.cell == data.cell[first][data.cluster]))
+    for _ in range(permutations):
+        if whole:
+            cell = shuffle_within(data.cell[first], data.block[first], rng)[data.cluster]
+        else:
+            cell = shuffle_within(data.cell, data.cluster, rng)
+        made.append(data.sums(cell))
+    return Sums(np.stack([each.total for each in made]), np.stack([each.count for each in made]))
+
+
+def _nothing(n: int, n_cells: int) -> Sums:
+    return Sums(np.zeros((n, 2, 1, n_cells)), np.zeros((n, 1, 1, n_cells)))
