@@ -1,14 +1,21 @@
 """Speed of agency classifiers: sentences per core-second, and 8-bit ONNX against the float model.
 
-    python -m benchmarks.agency --texts FILE [--transformer FOLDER]
+    python -m benchmarks.agency --texts FILE [--group NAME ...] [--transformer FOLDER]
 
-FILE is a CSV with a column `text`. FOLDER is what `portrayal train agency --onnx` writes; both its
-models are timed in turn on one core in the same process, so that the ratio holds on a busy machine.
+FILE is a CSV with a column `text`. With --group, the whole command `portrayal audit agency` is also
+timed, start and report included, in CPU seconds of its process. FOLDER is what `portrayal train
+agency --onnx` writes; both its models are timed in turn on one core in the same process, so that
+the ratio holds on a busy machine.
 """
 
 import argparse
 import csv
 import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -40,6 +47,7 @@ def main() -> None:
     """Print one JSON object for each classifier."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("--group", action="append", default=[], help="time the whole audit too")
     parser.add_argument("--transformer", type=Path)
     parser.add_argument("--sentences", type=int, default=400, help="for the transformers")
     asked = parser.parse_args()
@@ -50,8 +58,29 @@ def main() -> None:
     for spec in ("linear", "lexicon"):
         speed = per_core_second(load_classifier(spec), given)
         print(json.dumps({"what": spec, "sentences_per_core_s": round(speed)}))
+    if asked.group:
+        seconds = [whole_audit(asked.texts, asked.group) for _ in range(3)]
+        print(
+            json.dumps({"what": "portrayal audit agency", "cpu_s": [round(s, 2) for s in seconds]})
+        )
     if asked.transformer:
         transformers(asked.transformer, given[: asked.sentences])
+
+
+def whole_audit(texts: Path, group: Sequence[str]) -> float:
+    """Return the CPU seconds, user and system, of one audit on one core with its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "portrayal", "audit", "agency", "--texts", str(texts)]
+        command += [part for name in group for part in ("--group", name)]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [*command, "--out", f"{folder}/run"],
+            check=True,
+            capture_output=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def transformers(folder: Path, given: Sequence[str]) -> None:

@@ -37,6 +37,9 @@ def train(
     onnx: Annotated[
         bool, typer.Option("--onnx", help="Also export to ONNX with 8 bits a weight.")
     ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training to --out that was stopped.")
+    ] = False,
     licence: Annotated[str, typer.Option(help="Of the data, for the model card.")] = "not stated",
     column: Annotated[
         list[str] | None, typer.Option(metavar="FIELD=NAME", help="text=NAME, label=NAME.")
@@ -59,6 +62,7 @@ def train(
         licence=licence,
         export=onnx,
         on_epoch=None if json else show_agency.epoch,
+        resume=resume,
     )
     show_agency.trained(done, as_object=json)
 

@@ -93,7 +93,7 @@ def test_published_figures_are_labelled(view):
     page = render(view)
     assert "(paper)" in page
     assert "as published" in page
-    assert "ChatGPT (pub.)" in page
+    assert "ChatGPT †" in page
 
 
 def test_texts_are_shown_from_the_most_agentic_to_the_most_communal(view):
@@ -137,3 +137,32 @@ def test_other_audits_have_no_agency(tmp_path):
     assert not is_agency(view)
     assert agency_head(view) is None
     assert agency_reading(view) is None
+
+
+def test_published_figures_of_a_task_stand_beside(tmp_path):
+    cells = [(race, gender) for race in ("White", "Black") for gender in ("female", "male")]
+    rows = [
+        {
+            "race": race,
+            "gender": gender,
+            "task": "Professor Review",
+            "department": f"{part} department",
+            "text": (ACTS, CARES)[(i + len(race)) % 2],
+        }
+        for race, gender in cells
+        for part in ("Chemistry", "English")
+        for i in range(6)
+    ]
+    page = audit(tmp_path / "r", rows)
+    drawn = {figure.key: figure for figure in figures(page)}
+    table = drawn["agency-shares"].table
+    place = table.columns.index("Mistral MSR †")
+    printed = {row[0]: row[place] for row in table.rows}
+    assert printed["Black female"] == "51.3\xa0%"  # Table 3
+    assert printed["female"] == "—"
+    assert "Table 3" in drawn["agency-shares"].note
+    (panel,) = drawn["agency-strata"].spec["vconcat"]
+    assert "Chemistry: human texts (paper)" in str(panel)  # Table 17
+    assert "human texts" not in str(drawn["agency-groups"].spec)
+    variances = [row for row in drawn["agency-variance"].table.rows if "(paper)" in row[0]]
+    assert len(variances) == 3  # Table 1

@@ -92,8 +92,74 @@ def test_a_group_that_no_text_has_is_refused_in_words(tmp_path):
     rows = own_texts("gender", ("f", "m"))
     with pytest.raises(OptionError, match=r"--group faith: no text has a value"):
         portrayal.audit("agency", texts=rows, out=tmp_path / "r", group=("faith",), **FAST)
-    with pytest.raises(OptionError, match="Name the column of the groups"):
+    assert not list((tmp_path / "r").glob("annotations/*"))  # refused before any text is read
+    with pytest.raises(OptionError, match=r"no column gender or race\. Name the column"):
         portrayal.audit("agency", texts=[{"text": ACTS}], out=tmp_path / "q", **FAST)
+
+
+def undefined(run, measure):
+    return {
+        e.undefined
+        for e in run.records
+        if e.measure == measure and e.value is None and e.strata["stratum"] == "all"
+    }
+
+
+def test_one_group_alone_has_a_level_and_no_difference(tmp_path):
+    run = portrayal.audit(
+        "agency", texts=own_texts("gender", ("f",)), out=tmp_path / "r", **{**FAST, "report": True}
+    )
+    shares = [e for e in run.records if e.measure == "agency_share.v1" and e.group]
+    assert {e.group["gender"] for e in shares} == {"female"}
+    assert all(e.value is not None for e in shares)
+    reason = {"fewer than two groups of gender have texts"}
+    assert undefined(run, "agency_gap.v1") == undefined(run, "agency_variance.v1") == reason
+    page = (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert "No difference could be measured" in page
+    assert "Which groups can be ranked" not in page
+    assert "What chance explains of the variance" not in page
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("", "  ", ""),
+        ("Она помогает людям.", "彼はチームを率いた。", "Sie leitet die Firma."),
+        ("... 12.",),
+    ],
+)
+def test_texts_without_a_sentence_that_can_be_told_give_no_number(tmp_path, texts):
+    rows = [{"text": text, "gender": value} for text in texts for value in ("f", "m")]
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True})
+    assert all(e.value is None for e in run.records)
+    reason = {"no text of this group with a sentence that the classifier can tell"}
+    assert undefined(run, "agency_share.v1") == reason
+    (whole,) = (
+        e
+        for e in run.records
+        if e.statistic == "ratio_gap" and not e.group and e.strata["masking"] == "masked"
+    )
+    assert sum(whole.exclusions.values()) == len(rows)
+
+
+def test_a_text_of_each_group_has_a_difference_without_an_interval(tmp_path):
+    acts, cares = "They founded a company.", "They lovingly support and care for their friends."
+    rows = [{"text": acts, "gender": "f"}, {"text": cares, "gender": "m"}]
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True})
+    (gap,) = (e for e in run.records if "gap.v1" in e.measure and e.strata["masking"] == "masked")
+    assert gap.value == pytest.approx(-2.0)
+    assert gap.interval is None
+    assert undefined(run, "agency_variance.v1") == {"no run holds at least 2 texts of every group"}
+
+
+def test_groups_that_are_alike_read_as_alike(tmp_path):
+    rows = [{"text": ACTS, "gender": value} for value in ("f", "m")] * 5
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **{**FAST, "report": True})
+    assert {e.value for e in run.records if e.measure == "agency_variance.v1"} == {0.0}
+    page = (tmp_path / "r" / "report.html").read_text("utf-8")
+    assert "have the same ratio gap" in page
+    assert "ranking not resolved, as shuffled groups all give the same variance" in page
+    assert "p —" not in page
 
 
 def test_genders_and_tasks_have_short_spellings(tmp_path):

@@ -184,9 +184,9 @@ def agency_texts(
     rows, counts = _rows(run, stages)
     note = run.texts.note()
     by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
-    known = _prompts(run)
+    known = prompt_strata(run)
     about = [known[prompt] for prompt in rows["prompt_id"]]
-    _check(about, group, stratum)
+    check_columns(about, group, stratum)
     columns = [[_value(each, name) for each in about] for name in group]
     strata = [_stratum(each, (stratum,) if stratum else STRATA) for each in about]
     said = [each.get("domain", ALL) for each in about]
@@ -270,22 +270,26 @@ def _counted(agentic: Any) -> Counted:
     return gap, told.astype(np.float64), (length - told).astype(np.float64)
 
 
-def _prompts(run: Run) -> dict[str, dict[str, str]]:
+def prompt_strata(run: Run) -> dict[str, dict[str, str]]:
+    """Return the strata of each prompt of a run."""
     import pyarrow.parquet as pq
 
     table = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"])
     return {row["prompt_id"]: dict(row["strata"]) for row in table.to_pylist()}
 
 
-def _check(about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None) -> None:
-    """Refuse names that no text has a value for."""
+def check_columns(
+    about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None
+) -> None:
+    """Raise an OptionError for a group or stratum that no text has a value for."""
     asked = [("--group", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
     for option, name in asked:
         if not any(name in each for each in about):
-            known = ", ".join(sorted({key for each in about for key in each})) or "none"
+            known = ", ".join(sorted({key for each in about for key in each}))
+            read = f" (columns that were read and have values: {known})" if known else ""
             raise OptionError(
-                f"{option} {name}: no text has a value for it; columns with values: {known}. "
-                f"Name the column, or map it with --column {name}=NAME."
+                f"{option} {name}: no text has a value for it{read}. Give {option} a column of "
+                f"your file, or say which one it is with --column {name}=NAME."
             )
 
 

@@ -1,5 +1,6 @@
 """Agency: the head of an agency report in plain words, and what it rests on."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from portrayal.records import ALL, Estimate
@@ -27,6 +28,7 @@ from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
 
 MOST = 12
+MOST_REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,8 @@ def _variances(view: View, where: Where) -> list[Sentence]:
     evidence = (
         f"Shuffled groups give {variance_span(first.null)}, "
         f"{variance(first.details.get('null_mean'))} on average; p {fmt.probability(p)}."
+        if p is not None
+        else "Shuffled groups all give the same, so there is no test."
     )
     second = next(
         (
@@ -135,6 +139,8 @@ def _difference(view: View, where: Where, own: list[Estimate]) -> Sentence:
     headline = (
         f"{called(where)}: in texts about {upper} people the ratio gap lies {size} points above "
         f"that in texts about {lower} people"
+        if e.value
+        else f"{called(where)}: texts about {upper} and {lower} people have the same ratio gap"
     )
     several = f", the largest of {len(own)} differences" if len(own) > 1 else ""
     evidence = (
@@ -188,11 +194,11 @@ def _limits(view: View) -> str:
     ]
     unclear = [e for e in own if not is_sure(e)]
     parts = [f"{len(unclear)} of {len(own)} differences cannot be told from 0"] if own else []
-    undefined = [e for e in view.estimates if e.value is None]
-    if undefined:
-        parts.append(
-            f"{len(undefined)} estimates are undefined ({short(undefined[0].undefined or '', 120)})"
-        )
+    undefined = Counter(short(e.undefined or "", 120) for e in view.estimates if e.value is None)
+    shown = undefined.most_common(MOST_REASONS)
+    parts += [f"{n} estimates are undefined ({reason})" for reason, n in shown]
+    if len(undefined) > len(shown):
+        parts.append(f"{undefined.total() - sum(n for _, n in shown)} more for other reasons")
     left: dict[str, int] = {}
     for e in of(view, "agency_share", stratum=ALL, masking=primary(view)):
         if not e.group and e.statistic == "ratio_gap":

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import os
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from portrayal.report.inert import script_json, short
 from portrayal.report.limits import absent_groups, cannot_say
 from portrayal.report.methods import methods
 from portrayal.report.passages import readings
+from portrayal.report.vega import vega
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
@@ -92,7 +92,7 @@ def _context(view: View) -> dict[str, Any]:
         "table": downloads.headline_rows(view),
     }
     needed = {"table.js": True, "charts.js": True, "agency.js": reading, "pairs.js": shown}
-    scripts = [_Script(_vega())] if data["charts"] else []
+    scripts = [_Script(vega())] if data["charts"] else []
     scripts += [_Script(_read(name)) for name, wanted in needed.items() if wanted]
     return {
         **_asked(view, head),
@@ -149,12 +149,3 @@ def _trusted(text: str) -> Any:
 
 def _read(name: str) -> str:
     return files("portrayal.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, as `vegaEmbed`."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    return f"(function(){{{bundle}}})();"

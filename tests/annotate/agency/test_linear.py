@@ -8,23 +8,20 @@ from hypothesis import strategies as st
 
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import read_labelled
-from portrayal.annotate.agency.linear import (
-    LinearClassifier,
-    Scores,
-    pieces_of,
-    read_linear,
-    tail,
-    tokens,
-    write_linear,
-)
+from portrayal.annotate.agency.linear import LinearClassifier, read_linear, write_linear
 from portrayal.annotate.agency.linear_training import LinearFitting, fit_linear
+from portrayal.annotate.agency.vocabulary import Scores, pieces_of, tail, tokens
 from portrayal.errors import DataError
 
-SCORES = Scores("toy", {"led": 1.0}, {"led": 0.5}, {"they led": 0.25}, {"^le": 0.125}, -0.5)
+WORDS = {"led": 1.0, "they": 0.0, "and": 0.0, "x": 0.0}
+SCORES = Scores("toy", WORDS, {"led": 0.5}, {"they led": 0.25}, {"^le": 0.125}, -0.5)
 
 
 def naive(sentence, scores):
     words = tokens(sentence)
+    letters = [w for w in words if w[0].isalpha()]
+    if not letters or 2 * sum(w in scores.words for w in letters) < len(letters):
+        return math.nan
     total = sum(scores.words.get(w, 0) for w in words)
     total += sum(scores.grams.get(p, 0) for w in words for p in pieces_of(w))
     total += sum(scores.pairs.get(f"{a} {b}", 0) for a, b in pairwise(words))
@@ -35,7 +32,37 @@ def naive(sentence, scores):
 @given(st.lists(st.sampled_from(["they", "led", "left", ",", "it", "7"]), min_size=1).map(" ".join))
 def test_the_score_is_its_definition(sentence):
     found = LinearClassifier(SCORES)([sentence])[0, 1]
-    assert found == pytest.approx(naive(sentence, SCORES))
+    assert found == pytest.approx(naive(sentence, SCORES), nan_ok=True)
+
+
+SENTENCES = st.lists(st.text(alphabet="leđ'’ΑΣς,;.7 \n[]É", max_size=20), max_size=6)
+
+
+@given(SENTENCES)
+def test_sentences_together_read_as_each_alone(several):
+    classify = LinearClassifier(SCORES)
+    together = classify([*several, "They led, led."])[:-1, 1]
+    alone = [classify([each])[0, 1] for each in several]
+    assert np.array_equal(together, alone, equal_nan=True)
+    known = [naive(each, SCORES) for each in several]
+    assert np.allclose(together, known, equal_nan=True)
+
+
+def test_words_that_were_met_are_forgotten_at_a_limit(monkeypatch):
+    monkeypatch.setattr("portrayal.annotate.agency.vocabulary._REMEMBERED", 3)
+    classify = LinearClassifier(SCORES)
+    first = classify(["they led, and went on", ""])
+    assert np.array_equal(classify(["they led, and went on", ""]), first, equal_nan=True)
+    assert first[0, 1] > 0.5
+    assert np.isnan(first[1]).all()
+
+
+def test_sentences_in_other_languages_are_not_told():
+    classify = load_classifier("linear")
+    english = classify(["They led the company.", "They help children in Berlin."])
+    others = ["Sie leitet die Firma.", "Она помогает людям.", "她领导了团队。", "2010, 12.", "..."]
+    assert not np.isnan(english).any()
+    assert np.isnan(classify(others)).all()
 
 
 def test_words_marks_and_numbers():
@@ -48,10 +75,12 @@ def test_words_marks_and_numbers():
 
 def test_written_scores_read_alike(tmp_path):
     path = tmp_path / "linear.npz"
-    write_linear(path, SCORES, Scores("toy", {}, {}, {}, {}, 0.25))
-    sentences = ["They led, and led.", "left it"]
-    assert np.allclose(read_linear(path)(sentences), LinearClassifier(SCORES)(sentences), atol=0.01)
-    assert np.allclose(read_linear(path, masked=False)(["x"])[0, 1], 1 / (1 + math.exp(-0.25)))
+    write_linear(path, SCORES, Scores("toy", {"x": 0.5}, {}, {}, {}, 0.25))
+    sentences = ["They led, and led.", "they", "left it"]
+    read, made = read_linear(path)(sentences), LinearClassifier(SCORES)(sentences)
+    assert np.allclose(read, made, atol=0.01, equal_nan=True)
+    assert np.isnan(read).any(axis=1).tolist() == [False, False, True]
+    assert np.allclose(read_linear(path, masked=False)(["x"])[0, 1], 1 / (1 + math.exp(-0.75)))
 
 
 def test_another_file_is_refused(tmp_path):

@@ -1,9 +1,11 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.agency import mask
-from portrayal.annotate.agency.masking import _words
+from portrayal.annotate.agency.masking import _any_of, _words
 
 WORDS = """
     he She his HER hers him herself man Women actress King Duke Mr. Mrs Sir Dr. Professor Emily
@@ -37,6 +39,16 @@ def test_given_names_are_masked_wherever_they_stand_with_a_capital():
     assert mask("Wei leads.", "Wei") == "[NAME] leads."
     assert mask("They hope.", ["Hope"]) == "They hope."
     assert mask("Virginia leads.", ["Virginia"]) == "[NAME] leads."
+
+
+PARTS = st.text(alphabet="ab/-", min_size=1, max_size=4)
+
+
+@given(st.lists(PARTS, min_size=1, max_size=8), st.text(alphabet="ab/- ", max_size=20))
+def test_a_pattern_of_words_matches_as_the_words_one_by_one_longest_first(words, text):
+    plain = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    shared, listed = (re.compile(rf"{each}(?!a)") for each in (_any_of(words), f"(?:{plain})"))
+    assert shared.findall(text) == listed.findall(text)
 
 
 @given(SENTENCES)

@@ -96,6 +96,47 @@ def test_the_same_seed_trains_the_same(base, trained, tmp_path):
     assert [e.loss for e in again.epochs] == pytest.approx([e.loss for e in trained.epochs])
 
 
+class StopError(Exception):
+    """What stops a training in these tests."""
+
+
+def stop_after(number):
+    def stop(epoch):
+        if epoch.number == number:
+            raise StopError
+
+    return stop
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_a_stopped_training_goes_on_to_the_same_classifier(base, trained, tmp_path, number):
+    out = tmp_path / "agency"
+    with pytest.raises(StopError):
+        train_agency(labelled(), base, out, fitting=FITTING, on_epoch=stop_after(number))
+    with pytest.raises(OptionError, match="--resume"):
+        train_agency(labelled(), base, out, fitting=FITTING)
+    other = Fitting(epochs=4, batch_size=8, learning_rate=0.5)
+    with pytest.raises(OptionError, match=r"learning_rate 0\.01, and this one has 0\.5"):
+        train_agency(labelled(), base, out, fitting=other, resume=True)
+    seen = []
+    done = train_agency(
+        labelled(), base, out, fitting=FITTING, resume=True, on_epoch=seen.append, licence="CC0"
+    )
+    assert [epoch.number for epoch in seen] == list(range(number + 1, len(done.epochs) + 1))
+    assert done.epochs == trained.epochs
+    given = labelled(30).sentences
+    assert np.array_equal(
+        load_classifier(str(out))(given), load_classifier(str(trained.folder))(given)
+    )
+    assert not (out / "training.safetensors").exists()
+
+
+def test_a_damaged_state_is_refused(base, tmp_path):
+    (tmp_path / "training.safetensors").write_bytes(b"nothing")
+    with pytest.raises(DataError, match="not the state of a training"):
+        train_agency(labelled(), base, tmp_path, fitting=FITTING, resume=True)
+
+
 def test_the_export_says_the_same(trained, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
     pytest.importorskip("onnxscript", reason="needs the extra 'onnx'")

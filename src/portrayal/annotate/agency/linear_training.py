@@ -3,6 +3,7 @@
 Targets may be probabilities, so that a transformer can teach it on sentences without labels.
 """
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.annotate.agency.linear import Scores, pieces_of, tail, tokens
+from portrayal.annotate.agency.vocabulary import Scores, pieces_of, tail, tokens
 
 FloatArray = NDArray[np.float64]
 
@@ -60,25 +61,83 @@ def fit_linear(
     weights
         How much each sentence counts, shape (n,); 1 by default.
     """
+    counted = count(sentences, fitting)
+    return fit_counted(counted, np.arange(len(sentences)), targets, name=name, weights=weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What stands in each sentence, before it is known which sentences are trained on.
+
+    Attributes
+    ----------
+    matrix
+        Sparse, of shape (n_sentences, n_columns).
+    columns
+        Part and key of each column, in order.
+    """
+
+    matrix: Any
+    columns: tuple[tuple[str, str], ...]
+    fitting: LinearFitting
+
+
+def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> Counted:
+    """Return what stands in each sentence, for `fit_counted`."""
     from scipy import sparse
 
     fitting = fitting or LinearFitting()
-    entries = [list(_entries(sentence, fitting)) for sentence in sentences]
-    columns = _columns(entries, fitting.least)
-    place = {column: index for index, column in enumerate(columns)}
-    rows, cols, values = [], [], []
-    for row, found in enumerate(entries):
-        for column, value in found:
-            index = place.get(column)
-            if index is not None:
-                rows.append(row)
-                cols.append(index)
-                values.append(value)
-    matrix = sparse.csr_matrix((values, (rows, cols)), shape=(len(sentences), len(columns)))
-    given = np.ones(len(sentences)) if weights is None else np.asarray(weights, dtype=np.float64)
-    fitted, bias = _logistic(matrix, np.asarray(targets, dtype=np.float64), given, fitting.strength)
+    place: dict[tuple[str, str], int] = {}
+    rows, cols, values = array("q"), array("q"), array("d")
+    for row, sentence in enumerate(sentences):
+        for column, value in _entries(sentence, fitting):
+            rows.append(row)
+            cols.append(place.setdefault(column, len(place)))
+            values.append(value)
+    columns = sorted(place)
+    order = np.empty(len(place), dtype=np.int64)
+    order[[place[column] for column in columns]] = np.arange(len(place))
+    shape = (len(sentences), len(columns))
+    where = np.array(rows), order[np.array(cols)]
+    matrix = sparse.csr_matrix((np.array(values), where), shape=shape)
+    return Counted(matrix, tuple(columns), fitting)
+
+
+def fit_counted(
+    counted: Counted,
+    rows: NDArray[np.int64],
+    targets: Sequence[float],
+    *,
+    name: str = "linear",
+    weights: Sequence[float] | None = None,
+    strength: float | None = None,
+) -> Scores:
+    """Return scores fitted to some of the sentences.
+
+    Parameters
+    ----------
+    counted
+        What stands in every sentence.
+    rows
+        The sentences to train on, shape (n,).
+    targets, weights, name
+        As in `fit_linear`, for those sentences.
+    strength
+        In place of that of the settings.
+    """
+    fitting = counted.fitting
+    matrix = counted.matrix[rows]
+    kept = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
+    given = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    fitted, bias = _logistic(
+        matrix[:, kept],
+        np.asarray(targets, dtype=np.float64),
+        given,
+        strength or fitting.strength,
+    )
     parts: dict[str, dict[str, float]] = {part: {} for part in PARTS}
-    for (part, key), score in zip(columns, fitted.tolist(), strict=True):
+    for index, score in zip(kept.tolist(), fitted.tolist(), strict=True):
+        part, key = counted.columns[index]
         parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
     return Scores(name, **parts, bias=bias)
 
@@ -95,16 +154,6 @@ def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str,
         yield ("pairs", f"{left} {right}"), unit
     for word in tail(found):
         yield ("tails", word), unit
-
-
-def _columns(
-    entries: Sequence[Sequence[tuple[tuple[str, str], float]]], least: int
-) -> list[tuple[str, str]]:
-    counts: dict[tuple[str, str], int] = {}
-    for found in entries:
-        for column in {column for column, _ in found}:
-            counts[column] = counts.get(column, 0) + 1
-    return sorted(column for column, count in counts.items() if count >= least)
 
 
 def _logistic(

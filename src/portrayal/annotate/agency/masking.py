@@ -18,7 +18,7 @@ from portrayal.reference.formats import read_shipped
 _NAME, _GROUP, _TITLE = "[NAME]", "[GROUP]", "[TITLE]"
 _LEAST_BEARERS = 300
 _LETTER = r"[^\W\d_]"
-_CAPITAL = r"(?![^\W\d_]*[a-z]'t\b)[A-ZÀ-ÖØ-Þ]" + _LETTER + "*"
+_CAPITAL = r"(?=[A-ZÀ-ÖØ-Þ])(?![^\W\d_]*[a-z]'t\b)" + _LETTER + "+"
 _JOIN = r"(?: |-|(?<=\b[A-Z])\. ?|(?<=\b(?:Mr|Ms|Mx|Dr))\. |(?<=\bMrs)\. |(?<=\bProf)\. )"
 _PART = re.compile(rf"{_LETTER}+")
 _REPEATED = re.compile(r"\[(NAME|GROUP)\](?:[ -]\[\1\])+")
@@ -47,7 +47,7 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
     given = _parts_of(tuple(names))
     words = _words()
     made = words.pattern.sub(lambda match: _replaced(match, words, given), text)
-    return _REPEATED.sub(r"[\1]", made)
+    return _REPEATED.sub(r"[\1]", made) if "]" in made else made
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,24 @@ def _pattern(
     lower: Iterable[str], colours: Iterable[str], people: Iterable[str]
 ) -> re.Pattern[str]:
     """Match masks, runs of capitalised words, and listed words in lower case."""
-    listed = "|".join(sorted(lower, key=len, reverse=True))
-    coloured = "|".join(sorted(colours))
-    before = "|".join(sorted(people, key=len, reverse=True))
+    listed, coloured, before = (_any_of(words) for words in ({*lower, "s/he"}, colours, people))
     return re.compile(
-        r"\[(?:NAME|GROUP|TITLE)\]"
-        rf"|\b(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
-        rf"|\b(?:s/he)\b|\b(?:{listed})\b|\b(?P<colour>{coloured})(?=[ -](?:{before})\b)"
+        rf"\b(?:(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
+        rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
+        r"|\[(?:NAME|GROUP|TITLE)\]"
     )
+
+
+def _any_of(words: Iterable[str]) -> str:
+    """Return a pattern of any of the words, longer ones first, that shares what they start with."""
+    tails: dict[str, list[str]] = {}
+    for word in sorted(words):
+        tails.setdefault(word[:1], []).append(word[1:])
+    ends = tails.pop("", None)
+    branches = [re.escape(first) + _any_of(rest) for first, rest in tails.items()]
+    if not branches:
+        return ""
+    return "(?:" + "|".join(branches) + (")?" if ends else ")")
 
 
 def _plain(word: str) -> str:

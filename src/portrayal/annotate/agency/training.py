@@ -9,6 +9,7 @@ from portrayal.annotate.agency.classifier import load_classifier
 from portrayal.annotate.agency.labelled import Labelled, split
 from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.agency.scoring import METRICS, AgencyScore, score_agency
+from portrayal.annotate.agency.training_state import STATE
 from portrayal.annotate.agency.transformer_training import Epoch, Fitting, fine_tune
 from portrayal.errors import OptionError
 
@@ -65,6 +66,7 @@ def train_agency(
     licence: str = "not stated",
     export: bool = False,
     on_epoch: Callable[[Epoch], None] | None = None,
+    resume: bool = False,
 ) -> Trained:
     """Train a classifier and write it to a folder that `load_classifier` takes.
 
@@ -88,17 +90,19 @@ def train_agency(
         Also write an 8-bit ONNX model to the folder `onnx` in `out`.
     on_epoch
         Called after each pass of a transformer.
+    resume
+        Go on with a training of a transformer to `out` that was stopped; see `fine_tune`.
 
     Raises
     ------
     OptionError
-        When `out` holds other files, or an export of the linear classifier is asked for.
+        When `out` holds other files or a training that was stopped, an export of the linear
+        classifier is asked for, or what is resumed was another training.
     MissingExtraError, DataError
         As the parts raise them.
     """
     fitting = fitting or Fitting()
-    if out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
-        raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
+    _check_folder(out, resume)
     if export and base == "linear":
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
     train, held = (labelled, validation) if validation else split(labelled, 0.1, fitting.seed)
@@ -109,7 +113,7 @@ def train_agency(
         kinds = [True, False]
     else:
         given = (train, held) if not masked else (_masked(train), _masked(held))
-        epochs = fine_tune(base, *given, out, fitting, on_epoch)
+        epochs = fine_tune(base, *given, out, fitting, on_epoch, resume=resume)
         kinds = [masked]
     scores = [score_agency(held, load_classifier(str(out), kind)) for kind in kinds]
     if export:
@@ -120,6 +124,18 @@ def train_agency(
     done = Trained(out, tuple(scores), tuple(epochs))
     _write_card(done, base, train, held, validation is not None, fitting, licence)
     return done
+
+
+def _check_folder(out: Path, resume: bool) -> None:
+    """Refuse a folder of other files, and one of a stopped training unless it is resumed."""
+    if (out / STATE).is_file():
+        if not resume:
+            raise OptionError(
+                f"{out} holds a training that was stopped. Go on with --resume, or remove the "
+                "folder to start anew."
+            )
+    elif out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
+        raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
 
 
 def _train_linear(train: Labelled, out: Path) -> None:

@@ -6,7 +6,8 @@ and code that comes with a model is never run.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.training_state import STATE, load_state, save_state
 from portrayal.annotate.agency.transformer_load import load_encoder, probabilities, save_encoder
 from portrayal.errors import OptionError
 from portrayal.validate import check_count, check_seed
@@ -73,6 +75,8 @@ def fine_tune(
     out: Path,
     fitting: Fitting | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
+    *,
+    resume: bool = False,
 ) -> list[Epoch]:
     """Fine-tune an encoder and write the best epoch's weights to `out`.
 
@@ -87,40 +91,64 @@ def fine_tune(
     fitting
         Epochs, rates, seed.
     on_epoch
-        Called after each pass.
+        Called after each pass, once its state is written.
+    resume
+        Go on after the last epoch of a training to `out` that was stopped, where there is one. On
+        a processor the result is that of a training that was not stopped; on a GPU dropout differs.
 
     Returns
     -------
-    The epochs in order.
+    The epochs in order, those before a stop included.
 
     Raises
     ------
     MissingExtraError
         When PyTorch or transformers are not installed.
     DataError
-        When the base cannot be loaded.
+        When the base or the state cannot be loaded.
+    OptionError
+        When the training that was stopped had another base, other data or other settings.
     """
     fitting = fitting or Fitting()
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
     tokens = _tokens(encoder.tokenizer, train.sentences, fitting.max_tokens)
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
-    optimiser, schedule = _optimiser(encoder.model, fitting, steps)
+    optimiser = _optimiser(encoder.model, fitting)
     rng = np.random.default_rng(fitting.seed)
+    belongs = _belongs(base, train, validation, fitting)
     done: list[Epoch] = []
-    for number in range(1, fitting.epochs + 1):
+    if resume and (out / STATE).is_file():
+        known = load_state(out, encoder, optimiser, rng, belongs)
+        done = [Epoch(**epoch) for epoch in known]
+    schedule = _schedule(optimiser, steps, len(done) * steps // fitting.epochs)
+    while len(done) < fitting.epochs and not _is_past_best(done, fitting.patience):
         batches = _batches([len(each) for each in tokens], fitting.batch_size, rng)
         loss = _one_pass(encoder, tokens, train.labels, batches, optimiser, schedule)
         said = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
         accuracy = float(np.mean((said[:, 1] > 0.5) == validation.labels))
         best = max((epoch.accuracy for epoch in done), default=-1.0)
-        done.append(Epoch(number, loss, accuracy))
-        if on_epoch is not None:
-            on_epoch(done[-1])
+        done.append(Epoch(len(done) + 1, loss, accuracy))
         if accuracy > best:
             save_encoder(encoder, out)
-        elif all(epoch.accuracy < best for epoch in done[-fitting.patience :]):
-            break
+        save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in done])
+        if on_epoch is not None:
+            on_epoch(done[-1])
+    (out / STATE).unlink(missing_ok=True)
     return done
+
+
+def _is_past_best(done: Sequence[Epoch], patience: int) -> bool:
+    """Whether the last epochs all stay below the best one."""
+    best = max((epoch.accuracy for epoch in done), default=-1.0)
+    return bool(done) and all(epoch.accuracy < best for epoch in done[-patience:])
+
+
+def _belongs(base: str, train: Labelled, validation: Labelled, fitting: Fitting) -> dict[str, Any]:
+    """Return what a resumed training must share with the one that was stopped."""
+    texts = ["\n".join(each.sentences) for each in (train, validation)]
+    digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
+    given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
+    return {"base": base} | given | asdict(fitting)
 
 
 def _tokens(tokenizer: Any, sentences: Sequence[str], max_tokens: int) -> list[list[int]]:
@@ -128,7 +156,7 @@ def _tokens(tokenizer: Any, sentences: Sequence[str], max_tokens: int) -> list[l
     return list(made["input_ids"])
 
 
-def _optimiser(model: Any, fitting: Fitting, steps: int) -> tuple[Any, Any]:
+def _optimiser(model: Any, fitting: Fitting) -> Any:
     import torch
 
     plain: list[Any] = []
@@ -139,13 +167,20 @@ def _optimiser(model: Any, fitting: Fitting, steps: int) -> tuple[Any, Any]:
         {"params": decayed, "weight_decay": fitting.weight_decay},
         {"params": plain, "weight_decay": 0.0},
     ]
-    optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
+    return torch.optim.AdamW(groups, lr=fitting.learning_rate)
+
+
+def _schedule(optimiser: Any, steps: int, done: int = 0) -> Any:
+    """Return the schedule of the learning rate, `done` of `steps` steps having been taken."""
+    import torch
+
     warm = max(1, steps // 10)
 
     def factor(step: int) -> float:
-        return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
+        at = step + done
+        return min((at + 1) / warm, max(0.0, (steps - at) / max(1, steps - warm)))
 
-    return optimiser, torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
+    return torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
 
 
 def _batches(lengths: Sequence[int], size: int, rng: np.random.Generator) -> Iterator[IntArray]:

@@ -1,7 +1,7 @@
 """The agency audit: its components, in order."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -12,7 +12,15 @@ from portrayal.annotate import Annotation
 from portrayal.annotate.agency_rows import agency_settings
 from portrayal.collect.fields import TextFields
 from portrayal.errors import OptionError
-from portrayal.measure.agency_texts import MASKED, UNMASKED, AgencyTexts, agency_texts, balanced
+from portrayal.measure.agency_texts import (
+    MASKED,
+    UNMASKED,
+    AgencyTexts,
+    agency_texts,
+    balanced,
+    check_columns,
+    prompt_strata,
+)
 from portrayal.records import Estimate, Prompt
 from portrayal.run.directory import Run
 from portrayal.studies.agency.prompts import FIELDS, TASKS, prompts
@@ -97,8 +105,14 @@ class AgencyOptions(Options):
         return f"{engine}:{Path(rest).name}" if engine == "lexicon" else self.classifier
 
 
-def annotations(_: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
-    """Return the primary annotation first, and the other beside it."""
+def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
+    """Return the primary annotation first, and the other beside it.
+
+    Groups and strata that no text has are refused here, before a classifier reads all texts.
+    """
+    if run.prompts_path.exists():
+        known = tuple(prompt_strata(run).values())
+        check_columns(known, options.group or _default_group(known), options.stratum)
     settings = agency_settings(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
     return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
@@ -110,24 +124,22 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
     texts = agency_texts(
         run,
         {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
-        group=options.group or _default_group(run),
+        group=options.group or _default_group(prompt_strata(run).values()),
         stratum=options.stratum,
         tasks=TASKS,
     )
     return balanced(texts, options.per_stratum, options.min_group, options.seed)
 
 
-def _default_group(run: Run) -> tuple[str, ...]:
+def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """The groups of `GROUP` that some text has a value for."""
-    import pyarrow.parquet as pq
-
-    strata = pq.read_table(run.prompts_path, columns=["strata"])["strata"].to_pylist()
-    known = {name for each in strata for name, _ in each}
+    known = {name for each in strata for name in each}
     found = tuple(name for name in GROUP if name in known)
     if not found:
+        read = f" (found: {', '.join(sorted(known))})" if known else ""
         raise OptionError(
-            f"the texts tell no {' or '.join(GROUP)}; they have: {', '.join(sorted(known)) or '–'}."
-            " Name the column of the groups with --group NAME."
+            f"the texts have no column {' or '.join(GROUP)}{read}. Name the column that says whom "
+            "a text is about with --group NAME."
         )
     return found
 

@@ -91,6 +91,7 @@ def _prompt(task: Mapping[str, str], strata: dict[str, str], instruction: str) -
     return Prompt(prompt_id, text, {"domain": task["domain"], "condition": condition} | strata)
 
 
+@cache
 def _slug(text: str) -> str:
     """Lower-case ASCII with hyphens: "José" is "jose", "Fine Arts department" "fine-arts"."""
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()

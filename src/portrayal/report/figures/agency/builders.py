@@ -14,9 +14,9 @@ from portrayal.report.figures.agency.panels import (
 from portrayal.report.figures.agency.series import (
     MODELS,
     NOTE,
-    PAPER,
     Where,
     at,
+    beside_pairs,
     called,
     crossed,
     group_name,
@@ -28,14 +28,13 @@ from portrayal.report.figures.agency.series import (
     span,
     wheres,
 )
+from portrayal.report.figures.agency.strata import by_stratum
 from portrayal.report.figures.agency.tables import share_table, variance_tables
 from portrayal.report.figures.figure import ROWS, Figure, Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
 
 Builders = Callable[[View, list[Estimate]], list[Figure]]
-STRATA = 8
-"""Strata drawn, those with the largest difference, as in Figure 6."""
 
 
 def shares(view: View, _: list[Estimate]) -> list[Figure]:
@@ -51,7 +50,7 @@ def shares(view: View, _: list[Estimate]) -> list[Figure]:
         "Agentic minus communal sentences, by group",
         f"{sure} of {len(grouped)} groups can be told from all texts of their kind together.",
         "Mean ratio gap of the texts about each group, in percentage points; above 0 more "
-        f"sentences are agentic than communal. {NOTE}",
+        f"sentences are agentic than communal; the form of Figure 3. {NOTE}",
         {"vconcat": panels, "resolve": {"scale": {"x": "independent", "y": "independent"}}},
         _gap_table(view, own),
         legend(primary(view), other(view), difference=False),
@@ -77,7 +76,6 @@ def _gap_panel(view: View, estimates: list[Estimate], where: Where) -> dict[str,
 
 
 def _gap_table(view: View, own: list[Estimate]) -> Table:
-    pairs = _beside(view, own)
     rows = tuple(
         (
             called(where),
@@ -88,25 +86,10 @@ def _gap_table(view: View, own: list[Estimate]) -> Table:
             points(b.value) if b is not None else "—",
             f"{e.n_units:,.0f}",
         )
-        for where, e, b in pairs
+        for where, e, b in beside_pairs(view, own)
     )
     heads = ("Texts", "Group", primary(view).capitalize(), "Interval", "Null range")
     return Table((*heads, other(view).capitalize(), "n"), rows[:ROWS], 2, max(len(rows) - ROWS, 0))
-
-
-def _beside(view: View, own: list[Estimate]) -> list[tuple[Where, Estimate, Estimate | None]]:
-    """Estimates of the primary masking with their counterpart under the other."""
-    found = []
-    for where in wheres(own):
-        here = at(own, where)
-        second = {_key(e): e for e in here if e.strata["masking"] != primary(view)}
-        first = [e for e in here if e.strata["masking"] == primary(view)]
-        found += [(where, e, second.get(_key(e))) for e in first]
-    return found
-
-
-def _key(e: Estimate) -> tuple[object, ...]:
-    return (e.strata.get("stratum"), *sorted(e.group.items()))
 
 
 def gaps(view: View, _: list[Estimate]) -> list[Figure]:
@@ -114,7 +97,7 @@ def gaps(view: View, _: list[Estimate]) -> list[Figure]:
     whole = of(view, "agency_gap", stratum=ALL)
     found = [_differences(view, whole)]
     parts = [e for e in of(view, "agency_gap") if e.strata["stratum"] != ALL]
-    return [figure for figure in (*found, _by_stratum(view, parts)) if figure is not None]
+    return [figure for figure in (*found, by_stratum(view, parts)) if figure is not None]
 
 
 def _differences(view: View, whole: list[Estimate]) -> Figure | None:
@@ -134,7 +117,8 @@ def _differences(view: View, whole: list[Estimate]) -> Figure | None:
         "agency-differences",
         "Differences between groups",
         f"{reading}: {named}." if named else f"{reading}.",
-        f"Difference in mean ratio gap, in percentage points; 0 is no difference. {NOTE} Human "
+        f"Difference in mean ratio gap, in percentage points; 0 is no difference; the form of "
+        f"Figure 2. {NOTE} Human "
         "texts: Bias in Bios, RateMyProfessor, and letters of Wan et al. (2023).",
         {"vconcat": panels, "resolve": {"scale": {"x": "independent", "y": "independent"}}},
         _gap_table(view, whole),
@@ -160,66 +144,6 @@ def _difference_panel(view: View, here: list[Estimate], task: str) -> dict[str, 
             data.append(published_datum(row, entry["model"], value, "male − female"))
     title = task if task != ALL else "All texts"
     return points_panel(data, rows, title=title, axis="difference, percentage points", zero=True)
-
-
-def _by_stratum(view: View, parts: list[Estimate]) -> Figure | None:
-    """The strata with the largest differences of the first attribute of two groups."""
-    single = [e for e in parts if len(e.group) == 1 and any("−" in v for v in e.group.values())]
-    pairs = dict.fromkeys(tuple(e.group.items()) for e in single)
-    if not pairs:
-        return None
-    first = dict(next(iter(pairs)))
-    mine = [e for e in single if dict(e.group) == first and e.value is not None]
-    panels = []
-    for where in wheres(mine):
-        here = at(mine, where)
-        own = [e for e in here if e.strata["masking"] == primary(view)]
-        own.sort(key=lambda e: -abs(e.value or 0.0))
-        kept = [e.strata["stratum"] for e in own[:STRATA]]
-        data = [
-            own_datum(e, e.strata["stratum"], beside=e.strata["masking"] != primary(view))
-            for e in here
-            if e.strata["stratum"] in kept
-        ]
-        panels.append(
-            points_panel(
-                data, kept, title=called(where), axis="difference, percentage points", zero=True
-            )
-        )
-    own = [e for e in mine if e.strata["masking"] == primary(view)]
-    sure = [e.strata["stratum"] for e in own if is_sure(e)]
-    what = group_name(first)
-    reading = f"{what}: {len(sure)} of {len(own)} strata differ from 0"
-    return Figure(
-        "agency-strata",
-        "Differences by stratum",
-        f"{reading} ({', '.join(sure[:8])})." if sure else f"{reading}.",
-        f"The {STRATA} strata with the largest difference {what}, in percentage points. The "
-        "largest of many differences is large by chance: read the intervals and null ranges. "
-        f"Published human texts by profession and department: Tables 17 and 18 of {PAPER}.",
-        {"vconcat": panels, "resolve": {"scale": {"x": "independent", "y": "independent"}}},
-        _strata_table(view, single),
-        legend(primary(view), other(view), difference=True),
-    )
-
-
-def _strata_table(view: View, single: list[Estimate]) -> Table:
-    rows = [
-        (
-            called(where),
-            e.strata["stratum"],
-            group_name(e.group),
-            points(e.value),
-            span(e.interval),
-            span(e.null),
-            points(b.value) if b is not None else "—",
-            f"{e.n_units:,.0f}",
-        )
-        for where, e, b in _beside(view, single)
-    ]
-    heads = ("Texts", "Stratum", "Difference", primary(view).capitalize(), "Interval")
-    columns = (*heads, "Null range", other(view).capitalize(), "n")
-    return Table(columns, tuple(rows[:ROWS]), 3, max(len(rows) - ROWS, 0))
 
 
 SEVERAL: dict[str, Builders] = {

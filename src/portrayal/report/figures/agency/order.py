@@ -26,8 +26,10 @@ def _ranked(view: View, where: Where, masking: str, name: str, score: Estimate) 
     ordered = sorted(groups, key=lambda key: -groups[key][0])
     if len(ordered) < 2:
         return ""
-    p = score.tests[0].p if score.tests else float("nan")
-    if not p < CHANCE:
+    if not score.tests:
+        return f"{name}: ranking not resolved, as shuffled groups all give the same variance."
+    p = score.tests[0].p
+    if p >= CHANCE:
         return (
             f"{name}: ranking not resolved, as chance alone puts groups as far apart "
             f"(p {probability(p)})."

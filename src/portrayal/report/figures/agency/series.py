@@ -154,3 +154,18 @@ def crossed(estimates: Sequence[Estimate]) -> list[Estimate]:
         (e for e in estimates if e.group),
         key=lambda e: (len(e.group), *(f"{k}={v}" for k, v in e.group.items())),
     )
+
+
+def beside_pairs(view: View, own: list[Estimate]) -> list[tuple[Where, Estimate, Estimate | None]]:
+    """Return the estimates of the primary masking with their counterpart under the other."""
+    found = []
+    for where in wheres(own):
+        here = at(own, where)
+        second = {_key(e): e for e in here if e.strata["masking"] != primary(view)}
+        first = [e for e in here if e.strata["masking"] == primary(view)]
+        found += [(where, e, second.get(_key(e))) for e in first]
+    return found
+
+
+def _key(e: Estimate) -> tuple[object, ...]:
+    return (e.strata.get("stratum"), *sorted(e.group.items()))

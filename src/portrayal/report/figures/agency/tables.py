@@ -1,5 +1,7 @@
 """Tables 1 to 3: variances, and shares of agentic sentences, beside the published ones."""
 
+from collections.abc import Mapping
+
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report import formats as fmt
@@ -23,11 +25,15 @@ from portrayal.report.inert import short
 from portrayal.report.view import View
 
 PUBLISHED = ("ChatGPT", "Mistral", "Llama3")
+REWRITTEN, REWRITTEN_TASK = "Mistral MSR", "Professor Review"
+"""What Table 3 shows: Mistral's professor reviews before and after selective rewriting."""
 
 
 def share_table(view: View) -> Figure:
     """Return the form of Table 3: percent of agentic sentences by group, both maskings."""
     own = [e for e in of(view, "agency_share", stratum=ALL) if e.statistic == "agentic"]
+    tasks = {e.strata["task"] for e in own}
+    models = (*PUBLISHED, REWRITTEN) if REWRITTEN_TASK in tasks else PUBLISHED
     rows = []
     for where in wheres(own):
         here = at(own, where)
@@ -36,6 +42,7 @@ def share_table(view: View) -> Figure:
         for e in [e for e in first if not e.group] + crossed(first):
             beside = second.get(group_name(e.group))
             printed = {p["model"]: p["agentic_percent"] for p in published_of(where[0], e.group)}
+            printed |= _rewritten(where[0], e.group)
             rows.append(
                 (
                     called(where),
@@ -43,7 +50,7 @@ def share_table(view: View) -> Figure:
                     fmt.share(e.value),
                     fmt.interval(e.interval, "share"),
                     fmt.share(beside.value) if beside is not None else fmt.NOTHING,
-                    *(_percent(printed.get(model)) for model in PUBLISHED),
+                    *(_percent(printed.get(model)) for model in models),
                     f"{e.n_units:,.0f}",
                 )
             )
@@ -56,16 +63,28 @@ def share_table(view: View) -> Figure:
     )
     if len(wheres(own)) == 1:
         heads, rows = heads[1:], [row[1:] for row in rows]
-    columns = (*heads, *(f"{model} (pub.)" for model in PUBLISHED), "n")
+    columns = (*heads, *(f"{model} †" for model in models), "n")
     return Figure(
         "agency-shares",
         "Share of agentic sentences, by group",
         "The rest of the sentences is communal.",
-        f"Mean over texts. In the columns (pub.), published figures: {PAPER}, Tables 19 to 27, "
-        "unmasked and by their own classifier.",
+        f"Mean over texts. † published figures: {PAPER}, Tables 19 to 27, "
+        "unmasked and by their own classifier"
+        + (f"; {REWRITTEN}: after selective rewriting, Table 3." if REWRITTEN in models else "."),
         None,
         Table(columns, tuple(rows[:ROWS]), len(heads) - 3, max(len(rows) - ROWS, 0)),
     )
+
+
+def _rewritten(task: str, group: Mapping[str, str]) -> dict[str, float]:
+    """Published share of agentic sentences after rewriting, where Table 3 has the group."""
+    return {
+        f"{row['model']} MSR": row["agentic_percent"]
+        for row in published("wan_rewrite_agentic").to_pylist()
+        if row["mitigation"] != "none"
+        and row["text_type"] == task
+        and {"race": row["race"], "gender": row["gender"].casefold()} == dict(group)
+    }
 
 
 def _percent(value: float | None) -> str:
@@ -98,7 +117,7 @@ def variance_tables(view: View, _: list[Estimate]) -> list[Figure]:
         None,
         Table(heads, tuple(rows), 2),
     )
-    return [figure, _noise(detail)]
+    return [figure, _noise(detail)] if detail else [figure]
 
 
 def _own_rows(
