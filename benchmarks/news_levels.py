@@ -7,17 +7,26 @@ packaged sample of stories are used. Texts are drawn with replacement until ther
 sentences. What is timed is the annotation of one shard, reading and writing Parquet included: group
 words of the default lexicons, then sentiment; and for comparison TextBlob's own function on the
 same sentences and texts in memory.
+
+    python -m benchmarks.news_levels --pairs 8629 [--models 7] [--texts FILE] [--originals FILE]
+
+runs the whole audit at word and sentence level, without report, on so many headlines with a text of
+each model: the first 200 words of an original and the first 100 of a text, drawn with replacement.
+It prints CPU seconds and peak memory of each stage (Linux), what the interpreter and its libraries
+take included.
 """
 
 import argparse
 import json
 import random
+import resource
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import portrayal
 from portrayal import registry
 from portrayal.annotate.annotator import annotate_shard
 from portrayal.annotate.group_words import group_word_settings
@@ -89,13 +98,89 @@ def measure(texts: list[str]) -> dict[str, float]:
     }
 
 
+def _first_words(path: Path, n: int) -> list[str]:
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [" ".join(row["text"].split()[:n]) for row in rows if row["text"]]
+
+
+def write_pairs(folder: Path, pairs: int, models: int, texts: Path, originals: Path) -> None:
+    """Write `reference.jsonl` and `texts.jsonl`, seven domains of headlines."""
+    rng = random.Random(0)
+    human, made = _first_words(originals, 200), _first_words(texts, 100)
+    with (
+        (folder / "reference.jsonl").open("w", encoding="utf-8") as left,
+        (folder / "texts.jsonl").open("w", encoding="utf-8") as right,
+    ):
+        for i in range(pairs):
+            row = {"headline": f"Headline {i}", "category": f"domain {i % 7}"}
+            left.write(json.dumps(row | {"text": rng.choice(human)}) + "\n")
+            for m in range(models):
+                text = {"model": f"model {m}", "text": rng.choice(made)}
+                right.write(json.dumps(row | text) + "\n")
+
+
+def peak_mb() -> float:
+    """Peak resident memory since `forget_peak`, in MB; of the whole process elsewhere."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def forget_peak() -> None:
+    """Begin a new peak, where the system can."""
+    clear = Path("/proc/self/clear_refs")
+    if clear.exists():
+        clear.write_text("5")
+
+
+def audit_pairs(pairs: int, models: int, texts: Path, originals: Path) -> dict[str, object]:
+    """CPU seconds and peak memory of each stage of an audit."""
+    stages: dict[str, dict[str, float]] = {}
+    last = time.process_time()
+
+    def say(line: str) -> None:
+        nonlocal last
+        now = time.process_time()
+        stages[line] = {"cpu_s": round(now - last, 1), "peak_mb": round(peak_mb())}
+        last = now
+        forget_peak()
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_pairs(folder, pairs, models, texts, originals)
+        say("files")
+        portrayal.audit(
+            "news",
+            texts=folder / "texts.jsonl",
+            reference=folder / "reference.jsonl",
+            pair_by="headline",
+            out=folder / "run",
+            levels=("word", "sentiment"),
+            report=False,
+            say=say,
+        )
+        say("datasheet")
+    total = sum(stage["cpu_s"] for stage in stages.values())
+    return {"pairs": pairs, "models": models, "cpu_s": round(total), "stages": stages}
+
+
 def main() -> None:
     """Print one JSON object."""
+    sample = registry.get("studies", "news").sample()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--sentences", type=int, default=30_000)
+    parser.add_argument("--pairs", type=int)
+    parser.add_argument("--models", type=int, default=7)
+    parser.add_argument("--originals", type=Path, default=sample["reference"])
     given = parser.parse_args()
-    print(json.dumps(measure(texts_of(given.texts, given.sentences))))
+    if given.pairs:
+        texts = given.texts or sample["texts"]
+        print(json.dumps(audit_pairs(given.pairs, given.models, texts, given.originals)))
+    else:
+        print(json.dumps(measure(texts_of(given.texts, given.sentences))))
 
 
 if __name__ == "__main__":

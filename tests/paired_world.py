@@ -8,7 +8,7 @@ import numpy as np
 
 from portrayal.annotate import annotate_run
 from portrayal.measure import Scope
-from portrayal.measure.paired import SCORE, SHARE, Level, Paired, Texts
+from portrayal.measure.paired import SCORE, SHARE, Block, Deal, Level, Paired, Texts
 from portrayal.measure.paired_texts import pair_texts
 from portrayal.records import Estimate
 from topic_run import paired_run
@@ -44,6 +44,7 @@ def level(
     generated: Sequence[Sequence[float]],
     reference: Sequence[Sequence[float]],
     groups: Sequence[str] = ("F", "M"),
+    deal: Deal | None = None,
     **more: Any,
 ) -> Level:
     """Return a level with these values; NaN where undefined."""
@@ -57,7 +58,8 @@ def level(
         "worse": -1,
         "length": "full",
     }
-    return Level(**(known | more), generated=ours, reference=theirs, mentioned=theirs > 0)
+    block = Block(slice(0, len(ours)), ours[np.newaxis], theirs[np.newaxis], deal)
+    return Level(**(known | more), blocks=(block,))
 
 
 def scores(generated: Any, reference: Any, worse: int = -1, **more: Any) -> Level:
@@ -84,13 +86,12 @@ def rows(
     }
     nothing = np.zeros(n, dtype=np.int64)
     texts = Texts(
-        text_id=tuple(f"t{i}" for i in range(n)),
         pair=arrays["pair"],
         model=arrays["model"],
         form=arrays["form"],
         outcome=nothing,
         words=np.full(n, 10.0),
-        sentence_text=nothing[:0],
+        start=np.zeros(n + 1, dtype=np.int64),
         sentence_words=np.zeros(0),
         counts=np.zeros((0, 0)),
     )

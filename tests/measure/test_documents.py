@@ -9,13 +9,14 @@ import pytest
 
 from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_texts
 from portrayal.errors import RunError
-from portrayal.measure import Scope
+from portrayal.measure import Scope, documents
 from portrayal.measure.documents import Topics, document_levels, read_topics
 from portrayal.measure.paired import EQUAL, FULL, Level, Paired
+from portrayal.measure.paired_distance import paired_distance
 from portrayal.measure.paired_texts import pair_texts
 from portrayal.measure.topic_use import topic_use
 from portrayal.run import Run
-from topic_run import news, paired_run, silent, topic_run
+from topic_run import news, paired_run, silent, text, topic_run
 
 pytest.importorskip("gensim")
 pytest.importorskip("lemminflect")
@@ -71,46 +72,49 @@ def test_equation_8_by_hand(fitted: Fitted, levels: dict[str, Level]) -> None:
 
 
 def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
-    """Three topics (F, M, none), alpha 0.5: two sentences of 4 and 6 words against one of 3.
+    """Three topics (F, M, none) with a word each, alpha 0.5: sentences of 4 and 6 words, and of 3.
 
-    Generated: gamma = 0.5 + (4, 0, 0) + (0, 4.5, 1.5) = (4.5, 5, 2), of 11.5 in all, so
-    g = (4.5, 5) / 9.5. Original: gamma = (0.5, 3.5, 0.5), g = (0.5, 3.5) / 4, and
-    W = |4.5 / 9.5 - 0.5 / 4|.
+    Generated: gamma = 0.5 + (4, 4, 2) = (4.5, 4.5, 2.5), so g = (4.5, 4.5) / 9. Original: gamma =
+    0.5 + (0, 3, 0), g = (0.5, 3.5) / 4, and W = |1 / 2 - 1 / 8|.
     """
     _, paired, settings, topics = fitted
     level = _one_row(paired, settings, topics)
-    np.testing.assert_allclose(level.generated, [[4.5 / 9.5, 5 / 9.5]])
-    np.testing.assert_allclose(level.reference, [[0.5 / 4, 3.5 / 4]])
+    np.testing.assert_allclose(level.generated, [[1 / 2, 1 / 2]], atol=1e-5)
+    np.testing.assert_allclose(level.reference, [[0.5 / 4, 3.5 / 4]], atol=1e-5)
     distance = np.abs(level.generated - level.reference).sum(1).mean() / 2
-    assert distance == pytest.approx(4.5 / 9.5 - 0.5 / 4)
+    assert distance == pytest.approx(3 / 8, abs=1e-5)
     strict = _one_row(paired, dataclasses.replace(settings, min_share=0.2), topics)
     np.testing.assert_allclose(strict.reference, [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
     nothing = _one_row(paired, dataclasses.replace(settings, min_share=0.9), topics)
     assert np.isnan(nothing.generated).all()
-    assert not nothing.mentioned.any()
+    assert np.isnan(nothing.reference).all()
 
 
 def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
-    """One pair whose sentences are given to topics by hand."""
+    """One pair of three sentences, under a model that gives each word to one topic."""
     assert topics.model is not None
     assert topics.generated is not None
-    model = dataclasses.replace(topics.model, alpha=np.full(3, 0.5))
+    model = dataclasses.replace(
+        topics.model,
+        words=("a", "b", "c"),
+        topics=np.eye(3) * 1e8 + 1e-3,
+        alpha=np.full(3, 0.5),
+    )
     texts = dataclasses.replace(
         topics.generated,
-        sentence_text=np.array([0, 0]),
-        words=np.array([4.0, 6.0]),
+        text_start=np.array([0, 2]),
+        topic=np.array([0, 1]),
         start=np.array([0, 1, 3]),
-        entry_topic=np.array([0, 1, 2]),
-        entry_mass=np.array([4.0, 4.5, 1.5]),
-        n_texts=1,
+        word=np.array([0, 1, 2]),
+        count=np.array([4.0, 4.0, 2.0]),
     )
     original = dataclasses.replace(
         texts,
-        sentence_text=np.array([0]),
-        words=np.array([3.0]),
+        text_start=np.array([0, 1]),
+        topic=np.array([1]),
         start=np.array([0, 1]),
-        entry_topic=np.array([1]),
-        entry_mass=np.array([3.0]),
+        word=np.array([1]),
+        count=np.array([3.0]),
     )
     tables = tuple(
         dataclasses.replace(table, association=np.array([0, 1, -1]))
@@ -119,18 +123,17 @@ def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
     one = np.zeros(1, dtype=np.int64)
     side = dataclasses.replace(
         paired.generated,
-        text_id=("t",),
         pair=one,
         model=one,
         form=one,
         outcome=one,
         words=np.array([10.0]),
-        sentence_text=np.array([0, 0]),
+        start=np.array([0, 2]),
         sentence_words=np.array([4.0, 6.0]),
         counts=np.zeros((2, 2)),
     )
     other = dataclasses.replace(
-        side, sentence_text=np.array([0]), sentence_words=np.array([3.0]), counts=np.zeros((1, 2))
+        side, start=np.array([0, 1]), sentence_words=np.array([3.0]), counts=np.zeros((1, 2))
     )
     row = dataclasses.replace(
         paired,
@@ -145,7 +148,7 @@ def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
         reference=other,
     )
     made = Topics(model, texts, original, tables)
-    return document_levels(Run(Path("none")), row, settings, 0, made)[0]
+    return document_levels(Run(Path("none")), row, settings, 0, made, draws=20)[0]
 
 
 def test_the_original_of_another_subject_lies_further_away(
@@ -161,15 +164,57 @@ def test_the_original_of_another_subject_lies_further_away(
 def test_the_null_deals_sentences_within_pairs(levels: dict[str, Level]) -> None:
     """Draws differ, but what the two texts of a pair hold together stays."""
     level = levels[FULL]
-    assert level.draw is not None
-    first = level.draw(np.random.default_rng(1))
-    again = level.draw(np.random.default_rng(1))
-    np.testing.assert_array_equal(first, again)
-    draws = [level.draw(np.random.default_rng(seed)) for seed in range(60)]
+    (block,) = level.blocks
+    assert block.deal is not None
+    assert level.n_draws == 200
+    draws = [block.deal(np.random.default_rng(0), draw) for draw in range(60)]
+    assert len({a.tobytes() for a, _ in draws}) == 60
     observed = np.nanmean(np.abs(level.generated - level.reference)[:, 0])
     dealt = [np.nanmean(np.abs(a - b)[:, 0]) for a, b in draws]
     assert observed > max(dealt)
     assert np.mean([np.nanmean((a - b)[:, 0]) for a, b in draws]) == pytest.approx(0, abs=0.02)
+
+
+def test_where_texts_of_a_pair_do_not_differ_p_is_uniform(tmp_path: Path) -> None:
+    """Sentences of a pair come from one source; only which text holds them is chance.
+
+    A null that deals sentences without inferring topics anew has p below 0.05 every time here: the
+    inference of a whole text draws its sentences to one topic.
+    """
+    run, _, _ = topic_run(tmp_path / "fitted", 60)
+    settings = TopicSettings(topic_model=str(run.path / "topics"))
+    found: dict[str, list[float]] = {FULL: [], EQUAL: []}
+    for seed in range(16):
+        rng, human, ours = np.random.default_rng([7, seed]), [], []
+        for i in range(15):
+            art = rng.random()
+            human.append({"pair": f"p{i}", "text": text(rng, art, 12), "model": "people"})
+            ours.append({"pair": f"p{i}", "text": text(rng, art, 8), "model": "a", "form": "plain"})
+        other = paired_run(tmp_path / f"run{seed}", human, ours)
+        fit_topics(other, settings, silent)
+        paired = pair_texts(other, sentiment=False)
+        scope = Scope("news", seed=seed, permutations=40, draws=100)
+        levels = document_levels(other, paired, settings, seed, draws=40)
+        for e in paired_distance(paired.with_levels(levels), scope):
+            found[e.strata["length"]].append(e.tests[0].p)
+    for p in found.values():
+        assert 0.3 < np.mean(p) < 0.7
+        assert np.mean(np.array(p) < 0.1) < 0.35
+        assert np.mean(np.array(p) > 0.5) > 0.2
+
+
+def test_many_rows_have_fewer_draws_of_the_null(
+    fitted: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, paired, settings, topics = fitted
+    monkeypatch.setattr(documents, "ROW_DRAWS", 30 * paired.n_rows)
+    assert document_levels(run, paired, settings, 0, topics)[0].n_draws == 30
+    monkeypatch.setattr(documents, "ROW_DRAWS", 1)
+    (level, *_) = document_levels(run, paired, settings, 0, topics)
+    assert level.n_draws == documents.FEWEST_DRAWS
+    (found, *_) = paired_distance(paired.with_levels([level]), Scope("news", draws=100))
+    assert found.null is not None
+    assert found.tests[0].p >= 1 / (documents.FEWEST_DRAWS + 1)
 
 
 def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
@@ -181,7 +226,9 @@ def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
         paired = pair_texts(run, sentiment=False)
         made = document_levels(run, paired, settings, 3)
         tables = (run.path / "topics" / "topics.json").read_text("utf-8")
-        found.append((made, tables, made[1].draw(np.random.default_rng(0))))  # type: ignore[misc]
+        (block,) = made[1].blocks
+        assert block.deal is not None
+        found.append((made, tables, block.deal(np.random.default_rng(0), 3)))
     (one, table, drawn), (other, again, redrawn) = found
     assert table == again
     np.testing.assert_array_equal(drawn, redrawn)
@@ -242,7 +289,7 @@ def test_texts_out_of_step_are_refused(fitted: Fitted) -> None:
     run, paired, settings, topics = fitted
     assert topics.model is not None
     found = read_topic_texts(run, topics.model)
-    np.testing.assert_array_equal(found.sentence_text, paired.generated.sentence_text)
-    less = dataclasses.replace(paired.generated, sentence_text=paired.generated.sentence_text[:-1])
+    np.testing.assert_array_equal(found.text_start, paired.generated.start)
+    less = dataclasses.replace(paired.generated, start=paired.generated.start[:-1])
     with pytest.raises(RunError, match="out of step"):
         read_topics(run, dataclasses.replace(paired, generated=less), settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import altair
 import pytest
 
-from portrayal.records import ALL
+from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures import SEVERAL, Figure, build_several, figures
 from portrayal.report.figures.paired.printed import printed, printed_at, printed_effects
@@ -154,28 +154,72 @@ def test_own_groups_keep_their_colours() -> None:
     assert f"mark.c{first[1:].lower()} " in colour_rules()
 
 
-def test_forms_that_change_places_at_equal_length_are_named(tmp_path: Path) -> None:
-    at = {"level": "word", "attribute": "gender", "lexicon": "liang-2022", "model": "m1"}
-    values = {("short", "full"): 0.1, ("long", "full"): 0.2}
-    values |= {("short", "equal"): 0.2, ("long", "equal"): 0.1}
+def _contrast(length: str, value: float, half: float, q: float) -> Estimate:
+    return estimate(
+        "prompt_effect.v1",
+        "difference",
+        value,
+        half=half,
+        q=q,
+        of="paired_distance",
+        level="word",
+        attribute="gender",
+        lexicon="liang-2022",
+        model="m1",
+        form="long",
+        contrast="long minus short",
+        matched="same headlines",
+        domain="all",
+        source="all",
+        length=length,
+    )
+
+
+def _turned_page(folder: Path, *contrasts: Estimate) -> str:
+    where = {"level": "word", "attribute": "gender", "lexicon": "liang-2022", "model": "m1"}
+    where |= {"domain": "all", "source": "all"}
     rows = [
-        estimate(
-            "paired_distance.v1",
-            "distance",
-            value,
-            form=form,
-            length=length,
-            domain="all",
-            source="all",
-            **at,
+        dataclasses.replace(
+            estimate("paired_distance.v1", "distance", 0.1, form=form, length=length, **where),
+            details={"sentence_draws": 20.0, "sd_between_draws": 0.0042},
         )
-        for (form, length), value in values.items()
+        for form in ("short", "long")
+        for length in ("full", "equal")
     ]
-    run = write_paired_run(tmp_path / "run", models=("m1",), forms=("short", "long"), rows=rows)
-    page = run.report().read_text(encoding="utf-8")
-    assert "“short” stand closer to their originals than those of “long” at full length" in page
+    run = write_paired_run(
+        folder, models=("m1",), forms=("short", "long"), rows=[*rows, *contrasts]
+    )
+    return run.report().read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("full", "equal", "said"),
+    [
+        ((0.1, 0.02, 0.01), (-0.1, 0.02, 0.01), "at equal length: the order of the two reverses."),
+        ((0.1, 0.02, 0.01), (-0.1, 0.2, 0.4), "not resolved with 30 headlines"),
+        ((0.1, 0.2, 0.4), (-0.1, 0.02, 0.01), "only the second can be told from 0"),
+        ((0.1, 0.02, 0.01), (0.1, 0.02, 0.01), None),
+    ],
+)
+def test_forms_that_change_places_are_named_as_far_as_that_can_be_told(
+    tmp_path: Path,
+    full: tuple[float, float, float],
+    equal: tuple[float, float, float],
+    said: str | None,
+) -> None:
+    page = _turned_page(tmp_path / "run", _contrast("full", *full), _contrast("equal", *equal))
+    assert "means over 20 such draws" in page
+    assert "standard deviation of at most 0.004" in page
+    assert ("at full length, and 0.100 closer to their originals" in page) == (said is not None)
+    assert (said or "Values are means") in page
+
+
+def test_further_comparisons_that_turn_are_counted(tmp_path: Path) -> None:
+    sure = [_contrast("full", 0.1, 0.02, 0.01), _contrast("equal", -0.1, 0.02, 0.01)]
+    unsure = [
+        dataclasses.replace(e, strata=e.strata | {"level": "document"})
+        for e in (_contrast("full", 0.1, 0.2, 0.4), _contrast("equal", -0.1, 0.2, 0.4))
+    ]
+    page = _turned_page(tmp_path / "run", *unsure, *sure)
     assert "the order of the two reverses" in page
-    same = [row for row in rows if row.strata["length"] == "full"]
-    same += [dataclasses.replace(row, strata=row.strata | {"length": "equal"}) for row in same]
-    other = write_paired_run(tmp_path / "same", models=("m1",), forms=("short", "long"), rows=same)
-    assert "reverses" not in other.report().read_text(encoding="utf-8")
+    assert "The sign changes in 1 other comparison of forms; none of these can be told" in page

@@ -7,7 +7,8 @@ import pytest
 
 import portrayal
 from portrayal import registry
-from portrayal.errors import MissingExtraError, OptionError
+from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.studies.news import levels
 from portrayal.studies.news.levels import LEVELS, chosen_levels
@@ -61,6 +62,69 @@ def test_toxicity_is_on_request() -> None:
     with pytest.raises(OptionError, match="levels"):
         chosen_levels(("paragraph",))
     assert chosen_levels(("word",))[1] == dict.fromkeys(LEVELS[1:], "not asked for")
+
+
+def _distance(run: Run, attribute: str) -> Estimate:
+    found = [
+        row
+        for row in run.records
+        if row.measure == "paired_distance.v1"
+        and (row.strata["attribute"], row.strata["length"]) == (attribute, "full")
+    ]
+    return found[0]
+
+
+NAMED = (
+    {"headline": "h1", "text": "Lakisha Jones met Hao Nguyen. The vote was close."},
+    {"headline": "h2", "text": "Greg Becker spoke to Tyrone Washington."},
+    {"headline": "h3", "text": "Emily Walsh won the race."},
+)
+REWRITTEN = tuple(
+    {"headline": row["headline"], "model": "m", "text": text}
+    for row, text in zip(
+        NAMED,
+        ("Emily Walsh met Hao Nguyen.", "Greg Becker spoke.", "Lakisha Jones won the race."),
+        strict=True,
+    )
+)
+
+
+def test_race_is_undefined_with_a_reason_or_counted_by_names(tmp_path: Path) -> None:
+    """No "white doctor" stands in these texts; people are named by first and last name."""
+    given = {"texts": REWRITTEN, "reference": NAMED, "levels": ("word",)}
+    plain = _audit(tmp_path / "plain", **given, report=True)
+    race = _distance(plain, "race")
+    assert race.value is None
+    assert race.undefined == "no pair in which both texts mention a group"
+    assert race.exclusions == {"no group words in either text": 3}
+    page = plain.report().read_text(encoding="utf-8")
+    assert "(no group words in either text in 3 of 3 pairs)" in page
+    assert "--name-likelihoods adds named people" in page
+    named = _audit(tmp_path / "named", **given, name_likelihoods=True)
+    race = _distance(named, "race")
+    assert race.n_units == 3
+    assert race.value is not None
+    assert 0.1 < race.value < 1
+    assert race.null is not None
+    assert race.null.method.startswith("sentences with group words dealt again")
+    assert race.null.low <= race.value
+    assert race.strata["lexicon"] == "race-occupations+names"
+    assert race.instruments["named people"].startswith("by race shares of the bearers")
+
+
+def test_keys_that_match_nowhere_are_an_error(tmp_path: Path) -> None:
+    texts = [{"headline": "another", "model": "m", "text": "She left."}]
+    with pytest.raises(DataError, match=r"no text names an original: .*'another'.*'h1'"):
+        _audit(tmp_path / "run", texts=texts, reference=NAMED, levels=("word",))
+
+
+@pytest.mark.parametrize("text", ["", "I'm sorry, but I can't help with that."])
+def test_texts_that_cannot_be_read_leave_counts_and_a_report(tmp_path: Path, text: str) -> None:
+    texts = [row | {"text": text} for row in REWRITTEN]
+    run = _audit(tmp_path / "run", texts=texts, reference=NAMED, topics=(2,), report=True)
+    fates = {e.group["fate"]: e.value for e in run.records if e.measure == "pair_fates.v1"}
+    assert fates == {"refused" if text else "empty": 3.0}
+    assert run.report().is_file()
 
 
 def test_an_unknown_base_form_is_an_error(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ score interval on them is used, which is wide on purpose. One prompt alone says 
 other prompts: its interval is undefined.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,9 @@ from portrayal.stats import (
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
 ROBUST_T = "cluster-robust t test on the log scale"
+
+CELLS = 1 << 20
+"""Prompts × replicates of the bootstrap whose weights are in memory together: 16 MB."""
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
 
@@ -81,8 +85,7 @@ def share_inference(
     """
     value = divide(numerator.sum(0), denominator.sum(0)) / scale
     clusters = (denominator > 0).sum(0)
-    weights = cluster_weights(len(numerator), scope.draws, rng).astype(np.float64)
-    draws = divide(weights @ numerator, weights @ denominator) / scale
+    draws = divide(*resampled((numerator, denominator), scope, rng)) / scale
     low, high = _bounds(draws, clusters, scope.level)
     flat = ~has_width(low, high) & (clusters > 1) & ~np.isnan(value)
     share = np.where(flat, value * scale, 0.0)
@@ -117,8 +120,7 @@ def ratio_inference(
     totals = [cell.sum(0) for cell in cells]
     value = ratio(*totals)
     clusters = ((upper[1] > 0) & (lower[1] > 0)).sum(0)
-    weights = cluster_weights(len(upper[0]), scope.draws, rng).astype(np.float64)
-    a, n, b, m = (weights @ cell for cell in cells)
+    a, n, b, m = resampled(cells, scope, rng)
     low, high = _bounds(divide(divide(a, n), divide(b, m)), clusters, scope.level)
     flat = (~has_width(low, high) | ~np.isfinite(value)) & (clusters > 1) & ~np.isnan(value)
     shrunk = [
@@ -139,6 +141,24 @@ def ratio_inference(
         n_clusters=clusters,
         resampled=~flat,
     )
+
+
+def resampled(
+    sums: Sequence[FloatArray], scope: Scope, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Return the sums of every replicate of the cluster bootstrap, shape (n_draws, k) each.
+
+    `sums` are sums per prompt, shape (n_prompts, k). The weights of some replicates at a time are
+    in memory: `CELLS` numbers, however many prompts there are.
+    """
+    n = len(sums[0])
+    step = max(1, CELLS // max(n, 1))
+    parts: list[list[FloatArray]] = [[] for _ in sums]
+    for start in range(0, scope.draws, step):
+        weights = cluster_weights(n, min(step, scope.draws - start), rng).astype(np.float64)
+        for part, each in zip(parts, sums, strict=True):
+            part.append(weights @ each)
+    return [np.concatenate(part) for part in parts]
 
 
 def has_width(low: FloatArray, high: FloatArray) -> BoolArray:

@@ -1,8 +1,10 @@
 """The document level: shares of each group among a text's pertinent topics, Eq. 7–9."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,16 +19,44 @@ from portrayal.annotate.topics import (
     topics_stage,
 )
 from portrayal.errors import RunError
-from portrayal.measure.paired import REFERENCE, SHARE, Level, Paired, Texts
+from portrayal.measure.paired import (
+    BLOCK,
+    DOCUMENT,
+    EQUAL,
+    FULL,
+    REFERENCE,
+    SHARE,
+    Block,
+    Level,
+    Paired,
+    Texts,
+)
 from portrayal.measure.paired_levels import (
     LexiconColumns,
-    RowSentences,
+    Made,
+    level_of,
     lexicon_columns,
     sentence_groups,
-    sides_by_length,
+)
+from portrayal.measure.paired_sentences import (
+    Sides,
+    deal_sentences,
+    read_sentences,
+    row_sentences,
+    taken,
 )
 from portrayal.measure.tally import BoolArray, FloatArray, IntArray
+from portrayal.measure.topic_pool import (
+    OURS,
+    OUT,
+    THEIRS,
+    Pool,
+    pool_of,
+    topic_shares,
+)
 from portrayal.measure.topic_tables import (
+    Piece,
+    Pieces,
     TopicTable,
     associations,
     contingency,
@@ -34,11 +64,17 @@ from portrayal.measure.topic_tables import (
 )
 from portrayal.records import ALL
 from portrayal.run import Run
+from portrayal.run.scratch import Kept, Shelf
 from portrayal.run.stages import write_atomically
 from portrayal.stats import divide
 
-LEVEL = "document"
-_DEALT = "sentences, with the topics of their words, dealt again at random to each pair's two texts"
+LEVEL = DOCUMENT
+FEWEST_DRAWS, ROW_DRAWS = 20, 40_000
+"""The null's draws times rows are about `ROW_DRAWS`, as every draw infers the topics of all texts
+anew; but never fewer draws than `FEWEST_DRAWS`."""
+_DEALT = "sentences dealt again at random to each pair's two texts, under the same topic model"
+_STREAM = 0xD0
+_TEXTS = 8192  # texts whose topics are inferred together
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +127,11 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
         read_topic_texts(run, model, reference=True),
     )
     for found, known in ((generated, paired.generated), (reference, paired.reference)):
-        if not np.array_equal(found.sentence_text, known.sentence_text):
+        if not np.array_equal(found.text_start, known.start):
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
+    shelf = Shelf(paired.folder)
     tables = tuple(
-        _table(model, lexicon, corpus, settings.threshold)
+        _table(model, lexicon, corpus, settings.threshold, shelf)
         for lexicon in lexicon_columns(paired)
         for corpus in _corpora(paired, generated, reference)
     )
@@ -110,6 +147,7 @@ def document_levels(
     settings: TopicSettings,
     seed: int = 0,
     topics: Topics | None = None,
+    draws: int = 200,
 ) -> list[Level]:
     """Return shares of each group among the pertinent topics of a text, Eq. 8, for each lexicon.
 
@@ -118,32 +156,94 @@ def document_levels(
     run, paired, settings
         As for `read_topics`.
     seed
-        Start of the random stream that draws sentences for equal length, as for the other levels.
+        Start of the random streams that draw sentences for equal length, as for the other levels,
+        and deal them for the null.
     topics
         What `read_topics` returned, where it was called before.
+    draws
+        Draws of the null that are wanted; fewer are made of many rows, at least `FEWEST_DRAWS`.
 
     Returns
     -------
     list of Level
         Named "document"; for each lexicon at full, then at equal length; none where there are no
-        topics. A text without pertinent topic has no shares (NaN). At equal length a text is the
-        sentences kept, with the topics that the whole text's inference gives their words. The null
-        deals the sentences of a pair to its two texts again, each keeping its number.
+        topics. A text without pertinent topic has no shares (NaN). The null deals the sentences of
+        a pair to its two texts again, each keeping its number, and infers the topics of these new
+        texts. The topic model, and which topics go with which group, stay as they are.
     """
     topics = read_topics(run, paired, settings) if topics is None else topics
     if topics.model is None or topics.generated is None or topics.reference is None:
         return []
-    both = sides_by_length(paired, seed)
+    shelf, texts = Shelf(paired.folder), (topics.generated, topics.reference)
+    draws = min(draws, max(FEWEST_DRAWS, ROW_DRAWS // max(paired.n_rows, 1)))
+    groups = [_Groups.of(paired, topics, settings, each) for each in lexicon_columns(paired)]
+    made = {(each, length): Made() for each in groups for length in (FULL, EQUAL)}
+    for sides in row_sentences(paired, seed):
+        pool = pool_of(texts, sides)
+        for length, both in sides.kept.items():
+            kept = np.concatenate(both, axis=1)[:, pool.order]
+            rng = np.random.default_rng([seed, _STREAM, sides.rows.start, len(length)])
+            found = _inferred(topics.model, pool, sides, _as_they_are(pool, kept), groups)
+            null = _inferred(topics.model, pool, sides, _dealt(pool, kept, draws, rng), groups)
+            for each, observed, dealt in zip(groups, found, null, strict=True):
+                stored = (shelf.put(observed), shelf.put(dealt))
+                made[each, length].add(partial(_block, shelf, sides.rows, stored))
     return [
-        _level(paired, topics, settings, lexicon, length, sides)
-        for lexicon in lexicon_columns(paired)
-        for length, sides in both.items()
+        replace(
+            level_of(
+                each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=_DEALT
+            ),
+            n_draws=draws,
+        )
+        for (each, length), blocks in made.items()
     ]
+
+
+def _as_they_are(pool: Pool, kept: BoolArray) -> Iterator[IntArray]:
+    """Where the sentences of each sample go: to the texts they stand in."""
+    for chosen in kept:
+        yield np.where(chosen, np.where(pool.ours, OURS, THEIRS), OUT)
+
+
+def _dealt(pool: Pool, kept: BoolArray, draws: int, rng: np.random.Generator) -> Iterator[IntArray]:
+    """Where they go in each draw of the null."""
+    for draw in range(draws):
+        chosen = kept[draw % len(kept)]
+        goes = np.full(len(chosen), OUT)
+        ours = deal_sentences(pool.row[chosen], pool.ours[chosen], rng)
+        goes[chosen] = np.where(ours, OURS, THEIRS)
+        yield goes
+
+
+def _inferred(
+    model: TopicModel,
+    pool: Pool,
+    sides: Sides,
+    goes: Iterator[IntArray],
+    groups: Sequence["_Groups"],
+) -> list[FloatArray]:
+    """Shares of the groups of each lexicon in D arrangements: shape (2, D, n, M) each."""
+    found: list[list[FloatArray]] = [[] for _ in groups]
+    step = max(1, _TEXTS // max(2 * sides.n_rows, 1))
+    while some := list(islice(goes, step)):
+        shares = topic_shares(model, pool, sides.n_rows, np.stack(some))
+        for each, made in zip(groups, found, strict=True):
+            made.append(each.shares(shares, sides.rows))
+    return [np.concatenate(made, axis=1) for made in found]
+
+
+def _block(shelf: Shelf, rows: slice, stored: tuple[Kept, Kept]) -> Block:
+    observed, dealt = (shelf.take(kept) for kept in stored)
+
+    def deal(_: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+        return dealt[0, draw], dealt[1, draw]
+
+    return Block(rows, observed[0], observed[1], deal)
 
 
 @dataclass(frozen=True, eq=False)
 class _Corpus:
-    """The sentences of one corpus, by number, of one side."""
+    """The texts of one corpus, by number, of one side."""
 
     model: str
     form: str
@@ -154,11 +254,10 @@ class _Corpus:
 
 def _corpora(paired: Paired, generated: TopicTexts, reference: TopicTexts) -> Iterator[_Corpus]:
     texts = paired.generated
-    model, form = texts.model[texts.sentence_text], texts.form[texts.sentence_text]
     for i, j in _answered(paired):
-        inside = np.flatnonzero((model == i) & (form == j))
+        inside = np.flatnonzero((texts.model == i) & (texts.form == j))
         yield _Corpus(paired.models[i], paired.forms[j], texts, generated, inside)
-    everything = np.arange(len(paired.reference.sentence_text))
+    everything = np.arange(paired.reference.n_texts)
     yield _Corpus(REFERENCE, ALL, paired.reference, reference, everything)
 
 
@@ -169,15 +268,20 @@ def _answered(paired: Paired) -> list[tuple[int, int]]:
 
 
 def _table(
-    model: TopicModel, lexicon: LexiconColumns, corpus: _Corpus, threshold: float
+    model: TopicModel,
+    lexicon: LexiconColumns,
+    corpus: _Corpus,
+    threshold: float,
+    shelf: Shelf,
 ) -> TopicTable:
-    m = len(lexicon.groups)
-    about = sentence_groups(corpus.texts.counts[corpus.inside, lexicon.columns])
-    topic = corpus.topics.topic[corpus.inside].astype(np.int64)
-    known = topic >= 0
-    group = np.where(about < 0, m, about)[known]
-    text = corpus.texts.sentence_text[corpus.inside][known]
-    observed = contingency(topic[known], group, (model.n_topics, m + 1))
+    observed = np.zeros((model.n_topics, len(lexicon.groups) + 1), dtype=np.int64)
+    pieces, with_words, unread = Pieces(shelf), np.zeros(corpus.texts.n_texts, dtype=bool), 0
+    for first in range(0, len(corpus.inside), BLOCK):
+        piece, left_out = _piece(corpus, corpus.inside[first : first + BLOCK], lexicon)
+        observed += contingency(piece.topic, piece.group, observed.shape)
+        with_words[piece.text] = True
+        unread += left_out
+        pieces.add(piece)
     residual = standardized_residuals(observed)
     return TopicTable(
         attribute=lexicon.attribute,
@@ -188,90 +292,41 @@ def _table(
         observed=observed,
         residual=residual,
         association=associations(residual, threshold),
-        topic=topic[known],
-        group=group,
-        text=text,
-        pair=corpus.texts.pair[text],
-        unread=int((~known).sum()),
+        pieces=pieces,
+        n_texts=int(with_words.sum()),
+        n_pairs=len(np.unique(corpus.texts.pair[with_words])),
+        unread=unread,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Pool:
-    """Sentences of all rows and of both sides, with the words they give to pertinent topics.
-
-    `row`, `ours`, `words` by sentence; `sentence`, `cell`, `mass` by entry, where a cell is
-    row × K' + topic.
-    """
-
-    row: IntArray
-    ours: BoolArray
-    words: FloatArray
-    sentence: IntArray
-    cell: IntArray
-    mass: FloatArray
-
-
-def _level(
-    paired: Paired,
-    topics: Topics,
-    settings: TopicSettings,
-    lexicon: LexiconColumns,
-    length: str,
-    sides: tuple[RowSentences, RowSentences],
-) -> Level:
-    groups = _Groups.of(paired, topics, settings, lexicon)
-    pool = _pool(topics, sides, groups.number)
-    order = np.argsort(pool.row, kind="stable")
-    kept = np.bincount(pool.row[pool.ours], minlength=paired.n_rows)
-
-    def draw(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        dealt = _deal(pool.row, order, kept, rng)
-        ours, theirs = groups.sums(pool, dealt)
-        return _shares(ours), _shares(theirs)
-
-    ours, theirs = groups.sums(pool, pool.ours)
-    return Level(
-        name=LEVEL,
-        attribute=lexicon.attribute,
-        lexicon=lexicon.name,
-        groups=lexicon.groups,
-        kind=SHARE,
-        worse=-1,
-        length=length,
-        generated=_shares(ours),
-        reference=_shares(theirs),
-        mentioned=theirs > 0,
-        draw=draw,
-        null_method=_DEALT,
-    )
-
-
-def _shares(sums: FloatArray) -> FloatArray:
-    """Eq. 8: shape (n_rows, M), NaN where a text has no pertinent topic."""
-    return divide(sums, sums.sum(axis=1, keepdims=True))
-
-
-def _deal(row: IntArray, order: IntArray, kept: IntArray, rng: np.random.Generator) -> BoolArray:
-    """Draw which sentences of each row are the generated text's; `order` sorts them by row."""
-    shuffled = np.lexsort((rng.random(len(row)), row))
-    inside = row[order]
-    rank = np.arange(len(row)) - np.searchsorted(inside, inside)
-    ours = np.zeros(len(row), dtype=bool)
-    ours[shuffled] = rank < kept[row[shuffled]]
-    return ours
+def _piece(corpus: _Corpus, texts: IntArray, lexicon: LexiconColumns) -> tuple[Piece, int]:
+    """Topic, group and text of the sentences of these texts; how many have no topic."""
+    m = len(lexicon.groups)
+    side = read_sentences(corpus.texts, texts)
+    about = sentence_groups(side.counts[:, lexicon.columns])
+    topic = taken(corpus.topics.topic, side.at).astype(np.int64)
+    known = topic >= 0
+    group = np.where(about < 0, m, about)[known]
+    return Piece(topic[known], group, texts[side.row][known]), int((~known).sum())
 
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Which topics count for which group, in the corpus of each row and in the reference.
+    """Which topics count for which group of a lexicon.
 
-    `number` maps K topics to K' pertinent ones (-1: others); `corpus` is the table of each row.
+    Attributes
+    ----------
+    lexicon
+        The lexicon.
+    least
+        Share below which a topic is not counted.
+    corpus
+        Which corpus each row is of, shape (n_rows,).
+    belongs
+        1 where a topic goes with a group, shape (n_corpora, K, M); the reference comes last.
     """
 
-    number: IntArray
-    prior: FloatArray
-    total: float
+    lexicon: LexiconColumns
     least: float
     corpus: IntArray
     belongs: FloatArray
@@ -280,71 +335,37 @@ class _Groups:
     def of(
         cls, paired: Paired, topics: Topics, settings: TopicSettings, lexicon: LexiconColumns
     ) -> "_Groups":
-        """Return the groups of one lexicon; `belongs` has shape (n_corpora, K', M)."""
-        assert topics.model is not None
-        m = len(lexicon.groups)
+        """Return the groups of one lexicon."""
         tables = [t for t in topics.tables if (t.lexicon, t.attribute) == lexicon_key(lexicon)]
         linked = np.stack([table.association for table in tables])
-        pertinent = np.flatnonzero(((linked >= 0) & (linked < m)).any(axis=0))
-        number = np.full(linked.shape[1], -1, dtype=np.int64)
-        number[pertinent] = np.arange(len(pertinent))
         codes = {code: at for at, code in enumerate(_answered(paired))}
         pairs = zip(paired.model.tolist(), paired.form.tolist(), strict=True)
-        alpha = topics.model.alpha.astype(np.float64)
         return cls(
-            number=number,
-            prior=alpha[pertinent],
-            total=float(alpha.sum()),
+            lexicon=lexicon,
             least=settings.min_share,
             corpus=np.array([codes[pair] for pair in pairs], dtype=np.int64),
-            belongs=(linked[:, pertinent, np.newaxis] == np.arange(m)).astype(np.float64),
+            belongs=(linked[:, :, np.newaxis] == np.arange(len(lexicon.groups))).astype(float),
         )
 
-    def sums(self, pool: _Pool, ours: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Return Σ t_k over each group's topics, of both sides: two of shape (n_rows, M)."""
-        mine = self._topic_shares(pool, ours)
-        other = self._topic_shares(pool, ~ours)
-        found = np.zeros((len(self.corpus), self.belongs.shape[2]))
-        for code in np.unique(self.corpus).tolist():
-            rows = self.corpus == code
-            found[rows] = mine[rows] @ self.belongs[code]
-        return found, other @ self.belongs[-1]
+    def shares(self, found: FloatArray, rows: slice) -> FloatArray:
+        """Return g of Eq. 8, of generated texts and of originals: shape (2, D, n, M).
 
-    def _topic_shares(self, pool: _Pool, chosen: BoolArray) -> FloatArray:
-        """t_k of the chosen sentences of each row, shape (n_rows, K'); small shares are 0."""
-        n, k = len(self.corpus), len(self.prior)
-        inside = chosen[pool.sentence]
-        mass = np.bincount(pool.cell[inside], pool.mass[inside], minlength=n * k)
-        words = np.bincount(pool.row[chosen], pool.words[chosen], minlength=n)
-        share = (self.prior + mass.reshape(n, k)) / (self.total + words)[:, np.newaxis]
-        return np.where((share >= self.least) & (words > 0)[:, np.newaxis], share, 0.0)
+        `found` are their topic distributions, shape (D, n, 2, K). NaN where a text has no
+        pertinent topic.
+        """
+        counted = np.where(found >= self.least, found, 0.0)
+        sums = np.zeros((2, *found.shape[:2], self.belongs.shape[2]))
+        corpus = self.corpus[rows]
+        for code in np.unique(corpus).tolist():
+            inside = corpus == code
+            sums[0][:, inside] = counted[:, inside, OURS] @ self.belongs[code]
+        sums[1] = counted[:, :, THEIRS] @ self.belongs[-1]
+        return divide(sums, sums.sum(axis=-1, keepdims=True))
 
 
 def lexicon_key(lexicon: LexiconColumns) -> tuple[str, str]:
     """Return what tells one lexicon from another: its name and attribute."""
     return lexicon.name, lexicon.attribute
-
-
-def _pool(topics: Topics, sides: tuple[RowSentences, RowSentences], number: IntArray) -> _Pool:
-    assert topics.generated is not None
-    assert topics.reference is not None
-    parts: dict[str, list[Any]] = {name: [] for name in _Pool.__annotations__}
-    k, before = int((number >= 0).sum()), 0
-    for side, texts in zip(sides, (topics.generated, topics.reference), strict=True):
-        size = np.diff(texts.start)[side.at]
-        sentence = np.repeat(np.arange(len(side.at)), size)
-        first = np.repeat(texts.start[side.at] - (np.cumsum(size) - size), size)
-        entry = first + np.arange(len(sentence))
-        topic = number[texts.entry_topic[entry]]
-        pertinent = topic >= 0
-        parts["row"].append(side.row)
-        parts["ours"].append(np.full(len(side.row), before == 0 and texts is topics.generated))
-        parts["words"].append(texts.words[side.at])
-        parts["sentence"].append(sentence[pertinent] + before)
-        parts["cell"].append(side.row[sentence[pertinent]] * k + topic[pertinent])
-        parts["mass"].append(texts.entry_mass[entry[pertinent]])
-        before += len(side.at)
-    return _Pool(**{name: np.concatenate(found) for name, found in parts.items()})
 
 
 def _shown(topics: Topics) -> Mapping[str, Any]:

@@ -8,11 +8,11 @@ without width.
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import Inference
+from portrayal.measure.clustered import Inference, resampled
 from portrayal.measure.scope import Scope
 from portrayal.measure.tally import FloatArray, IntArray
 from portrayal.records import Interval
-from portrayal.stats import cluster_robust_t, cluster_weights, divide, expanded_percentile
+from portrayal.stats import cluster_robust_t, divide, expanded_percentile
 
 BOOTSTRAP = "cluster bootstrap over pairs (expanded percentile)"
 PER_PAIR = "score interval with one observation per pair (no variation between pairs)"
@@ -36,8 +36,7 @@ def mean_inference(
     """
     value = divide(total.sum(0), count.sum(0))
     clusters = (count > 0).sum(0)
-    weights = cluster_weights(len(total), scope.draws, rng).astype(np.float64)
-    low, high = _bounds(divide(weights @ total, weights @ count), clusters, scope.level)
+    low, high = _bounds(divide(*resampled((total, count), scope, rng)), clusters, scope.level)
     return Inference(
         value=value,
         low=low,
@@ -60,9 +59,8 @@ def difference_inference(
     """
     value = divide(upper[0].sum(0), upper[1].sum(0)) - divide(lower[0].sum(0), lower[1].sum(0))
     clusters = np.minimum((upper[1] > 0).sum(0), (lower[1] > 0).sum(0))
-    weights = cluster_weights(len(upper[0]), scope.draws, rng).astype(np.float64)
-    first, second = (divide(weights @ total, weights @ count) for total, count in (upper, lower))
-    low, high = _bounds(first - second, clusters, scope.level)
+    a, n, b, m = resampled((*upper, *lower), scope, rng)
+    low, high = _bounds(divide(a, n) - divide(b, m), clusters, scope.level)
     influence = mean_influence(*upper) - mean_influence(*lower)
     return Inference(
         value=value,

@@ -10,15 +10,20 @@ sentences about each group.
 `paired.with_levels(levels)` joins them. Measures of a paired audit take that and a scope.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from portrayal.measure.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL
+from portrayal.run.scratch import Column
 
-Draw = Callable[[np.random.Generator], tuple[FloatArray, FloatArray]]
+Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
+Numbers = npt.NDArray[np.generic] | Column
+"""Numbers that are only ever read in slices, so that they may stand on disk."""
 
 SHARE, SCORE = "share", "score"
 DOCUMENT = "document"
@@ -35,6 +40,34 @@ REFERENCE = "reference"
 """The "model" of the originals, in fates and lengths."""
 PLAIN_FORM = "un" + "biased"
 """Fang et al.'s name of the prompt form that adds nothing to the headline; the default."""
+
+
+BLOCK = 1024
+"""Rows that are worked on together; results do not depend on anything else about memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive rows of a level.
+
+    Attributes
+    ----------
+    rows
+        Which rows of the paired table.
+    generated, reference
+        Values of the generated texts and of their originals, shape (n_samples, n, M); NaN where
+        undefined. At full length there is one sample, at equal length one for each draw of
+        sentences.
+    deal
+        Function of a random stream and the number of a draw. Returns both values, shape (n, M),
+        after what a pair's two texts hold, in one of the samples, was dealt to them again; None
+        where there is no null.
+    """
+
+    rows: slice
+    generated: FloatArray
+    reference: FloatArray
+    deal: Deal | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,16 +89,15 @@ class Level:
         (toxicity).
     length
         "full" texts, or "equal": sentences of the longer one drawn at random to the words of the
-        shorter.
-    generated, reference
-        Values of the generated text and of its original, shape (n_rows, M); NaN where undefined.
-    mentioned
-        Whether the original mentions the group, shape (n_rows, M).
-    draw
-        Returns `generated` and `reference` of one draw of the null, in which what a pair's two
-        texts hold was dealt to them again at random; None where there is no null.
+        shorter, several times over.
+    blocks
+        Sequence of the level's blocks, rows in order.
+    n_samples
+        How often sentences were drawn; 1 at full length.
+    n_draws
+        How many draws of the null there can be; None for any number.
     null_method
-        What `draw` does, in words.
+        What dealing does, in words.
     """
 
     name: str
@@ -75,10 +107,9 @@ class Level:
     kind: str
     worse: int
     length: str
-    generated: FloatArray
-    reference: FloatArray
-    mentioned: BoolArray
-    draw: Draw | None = None
+    blocks: Sequence[Block]
+    n_samples: int = 1
+    n_draws: int | None = None
     null_method: str = "dealt again at random within each pair"
 
     @property
@@ -91,22 +122,32 @@ class Level:
             "length": self.length,
         }
 
+    @property
+    def generated(self) -> FloatArray:
+        """Values of all generated texts in the first sample, shape (n_rows, M)."""
+        return np.concatenate([block.generated[0] for block in self.blocks])
+
+    @property
+    def reference(self) -> FloatArray:
+        """Values of all their originals in the first sample, shape (n_rows, M)."""
+        return np.concatenate([block.reference[0] for block in self.blocks])
+
 
 @dataclass(frozen=True, eq=False)
 class Texts:
     """All texts of one side, paired or not, in the order of the run.
 
+    What is known of sentences is read in slices only; `pair_texts` keeps it on disk.
+
     Attributes
     ----------
-    text_id
-        Names of the texts in the run.
     pair, model, form, outcome
         Codes, shape (n_texts,): of `Paired.pairs` (-1 where the text names no pair), of
         `Paired.models` and `forms` (0 for originals), and of `portrayal.records.OUTCOMES`.
     words
         Words of each text, shape (n_texts,); NaN where it could not be read.
-    sentence_text
-        Which text each sentence belongs to, shape (n_sentences,), sorted.
+    start
+        Where the sentences of each text begin, and the end; shape (n_texts + 1,).
     sentence_words
         Words of each sentence, shape (n_sentences,).
     counts
@@ -115,16 +156,15 @@ class Texts:
         Score of each sentence by kind ("sentiment", "toxicity"); NaN where there is none.
     """
 
-    text_id: tuple[str, ...]
     pair: IntArray
     model: IntArray
     form: IntArray
     outcome: IntArray
     words: FloatArray
-    sentence_text: IntArray
-    sentence_words: FloatArray
-    counts: FloatArray
-    scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    start: IntArray
+    sentence_words: Numbers
+    counts: Numbers
+    scores: Mapping[str, Numbers] = field(default_factory=dict)
 
     @property
     def n_texts(self) -> int:
@@ -149,6 +189,8 @@ class Paired:
         the originals stand under (REFERENCE, ALL).
     generated, reference
         Every text of either side, and its sentences.
+    folder
+        Where numbers may be kept on disk while measures work; None for memory.
     columns
         What is counted in the sentences: (lexicon, attribute, group) of each column.
     levels
@@ -172,21 +214,17 @@ class Paired:
     reference: Texts
     columns: tuple[tuple[str, str, str], ...] = ()
     levels: tuple[Level, ...] = ()
+    folder: Path | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of generated texts that have an original."""
         return len(self.pair)
 
-    @property
-    def text_id(self) -> tuple[str, ...]:
-        """Names of the generated texts of the rows."""
-        return tuple(self.generated.text_id[i] for i in self.text.tolist())
-
-    @property
-    def reference_id(self) -> tuple[str, ...]:
-        """Names of the originals of the rows."""
-        return tuple(self.reference.text_id[i] for i in self.original.tolist())
+    def row_blocks(self) -> Iterator[slice]:
+        """Yield the rows that are worked on together, in order; at least one slice."""
+        for first in range(0, max(self.n_rows, 1), BLOCK):
+            yield slice(first, min(first + BLOCK, self.n_rows))
 
     @property
     def model_labels(self) -> tuple[str, ...]:

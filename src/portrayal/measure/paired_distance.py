@@ -16,7 +16,7 @@ SOURCE = "Fang et al. 2024, Eq. 3–6 and 9"
 
 
 def distances(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return the distance within each row, shape (n_rows, 1); NaN where it is undefined.
+    """Return the distance within each row, shape (..., n, 1); NaN where it is undefined.
 
     Shares: the Wasserstein distance with d = 1 between groups, Eq. 3, which is ½ Σ |f − o|; for two
     groups |f₁ − o₁|, for three the largest |f − o|, as printed. Scores: the largest |s − o| over
@@ -24,10 +24,10 @@ def distances(level: Level, generated: FloatArray, reference: FloatArray) -> Flo
     """
     difference = np.abs(generated - reference)
     if level.kind == SHARE:
-        return np.asarray(difference.sum(axis=1, keepdims=True) / 2)
+        return np.asarray(difference.sum(axis=-1, keepdims=True) / 2)
     known = ~np.isnan(difference)
-    largest = np.max(np.where(known, difference, -1.0), axis=1, keepdims=True, initial=-1.0)
-    return np.where(known.any(axis=1, keepdims=True), largest, np.nan)
+    largest = np.max(np.where(known, difference, -1.0), axis=-1, keepdims=True, initial=-1.0)
+    return np.where(known.any(axis=-1, keepdims=True), largest, np.nan)
 
 
 def _details(values: FloatArray) -> dict[str, float]:

@@ -16,11 +16,12 @@ from portrayal.measure.clustered import Inference, share_inference
 from portrayal.measure.features import sums_by
 from portrayal.measure.means import BOOTSTRAP, PER_PAIR, ROBUST_T, mean_inference, normal_interval
 from portrayal.measure.paired import DOCUMENT, NO_TEXT, PAIRED, SCORE, SHARE, Level, Paired
+from portrayal.measure.paired_fold import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
 from portrayal.measure.paired_places import Place, places
 from portrayal.measure.scope import Scope
-from portrayal.measure.tally import FloatArray
+from portrayal.measure.tally import FloatArray, IntArray
 from portrayal.records import ALL, Estimate, Interval, Null, Test
-from portrayal.stats import divide, permutation_range
+from portrayal.stats import permutation_range
 
 PERMUTATION = "permutation"
 ROUNDING = 1e-9
@@ -46,8 +47,8 @@ class Quantity:
     columns
         Function of a level to its columns.
     values
-        Function of a level, and of generated and reference values, to shape (n_rows, k); NaN where
-        a row does not count.
+        Function of a level, and of generated and reference values, shape (..., n, M), to
+        (..., n, k); NaN where a row does not count.
     undefined
         Reason to give where no row counts.
     greater
@@ -64,7 +65,7 @@ class Quantity:
     statistic: str
     source: str
     columns: Callable[[Level], list[Column]]
-    values: Callable[[Level, FloatArray, FloatArray], FloatArray]
+    values: Values
     undefined: str
     greater: bool = False
     tested: bool = False
@@ -86,12 +87,10 @@ def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[E
         What, of which rows, and the audit's settings.
     """
     where = list(places(paired))
-    inside = np.array([place.rows for place in where], dtype=np.float64)
-    inside = inside.reshape(len(where), paired.n_rows)
+    null = scope, quantity.measure
     made = [
-        _Made(level, quantity.columns(level), values, _null_draws(quantity, level, inside, scope))
+        _Made(level, quantity.columns(level), fold(quantity.values, level, paired, where, null))
         for level in paired.levels
-        for values in (quantity.values(level, level.generated, level.reference),)
     ]
     for number, place in enumerate(where):
         there = [each for each in made if place.has(each.level)]
@@ -101,34 +100,19 @@ def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[E
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """Values of one level, shape (n_rows, k), and its null, shape (n_draws, n_places, k)."""
+    """A quantity at one level."""
 
     level: Level
     columns: list[Column]
-    values: FloatArray
-    draws: FloatArray
+    folded: Folded
 
 
-def _null_draws(quantity: Quantity, level: Level, inside: FloatArray, scope: Scope) -> FloatArray:
-    if level.draw is None:
-        return np.full((0, len(inside), len(quantity.columns(level))), np.nan)
-    rng = scope.rng(quantity.measure, "null", *level.labels.values())
-    found = []
-    for _ in range(scope.permutations):
-        values = quantity.values(level, *level.draw(rng))
-        known = ~np.isnan(values)
-        found.append(divide(inside @ np.where(known, values, 0.0), inside @ known))
-    return np.stack(found)
-
-
-def pair_sums(paired: Paired, place: Place, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sum defined values per pair of the place: totals and counts, shapes (n_pairs, k)."""
-    code = np.unique(paired.pair[place.rows], return_inverse=True)[1]
-    here = values[place.rows]
-    known = ~np.isnan(here)
-    size = int(code.max()) + 1 if len(code) else 0
-    total = sums_by(code, size, np.where(known, here, 0.0))
-    return total, sums_by(code, size, known.astype(np.float64))
+def pair_sums(
+    pair: IntArray, total: FloatArray, count: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sum rows by their pair, shapes (n,), (n, k), (n, k): totals and counts, (n_pairs, k)."""
+    labels, code = np.unique(pair, return_inverse=True)
+    return sums_by(code, len(labels), total), sums_by(code, len(labels), count)
 
 
 def _at(
@@ -139,8 +123,10 @@ def _at(
     there: list[_Made],
     scope: Scope,
 ) -> Iterator[Estimate]:
-    values = np.concatenate([each.values for each in there], axis=1)
-    total, count = pair_sums(paired, place, values)
+    rows = np.flatnonzero(place.rows)
+    pair = paired.pair[rows]
+    sums = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
+    total, count = (np.concatenate([both[i] for both in sums], axis=1) for i in (0, 1))
     rng = scope.rng(quantity.measure, *place.labels.values())
     if quantity.statistic == "share":
         found = share_inference(total, count, np.ones(total.shape[1]), scope, rng)
@@ -149,21 +135,30 @@ def _at(
     lost = unpaired(paired, place)
     at = 0
     for each in there:
+        values = each.folded.values[rows]
         for k, column in enumerate(each.columns):
-            here = each.values[place.rows, k]
             null, p = _null(quantity, each, number, k, float(found.value[at]), scope)
-            yield _estimate(
-                quantity, each.level, column, place, here, found, at, null, p, lost, scope
-            )
+            here = _Here(place, number, rows, values[:, k], k)
+            yield _estimate(quantity, each, column, here, found, at, null, p, lost, scope)
             at += 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Here:
+    """A place, its number and rows, and the values of column `k` there."""
+
+    place: Place
+    number: int
+    rows: IntArray
+    values: FloatArray
+    k: int
 
 
 def _estimate(
     quantity: Quantity,
-    level: Level,
+    each: _Made,
     column: Column,
-    place: Place,
-    values: FloatArray,
+    here: _Here,
     found: Inference,
     at: int,
     null: Null | None,
@@ -171,7 +166,8 @@ def _estimate(
     lost: dict[str, int],
     scope: Scope,
 ) -> Estimate:
-    known = values[~np.isnan(values)]
+    level, place = each.level, here.place
+    known = here.values[~np.isnan(here.values)]
     common: dict[str, Any] = {
         "study": scope.study,
         "measure": quantity.measure,
@@ -179,10 +175,10 @@ def _estimate(
         "unit": "pair",
         "strata": {**level.labels, **place.labels, **column.strata},
         "group": dict(column.group),
-        "n_texts": len(values),
+        "n_texts": len(here.values),
         "n_units": float(len(known)),
         "n_clusters": int(found.n_clusters[at]),
-        "exclusions": {**lost, **_left_out(level, place, quantity, len(values) - len(known))},
+        "exclusions": {**lost, **_left_out(quantity, each, here.rows, here.values)},
         "instruments": {**scope.instruments, "lexicon": level.lexicon},
         "source": quantity.source,
     }
@@ -197,9 +193,19 @@ def _estimate(
         paper_interval=normal_interval(known, scope.level) if quantity.printed else None,
         null=null,
         tests=tuple(tests),
-        details=quantity.details(known),
+        details={**quantity.details(known), **_between_samples(each, here)},
         **common,
     )
+
+
+def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
+    """How often sentences were drawn for equal length, and how far the value hangs on that."""
+    if each.level.n_samples == 1:
+        return {}
+    means = each.folded.samples[:, here.number, here.k]
+    means = means[~np.isnan(means)]
+    spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+    return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
 
 
 def pair_interval(found: Inference, at: int, scope: Scope) -> Interval | None:
@@ -217,7 +223,7 @@ def _null(
     quantity: Quantity, each: _Made, number: int, k: int, value: float, scope: Scope
 ) -> tuple[Null | None, float]:
     """The null of one column, and how often a draw is at least as far out as `value`."""
-    draws = each.draws[:, number, k]
+    draws = each.folded.draws[:, number, k]
     draws = draws[~np.isnan(draws)]
     if len(draws) == 0:
         return None, np.nan
@@ -244,20 +250,23 @@ def unpaired(paired: Paired, place: Place) -> dict[str, int]:
     return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}
 
 
-def _left_out(level: Level, place: Place, quantity: Quantity, n: int) -> dict[str, int]:
+def _left_out(
+    quantity: Quantity, each: _Made, rows: IntArray, values: FloatArray
+) -> dict[str, int]:
     """Why rows of the place do not count: their own texts, then what the quantity asks for."""
+    level, lost = each.level, np.isnan(values)
+    n = int(lost.sum())
     if n == 0:
         return {}
     if level.kind not in (SHARE, SCORE):
         return {quantity.undefined: n}
-    ours = np.isnan(level.generated[place.rows]).all(axis=1)
-    theirs = np.isnan(level.reference[place.rows]).all(axis=1)
+    lacking = np.bincount(each.folded.lacking[rows], minlength=4)
     what = "group words" if level.kind == SHARE else "sentences about a group"
     what = "pertinent topic" if level.name == DOCUMENT else what
     found = {
-        f"no {what} in either text": int((ours & theirs).sum()),
-        f"no {what} in the generated text": int((ours & ~theirs).sum()),
-        f"no {what} in the original": int((theirs & ~ours).sum()),
+        f"no {what} in either text": int(lacking[BOTH]),
+        f"no {what} in the generated text": int(lacking[GENERATED]),
+        f"no {what} in the original": int(lacking[ORIGINAL]),
     }
     rest = n - sum(found.values())
     if rest > 0:

@@ -1,21 +1,35 @@
 """Levels of words and sentences: what a paired audit compares, from counts and scores of sentences.
 
-At full length every sentence of both texts counts. At equal length the longer text of a row keeps
-sentences drawn at random until it has about as many words as the shorter one, once for all levels.
+Both are made block by block, at full and at equal length, and what they rest on is kept on disk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, overload
 
 import numpy as np
+import numpy.typing as npt
 
-from portrayal.measure.paired import EQUAL, FULL, SCORE, SHARE, Level, Paired, Texts
+from portrayal.annotate.group_words import NAMES
+from portrayal.measure.paired import EQUAL, FULL, SCORE, SHARE, Block, Level, Paired
+from portrayal.measure.paired_sentences import (
+    SAMPLES,
+    RowSentences,
+    Sides,
+    deal_sentences,
+    row_sentences,
+    row_sums,
+)
 from portrayal.measure.tally import BoolArray, FloatArray, IntArray
+from portrayal.run.scratch import Kept, Shelf
 from portrayal.stats import divide, shuffle_within
 
 _WORSE = {"sentiment": -1, "toxicity": 1}
 _TIE = 1e-6
+_SCORED = ("cell", "score", "ours", "kept")
 _DEALT_WORDS = "group words dealt again at random to the two texts of each pair"
+_DEALT_SENTENCES = "sentences with group words dealt again at random to the two texts of each pair"
 _DEALT_SCORES = "scores of a group's sentences dealt again at random to the two texts of each pair"
 
 
@@ -27,20 +41,41 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
     paired
         From `pair_texts`.
     seed
-        Start of the random stream that draws sentences for equal length.
+        Start of the random streams that draw sentences for equal length.
 
     Returns
     -------
     list of Level
         Named "word"; for each lexicon at full, then at equal length. A text without group words
         has no shares (NaN). The null deals the group words of a pair to its two texts again, each
-        keeping its number (fractions are rounded at random for that).
+        keeping its number; where people count in fractions, by their first names, its sentences
+        with group words.
     """
-    both = sides_by_length(paired, seed)
+    shelf, made = Shelf(paired.folder), _each(paired, ("word",))
+    for sides in row_sentences(paired, seed):
+        for (_, lexicon, length), blocks in made.items():
+            both = zip((sides.generated, sides.reference), sides.kept[length], strict=True)
+            ours, theirs = (
+                _group_sums(side, kept, side.counts[:, lexicon.columns], sides.n_rows)
+                for side, kept in both
+            )
+            stored = shelf.put(ours), shelf.put(theirs)
+            if lexicon.fractional:
+                pool = {name: shelf.put(part) for name, part in _about(sides, lexicon, length)}
+                blocks.add(partial(_named_block, shelf, sides.rows, stored, pool))
+            else:
+                blocks.add(partial(_word_block, shelf, sides.rows, stored))
     return [
-        _word_level(paired, lexicon, length, *sides)
-        for lexicon in lexicon_columns(paired)
-        for length, sides in both.items()
+        level_of(
+            lexicon,
+            length,
+            blocks,
+            name=name,
+            kind=SHARE,
+            worse=-1,
+            null_method=_DEALT_SENTENCES if lexicon.fractional else _DEALT_WORDS,
+        )
+        for (name, lexicon, length), blocks in made.items()
     ]
 
 
@@ -61,13 +96,60 @@ def sentence_levels(paired: Paired, seed: int = 0) -> list[Level]:
         without sentences about a group has no score for it (NaN). The null deals the scores of a
         group's sentences to the two texts of a pair again.
     """
-    both = sides_by_length(paired, seed)
+    shelf, made = Shelf(paired.folder), _each(paired, tuple(paired.generated.scores))
+    for sides in row_sentences(paired, seed) if made else ():
+        for (kind, lexicon, length), blocks in made.items():
+            scored = _scored(sides, kind, lexicon, length)
+            stored = {name: shelf.put(values) for name, values in scored.items()}
+            m = len(lexicon.groups)
+            blocks.add(partial(_sentence_block, shelf, sides.rows, stored, m))
     return [
-        _sentence_level(paired, kind, lexicon, length, *sides)
-        for kind in paired.generated.scores
-        for lexicon in lexicon_columns(paired)
-        for length, sides in both.items()
+        level_of(
+            lexicon,
+            length,
+            blocks,
+            name=f"sentence_{kind}",
+            kind=SCORE,
+            worse=_WORSE[kind],
+            null_method=_DEALT_SCORES,
+        )
+        for (kind, lexicon, length), blocks in made.items()
     ]
+
+
+def _each(paired: Paired, names: Sequence[str]) -> dict[tuple[str, "LexiconColumns", str], "Made"]:
+    """Blocks to fill for each name, lexicon and length."""
+    return {
+        (name, lexicon, length): Made()
+        for name in names
+        for lexicon in lexicon_columns(paired)
+        for length in (FULL, EQUAL)
+    }
+
+
+def level_of(
+    lexicon: "LexiconColumns",
+    length: str,
+    blocks: Sequence[Block],
+    *,
+    name: str,
+    kind: str,
+    worse: int,
+    null_method: str,
+) -> Level:
+    """Return a level of this lexicon and length with these blocks."""
+    return Level(
+        name=name,
+        attribute=lexicon.attribute,
+        lexicon=lexicon.name,
+        groups=lexicon.groups,
+        kind=kind,
+        worse=worse,
+        length=length,
+        blocks=blocks,
+        n_samples=SAMPLES if length == EQUAL else 1,
+        null_method=null_method,
+    )
 
 
 @dataclass(frozen=True)
@@ -77,16 +159,17 @@ class LexiconColumns:
     name: str
     attribute: str
     groups: tuple[str, ...]
-    columns: slice
+    first: int
 
+    @property
+    def fractional(self) -> bool:
+        """Whether people count in fractions, by their first names."""
+        return self.name.endswith(NAMES)
 
-@dataclass(frozen=True)
-class RowSentences:
-    """Sentences of one side, repeated for every row: the row, and the sentence's number."""
-
-    texts: Texts
-    row: IntArray
-    at: IntArray
+    @property
+    def columns(self) -> slice:
+        """Its columns."""
+        return slice(self.first, self.first + len(self.groups))
 
 
 def lexicon_columns(paired: Paired) -> Iterator[LexiconColumns]:
@@ -95,97 +178,93 @@ def lexicon_columns(paired: Paired) -> Iterator[LexiconColumns]:
     for name, attribute in names:
         inside = [i for i, c in enumerate(paired.columns) if c[:2] == (name, attribute)]
         groups = tuple(paired.columns[i][2] for i in inside)
-        yield LexiconColumns(name, attribute, groups, slice(inside[0], inside[-1] + 1))
+        yield LexiconColumns(name, attribute, groups, inside[0])
 
 
-def sides_by_length(paired: Paired, seed: int) -> dict[str, tuple[RowSentences, RowSentences]]:
-    """Return the sentences of generated texts and of originals, at full and at equal length."""
-    full = (
-        _expanded(paired.generated, paired.text),
-        _expanded(paired.reference, paired.original),
-    )
-    words = [_row_sums(side, side.texts.sentence_words, paired.n_rows) for side in full]
-    target = np.minimum(*words)
-    rng = np.random.default_rng([seed, 0xE9])
-    return {FULL: full, EQUAL: (_thinned(full[0], target, rng), _thinned(full[1], target, rng))}
+class Made(Sequence[Block]):
+    """Blocks that are made anew from what stands on disk each time they are asked for."""
+
+    def __init__(self) -> None:
+        """Begin without blocks."""
+        self._makers: list[Callable[[], Block]] = []
+
+    def add(self, maker: Callable[[], Block]) -> None:
+        """Add the block of the next rows."""
+        self._makers.append(maker)
+
+    def __len__(self) -> int:
+        """Number of blocks."""
+        return len(self._makers)
+
+    @overload
+    def __getitem__(self, at: int) -> Block: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Block]: ...
+    def __getitem__(self, at: int | slice) -> Block | Sequence[Block]:
+        """Make a block."""
+        if isinstance(at, slice):
+            return [maker() for maker in self._makers[at]]
+        return self._makers[at]()
 
 
-def _expanded(texts: Texts, wanted: IntArray) -> RowSentences:
-    first = np.searchsorted(texts.sentence_text, wanted)
-    lengths = np.searchsorted(texts.sentence_text, wanted, side="right") - first
-    row = np.repeat(np.arange(len(wanted)), lengths)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return RowSentences(texts, row, np.repeat(first, lengths) + within)
-
-
-def _row_sums(side: RowSentences, values: FloatArray, n_rows: int) -> FloatArray:
-    sums = np.bincount(side.row, weights=values[side.at], minlength=n_rows)
-    return np.asarray(sums, dtype=np.float64)
-
-
-def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -> RowSentences:
-    """Keep sentences of each row, in random order, while that brings its words nearer `target`."""
-    order = np.lexsort((rng.random(len(side.row)), side.row))
-    words = side.texts.sentence_words[side.at[order]]
-    total = np.cumsum(words)
-    row = side.row[order]
-    starts = np.flatnonzero(np.diff(row, prepend=-1))
-    before = np.repeat(total[starts] - words[starts], np.diff(starts, append=len(row)))
-    middle = total - before - words / 2
-    first = np.diff(row, prepend=-1) != 0
-    kept = np.sort(order[first | (middle <= target[row])])
-    return RowSentences(side.texts, side.row[kept], side.at[kept])
-
-
-def _group_sums(side: RowSentences, lexicon: LexiconColumns, n_rows: int) -> FloatArray:
-    """Group words of each row, shape (n_rows, M)."""
-    columns = side.texts.counts[:, lexicon.columns].T
-    sums = [_row_sums(side, column, n_rows) for column in columns]
-    return np.stack(sums, axis=1) if sums else np.zeros((n_rows, 0))
+def _group_sums(side: RowSentences, kept: BoolArray, counts: FloatArray, n: int) -> FloatArray:
+    """Group words of each sample and row, shapes (S, n), (n, M) -> (S, n_rows, M)."""
+    sums = np.zeros((len(kept), n, counts.shape[1]))
+    for sample, chosen in enumerate(kept):
+        for group in range(counts.shape[1]):
+            sums[sample, :, group] = row_sums(side, np.where(chosen, counts[:, group], 0.0), n)
+    return sums
 
 
 def _shares(counts: FloatArray) -> FloatArray:
-    return divide(counts, counts.sum(axis=1, keepdims=True))
+    return divide(counts, counts.sum(axis=-1, keepdims=True))
 
 
-def _word_level(
-    paired: Paired,
-    lexicon: LexiconColumns,
-    length: str,
-    generated: RowSentences,
-    reference: RowSentences,
-) -> Level:
-    ours = _group_sums(generated, lexicon, paired.n_rows)
-    theirs = _group_sums(reference, lexicon, paired.n_rows)
+def _word_block(shelf: Shelf, rows: slice, stored: tuple[Kept, Kept]) -> Block:
+    ours, theirs = (shelf.take(kept) for kept in stored)
 
-    def draw(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        mine, other = _whole(ours, rng), _whole(theirs, rng)
+    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+        sample = draw % len(ours)
+        mine, other = (side[sample].astype(np.int64) for side in (ours, theirs))
         dealt = _deal(mine + other, mine.sum(axis=1), rng)
         return _shares(dealt.astype(float)), _shares((mine + other - dealt).astype(float))
 
-    return Level(
-        name="word",
-        attribute=lexicon.attribute,
-        lexicon=lexicon.name,
-        groups=lexicon.groups,
-        kind=SHARE,
-        worse=-1,
-        length=length,
-        generated=_shares(ours),
-        reference=_shares(theirs),
-        mentioned=theirs > 0,
-        draw=draw,
-        null_method=_DEALT_WORDS,
-    )
+    return Block(rows, _shares(ours), _shares(theirs), deal)
 
 
-def _whole(counts: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Counts as whole numbers, fractions rounded at random so that they hold on average."""
-    floor = np.floor(counts + _TIE)
-    rest = counts - floor
-    if not np.any(rest > _TIE):
-        return floor.astype(np.int64)
-    return np.asarray(floor + (rng.random(counts.shape) < rest), dtype=np.int64)
+def _about(
+    sides: Sides, lexicon: LexiconColumns, length: str
+) -> Iterator[tuple[str, npt.NDArray[Any]]]:
+    """Row, side, counts and samples of the sentences with group words, rows sorted."""
+    both = (sides.generated, sides.reference)
+    row = np.concatenate([side.row for side in both])
+    counts = np.concatenate([side.counts[:, lexicon.columns] for side in both])
+    order = np.argsort(row, kind="stable")
+    order = order[counts[order].sum(axis=1) > _TIE]
+    yield "row", row[order]
+    yield "ours", order < len(sides.generated.row)
+    yield "counts", counts[order]
+    yield "kept", np.concatenate(sides.kept[length], axis=1)[:, order]
+
+
+def _named_block(
+    shelf: Shelf, rows: slice, stored: tuple[Kept, Kept], pool: Mapping[str, Kept]
+) -> Block:
+    ours, theirs = (shelf.take(kept) for kept in stored)
+    row, mine, counts, kept = (shelf.take(part) for part in pool.values())
+    n = rows.stop - rows.start
+
+    def sums(chosen: BoolArray) -> FloatArray:
+        parts = [np.bincount(row[chosen], column[chosen], n) for column in counts.T]
+        return np.stack(parts, axis=1)
+
+    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+        chosen = kept[draw % len(kept)]
+        dealt = np.zeros(len(chosen), dtype=bool)
+        dealt[chosen] = deal_sentences(row[chosen], mine[chosen], rng)
+        return _shares(sums(dealt)), _shares(sums(chosen & ~dealt))
+
+    return Block(rows, _shares(ours), _shares(theirs), deal)
 
 
 def _deal(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntArray:
@@ -200,58 +279,45 @@ def _deal(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntArray:
     return dealt
 
 
-def _sentence_level(
-    paired: Paired,
-    kind: str,
-    lexicon: LexiconColumns,
-    length: str,
-    generated: RowSentences,
-    reference: RowSentences,
-) -> Level:
-    m = len(lexicon.groups)
-    cells = paired.n_rows * m
-    ours, our_scores, _ = _scored(generated, kind, lexicon)
-    theirs, their_scores, mentioned = _scored(reference, kind, lexicon)
-    cell = np.concatenate([ours, theirs])
-    score = np.concatenate([our_scores, their_scores])
-    order = np.argsort(cell, kind="stable")
-    cell, score = cell[order], score[order]
-    is_ours = order < len(ours)
+def _scored(
+    sides: Sides, kind: str, lexicon: LexiconColumns, length: str
+) -> dict[str, npt.NDArray[Any]]:
+    """Cell (row × M + group), score and side of each scored sentence, and the samples it is in."""
+    found: dict[str, list[npt.NDArray[Any]]] = {"cell": [], "score": [], "ours": [], "kept": []}
+    both = (sides.generated, sides.reference)
+    for side, kept, ours in zip(both, sides.kept[length], (True, False), strict=True):
+        group = sentence_groups(side.counts[:, lexicon.columns])
+        score = side.scores[kind]
+        scored = (group >= 0) & ~np.isnan(score)
+        found["cell"].append((side.row * len(lexicon.groups) + group)[scored])
+        found["score"].append(score[scored])
+        found["ours"].append(np.full(int(scored.sum()), ours))
+        found["kept"].append(kept[:, scored])
+    joined = {name: np.concatenate(parts, axis=-1) for name, parts in found.items()}
+    order = np.argsort(joined["cell"], kind="stable")
+    return {name: values[..., order] for name, values in joined.items()}
 
-    def means(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        found = [_means(cell[side], values[side], cells) for side in (is_ours, ~is_ours)]
+
+def _sentence_block(shelf: Shelf, rows: slice, stored: Mapping[str, Kept], m: int) -> Block:
+    cell, score, ours, kept = (shelf.take(stored[name]) for name in _SCORED)
+    cells = (rows.stop - rows.start) * m
+
+    def means(chosen: BoolArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        found = [
+            _means(cell[chosen][side], values[side], cells)
+            for side in (ours[chosen], ~ours[chosen])
+        ]
         return found[0].reshape(-1, m), found[1].reshape(-1, m)
 
-    def draw(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        return means(score[shuffle_within(np.arange(len(cell)), cell, rng)])
+    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+        chosen = kept[draw % len(kept)]
+        inside = score[chosen]
+        order = shuffle_within(np.arange(len(inside)), cell[chosen], rng)
+        return means(chosen, inside[order])
 
-    first, second = means(score)
-    return Level(
-        name=f"sentence_{kind}",
-        attribute=lexicon.attribute,
-        lexicon=lexicon.name,
-        groups=lexicon.groups,
-        kind=SCORE,
-        worse=_WORSE[kind],
-        length=length,
-        generated=first,
-        reference=second,
-        mentioned=_has(mentioned, cells).reshape(-1, m),
-        draw=draw,
-        null_method=_DEALT_SCORES,
-    )
-
-
-def _scored(
-    side: RowSentences, kind: str, lexicon: LexiconColumns
-) -> tuple[IntArray, FloatArray, IntArray]:
-    """Cell (row × M + group) and score of each scored sentence; cells of all, scored or not."""
-    group = sentence_groups(side.texts.counts[:, lexicon.columns])[side.at]
-    cell = side.row * len(lexicon.groups) + group
-    about = group >= 0
-    score = side.texts.scores[kind][side.at]
-    scored = about & ~np.isnan(score)
-    return cell[scored], score[scored], cell[about]
+    found = [means(chosen, score[chosen]) for chosen in kept]
+    generated, reference = (np.stack([pair[i] for pair in found]) for i in (0, 1))
+    return Block(rows, generated, reference, deal)
 
 
 def sentence_groups(counts: FloatArray) -> IntArray:
@@ -270,7 +336,3 @@ def _means(cell: IntArray, values: FloatArray, cells: int) -> FloatArray:
     return divide(
         np.bincount(cell, weights=values, minlength=cells), np.bincount(cell, minlength=cells)
     )
-
-
-def _has(cell: IntArray, cells: int) -> BoolArray:
-    return np.bincount(cell, minlength=cells) > 0

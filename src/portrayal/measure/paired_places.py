@@ -21,15 +21,26 @@ class Place:
     ----------
     model, form, domain, source
         Labels; "all" pools.
-    rows
-        Which rows of the paired table lie there, shape (n_rows,).
+    paired
+        The table that the rows are of.
     """
 
     model: str
     form: str
     domain: str
     source: str
-    rows: BoolArray
+    paired: Paired
+
+    @property
+    def rows(self) -> BoolArray:
+        """Which rows of the paired table lie there, shape (n_rows,)."""
+        table = self.paired
+        inside = table.of_model(self.model) & (table.form == table.forms.index(self.form))
+        if self.domain != ALL:
+            inside &= table.domain == table.domains.index(self.domain)
+        if self.source != ALL:
+            inside &= table.source == table.sources.index(self.source)
+        return np.asarray(inside)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -63,17 +74,17 @@ def places(paired: Paired) -> Iterator[Place]:
             inside = of_model & (paired.form == code)
             if not inside.any():
                 continue
-            yield Place(model, form, ALL, ALL, inside)
-            for domain, rows in _parts(paired, paired.domains, paired.domain, inside):
-                yield Place(model, form, domain, ALL, rows)
-            for source, rows in _parts(paired, paired.sources, paired.source, inside):
-                yield Place(model, form, ALL, source, rows)
+            yield Place(model, form, ALL, ALL, paired)
+            for domain in _parts(paired, paired.domains, paired.domain, inside):
+                yield Place(model, form, domain, ALL, paired)
+            for source in _parts(paired, paired.sources, paired.source, inside):
+                yield Place(model, form, ALL, source, paired)
 
 
 def _parts(
     paired: Paired, labels: tuple[str, ...], code: IntArray, inside: BoolArray
-) -> Iterator[tuple[str, BoolArray]]:
+) -> Iterator[str]:
     for number, label in enumerate(labels):
         rows = inside & (code == number)
         if len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS and rows.sum() < inside.sum():
-            yield label, rows
+            yield label

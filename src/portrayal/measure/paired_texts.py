@@ -1,5 +1,6 @@
 """Pairing: reads texts, originals and their annotations from a run, and joins them by key."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,10 +29,12 @@ from portrayal.measure.paired import (
 from portrayal.measure.tally import FloatArray, IntArray
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run import Run, Stage
+from portrayal.run.scratch import Column
 
 WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"
 _SCORES = {SENTIMENT: ("sentiment", "polarity"), TOXICITY: ("toxicity", "toxicity")}
 _UNKNOWN = "unknown"
+_USED = ("pair", "form", "domain", "source")
 
 
 def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> Paired:
@@ -82,6 +85,7 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
         generated=generated.texts,
         reference=reference.texts,
         columns=columns,
+        folder=run.path,
     )
 
 
@@ -150,10 +154,16 @@ def _read(
     for name in scores:
         _settings(of(name))
     prompts = _strata(run.reference_prompts_path if reference else run.prompts_path)
-    chunks = [
-        _shard(part, of, scores, n_columns, prompts, codes, reference) for part in texts.parts()
-    ]
-    return _join(chunks, [_SCORES[name][0] for name in scores])
+    sentences = {"sentence_words": Column(run.path, np.float32)}
+    sentences["counts"] = Column(run.path, np.float32, n_columns)
+    sentences |= {_SCORES[name][0]: Column(run.path, np.float32) for name in scores}
+    chunks = []
+    for part in texts.parts():
+        chunk = _shard(part, of, scores, n_columns, prompts, codes, reference)
+        for name, column in sentences.items():
+            column.append(chunk.pop(name))
+        chunks.append(chunk)
+    return _join(chunks, sentences)
 
 
 def _shard(
@@ -166,14 +176,13 @@ def _shard(
     reference: bool,
 ) -> dict[str, Any]:
     """Codes, counts and scores of one shard of texts; sentences are numbered by their text."""
-    table = pq.read_table(part, columns=["text_id", "prompt_id", "model", "outcome"])
+    table = pq.read_table(part, columns=["prompt_id", "model", "outcome"])
     strata = [prompts[name] for name in table["prompt_id"].to_pylist()]
     models = table["model"].to_pylist()
     words = pq.read_table(of(WORDS).folder / part.name)
     lengths = _lengths(words["counts"])
     made = {name: pq.read_table(of(name).folder / part.name) for name in scores}
     return {
-        "text_id": table["text_id"].to_pylist(),
         "pair": _codes_of((s.get("pair") for s in strata), codes.pairs),
         "model": np.zeros(len(strata), dtype=np.int64)
         if reference
@@ -192,29 +201,34 @@ def _shard(
     }
 
 
-def _join(chunks: Sequence[Mapping[str, Any]], scores: Sequence[str]) -> _Side:
+def _join(chunks: Sequence[Mapping[str, Any]], sentences: Mapping[str, Column]) -> _Side:
     def joined(name: str) -> npt.NDArray[Any]:
         return np.concatenate([chunk[name] for chunk in chunks])
 
-    lengths = joined("lengths")
+    known = dict(sentences)
     texts = Texts(
-        text_id=tuple(name for chunk in chunks for name in chunk["text_id"]),
         pair=joined("pair"),
         model=joined("model"),
         form=joined("form"),
         outcome=joined("outcome"),
         words=joined("words"),
-        sentence_text=np.repeat(np.arange(len(lengths)), lengths),
-        sentence_words=joined("sentence_words"),
-        counts=joined("counts"),
-        scores={name: joined(name) for name in scores},
+        start=np.concatenate([[0], np.cumsum(joined("lengths"))]).astype(np.int64),
+        sentence_words=known.pop("sentence_words"),
+        counts=known.pop("counts"),
+        scores=known,
     )
     return _Side(texts, joined("domain"), joined("source"))
 
 
 def _strata(path: Path) -> dict[str, dict[str, str]]:
-    table = pq.read_table(path, columns=["prompt_id", "strata"])
-    return {row["prompt_id"]: dict(row["strata"]) for row in table.to_pylist()}
+    """The labels that are used of each prompt, read in pieces."""
+    found: dict[str, dict[str, str]] = {}
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=["prompt_id", "strata"]):
+            for row in batch.to_pylist():
+                used = {name: sys.intern(label) for name, label in row["strata"] if name in _USED}
+                found[row["prompt_id"]] = used
+    return found
 
 
 def _codes_of(labels: Iterator[str | None] | Sequence[str], known: _Labels) -> IntArray:

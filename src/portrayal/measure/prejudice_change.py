@@ -20,7 +20,7 @@ def _changes(level: Level, generated: FloatArray, reference: FloatArray) -> Floa
     change = mentioned_changes(level, generated, reference)
     worse = level.worse * change
     return np.concatenate(
-        [np.where(worse > 0, change, np.nan), np.where(worse < 0, change, np.nan)], axis=1
+        [np.where(worse > 0, change, np.nan), np.where(worse < 0, change, np.nan)], axis=-1
     )
 
 

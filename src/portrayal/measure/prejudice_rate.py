@@ -26,7 +26,7 @@ def directed(level: Level) -> list[Column]:
 
 
 def mentioned_changes(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
-    """Return the change of each group, shape (n_rows, M), where the original mentions it.
+    """Return the change of each group, shape (..., n, M), where the original mentions it.
 
     NaN elsewhere, and where the generated text has no value. Changes within rounding are 0.
     """
@@ -39,7 +39,7 @@ def _rates(level: Level, generated: FloatArray, reference: FloatArray) -> FloatA
     worse = level.worse * mentioned_changes(level, generated, reference)
     known = np.isnan(worse)
     return np.concatenate(
-        [np.where(known, np.nan, worse > 0), np.where(known, np.nan, worse < 0)], axis=1
+        [np.where(known, np.nan, worse > 0), np.where(known, np.nan, worse < 0)], axis=-1
     )
 
 

@@ -13,8 +13,9 @@ from portrayal.measure.features import sums_by
 from portrayal.measure.means import ROBUST_T, difference_inference
 from portrayal.measure.paired import Level, Paired
 from portrayal.measure.paired_estimates import Column, Quantity, pair_interval
+from portrayal.measure.paired_fold import Folded, fold
 from portrayal.measure.scope import Scope
-from portrayal.measure.tally import BoolArray, FloatArray
+from portrayal.measure.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL, Estimate, Null, Test
 from portrayal.registry import Component
 
@@ -54,12 +55,9 @@ def prompt_effect(paired: Paired, scope: Scope, base: str | None = None) -> Iter
     others = [form for form in paired.forms if form != start]
     for quantity, needed in _OF:
         for level in paired.levels:
-            made = _Values(
-                quantity,
-                level,
-                quantity.values(level, level.generated, level.reference),
-                ~np.isnan(needed.values(level, level.generated, level.reference)),
-            )
+            folded = fold(quantity.values, level, paired)
+            asked = folded if needed is quantity else fold(needed.values, level, paired)
+            made = _Values(quantity, level, folded, asked.count > 0)
             for model in paired.model_labels:
                 for form in others:
                     for matched in (ANSWERED, SAME):
@@ -69,11 +67,11 @@ def prompt_effect(paired: Paired, scope: Scope, base: str | None = None) -> Iter
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """A quantity at one level: values, and where it could be matched, shapes (n_rows, k)."""
+    """A quantity at one level, and where it could be matched, shape (n_rows, k)."""
 
     quantity: Quantity
     level: Level
-    values: FloatArray
+    folded: Folded
     eligible: BoolArray
 
 
@@ -104,33 +102,39 @@ def _differences(
         of_model & (paired.form == paired.forms.index(form))
         for form in (contrast.form, contrast.base)
     ]
-    sides = [np.where(rows[:, np.newaxis], made.values, np.nan) for rows in inside]
+    counted = made.folded.count > 0
+    sides = [rows[:, np.newaxis] & counted for rows in inside]
     if contrast.matched == SAME:
         both = _in_both(made, paired, inside)
-        sides = [np.where(both, side, np.nan) for side in sides]
-    rows = np.flatnonzero((~np.isnan(sides[0]) | ~np.isnan(sides[1])).any(axis=1))
+        sides = [side & both for side in sides]
+    rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
     labels, code = np.unique(paired.pair[rows], return_inverse=True)
-    upper, lower = (_sums(side[rows], code, len(labels)) for side in sides)
+    upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
     name = made.quantity.measure
     found = None
     if len(labels):
         rng = scope.rng(NAME, name, *made.level.labels.values(), *contrast.labels.values())
         found = difference_inference(upper, lower, scope, rng)
+    values = made.folded.values
     for k, column in enumerate(made.quantity.columns(made.level)):
-        pair = tuple(side[~np.isnan(side[:, k]), k] for side in sides)
+        pair = tuple(values[side[:, k], k] for side in sides)
         yield _estimate(made, contrast, column, pair, found, k, scope)
 
 
-def _sums(values: FloatArray, code: Any, size: int) -> tuple[FloatArray, FloatArray]:
-    known = ~np.isnan(values)
-    total = sums_by(code, size, np.where(known, values, 0.0))
-    return total, sums_by(code, size, known.astype(np.float64))
+def _sums(
+    folded: Folded, side: BoolArray, rows: IntArray, code: IntArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    inside = side[rows]
+    total, count = (np.where(inside, each[rows], 0.0) for each in (folded.total, folded.count))
+    return sums_by(code, size, total), sums_by(code, size, count)
 
 
 def _in_both(made: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArray:
     """Whether the headline of a row counts under both forms for its model, shape (n_rows, k)."""
     key = paired.pair * len(paired.models) + paired.model
-    there = np.zeros((2, len(paired.pairs) * len(paired.models), made.values.shape[1]), dtype=bool)
+    there = np.zeros(
+        (2, len(paired.pairs) * len(paired.models), made.eligible.shape[1]), dtype=bool
+    )
     for side, rows in enumerate(inside):
         np.logical_or.at(there[side], key[rows], made.eligible[rows])
     return np.asarray((there[0] & there[1])[key])

@@ -1,14 +1,53 @@
 """Which topics go with which group: contingency tables of sentences, and their residuals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 from scipy.special import chdtrc
 
 from portrayal.measure.tally import FloatArray, IntArray
+from portrayal.run.scratch import Kept, Shelf
 from portrayal.stats import divide
 
 NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Topic, group and text of some sentences, shape (n,), those of a text together."""
+
+    topic: IntArray
+    group: IntArray
+    text: IntArray
+
+
+class Pieces(Sequence[Piece]):
+    """Pieces that are kept on a shelf and taken one by one."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        """Begin without pieces."""
+        self._shelf, self._kept = shelf, list[tuple[Kept, ...]]()
+
+    def add(self, piece: Piece) -> None:
+        """Put the next piece away."""
+        whole = (piece.topic, piece.group, piece.text)
+        self._kept.append(tuple(self._shelf.put(part.astype(np.int32)) for part in whole))
+
+    def __len__(self) -> int:
+        """Number of pieces."""
+        return len(self._kept)
+
+    @overload
+    def __getitem__(self, at: int) -> Piece: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Piece]: ...
+    def __getitem__(self, at: int | slice) -> Piece | Sequence[Piece]:
+        """Take a piece."""
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return Piece(*(self._shelf.take(kept).astype(np.int64) for kept in self._kept[at]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +66,10 @@ class TopicTable:
         Standardized residuals (Eq. 7), same shape; NaN where a row or column is empty.
     association
         The group of each topic, shape (K,): M is neutral, -1 none.
-    topic, group, text
-        The sentences counted in `observed`, shape (n_sentences,); `text` tells which belong to one
-        text.
-    pair
-        The pair of each sentence's text, shape (n_sentences,).
+    pieces
+        Sequence of the sentences counted in `observed`, some texts at a time.
+    n_texts, n_pairs
+        How many texts and pairs they are of.
     unread
         Sentences without a word of the topic model, left out.
     """
@@ -44,10 +82,9 @@ class TopicTable:
     observed: IntArray
     residual: FloatArray
     association: IntArray
-    topic: IntArray
-    group: IntArray
-    text: IntArray
-    pair: IntArray
+    pieces: Sequence[Piece]
+    n_texts: int
+    n_pairs: int
     unread: int
 
 

@@ -65,9 +65,9 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
         value=value,
         null=null,
         tests=(Test(above, f"permutation: {SHUFFLED}, one-sided"), Test(p, PEARSON)),
-        n_texts=len(np.unique(table.text)),
+        n_texts=table.n_texts,
         n_units=float(n),
-        n_clusters=len(np.unique(table.pair)),
+        n_clusters=table.n_pairs,
         exclusions=counted,
         details={"df": float(df), "cramers_v": _cramers_v(table, value), **_counts(table)},
     )
@@ -90,11 +90,12 @@ def _counts(table: TopicTable) -> dict[str, float]:
 
 
 def _shuffled(table: TopicTable, draws: int, rng: np.random.Generator) -> FloatArray:
-    found = np.empty(draws)
-    for i in range(draws):
-        group = shuffle_within(table.group, table.text, rng)
-        found[i] = chi_squared(contingency(table.topic, group, table.observed.shape))[0]
-    return found
+    observed = np.zeros((draws, *table.observed.shape), dtype=np.int32)
+    for piece in table.pieces:
+        for draw in range(draws):
+            group = shuffle_within(piece.group, piece.text, rng)
+            observed[draw] += contingency(piece.topic, group, table.observed.shape)
+    return np.array([chi_squared(one)[0] for one in observed])
 
 
 def _strata(attribute: str, lexicon: str, model: str, form: str) -> dict[str, str]:

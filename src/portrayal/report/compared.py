@@ -183,12 +183,20 @@ def _form(view: View, e: Estimate) -> Sentence:
         else f"{place}: {who}texts of the forms “{short(first, 30)}” and “{short(second, 30)}” "
         "stand equally far from their originals"
     )
-    verdict = (
-        "The difference can be told from 0"
-        if clear
-        else f"{fmt.plural(e.n_clusters, 'headline')} cannot tell this difference from 0"
-    )
-    return Sentence(headline, f"{_evidence(view, e)} {verdict}.", clear)
+    return Sentence(headline, f"{_evidence(view, e)} {_told(e, clear)}.", clear)
+
+
+def _told(e: Estimate, clear: bool) -> str:
+    """Whether a difference can be told from 0, and what stands against it."""
+    if clear:
+        return "The difference can be told from 0"
+    q, bounds = q_of(e), e.interval
+    if q is not None and bounds is not None and not bounds.low <= 0.0 <= bounds.high:
+        return (
+            "The interval leaves out 0, but not once the number of tests is allowed for "
+            f"(q = {fmt.probability(q)})"
+        )
+    return f"{fmt.plural(e.n_clusters, 'headline')} cannot tell this difference from 0"
 
 
 def _table(view: View, own: Sequence[Estimate]) -> Table:

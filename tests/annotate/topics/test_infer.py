@@ -6,7 +6,6 @@ import pytest
 from portrayal.annotate.topics.bags import Bags, bags_of
 from portrayal.annotate.topics.engine import fit_lda
 from portrayal.annotate.topics.grid import choose_grid, passes_for, perplexity
-from portrayal.annotate.topics.infer import assign, expected, infer
 from portrayal.annotate.topics.model import TopicModel
 
 pytest.importorskip("gensim")
@@ -52,15 +51,6 @@ def test_an_empty_document_keeps_the_prior(model: TopicModel) -> None:
     gamma = model.infer(bags_of([[], [1, 2], [-1]]))
     np.testing.assert_allclose(gamma[0], model.alpha)
     np.testing.assert_allclose(gamma[2], model.alpha)
-
-
-def test_the_words_of_sentences_add_up_to_the_document(model: TopicModel) -> None:
-    sentences = [[0, 1, 2], [11, 12, 12], [25]]
-    whole = bags_of([[0, 1, 2, 11, 12, 12, 25]])
-    gamma = infer(whole, model.weights, model.alpha)
-    mass = assign(bags_of(sentences), model.weights, expected(gamma), np.zeros(3, dtype=int))
-    np.testing.assert_allclose(mass.sum(1), [3, 3, 1], rtol=1e-4)
-    np.testing.assert_allclose(model.alpha + mass.sum(0), gamma[0], atol=0.01)
 
 
 def test_perplexity_by_hand() -> None:

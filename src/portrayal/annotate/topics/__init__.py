@@ -6,6 +6,7 @@ is saved as JSON and plain arrays, and can be used for other texts. Inference ne
 numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
 """
 
+from portrayal.annotate.topics.bags import Bags
 from portrayal.annotate.topics.fit import TABLES, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.topics.model import TopicModel
 from portrayal.annotate.topics.settings import TopicSettings
@@ -14,6 +15,7 @@ from portrayal.annotate.topics.texts import TopicTexts, read_topic_texts
 
 __all__ = [
     "TABLES",
+    "Bags",
     "TopicModel",
     "TopicSettings",
     "TopicTexts",

@@ -65,36 +65,6 @@ def infer(
     return gamma
 
 
-def assign(bags: Bags, weights: Floats, theta: Floats, owner: Ints) -> Floats:
-    """Share the words of pieces of documents out to topics, as the whole document's inference does.
-
-    Parameters
-    ----------
-    bags
-        n pieces, such as sentences.
-    weights
-        exp E[log beta], shape (V, K).
-    theta
-        exp E[log theta] of the documents, shape (d, K).
-    owner
-        Which document each piece is of, shape (n,).
-
-    Returns
-    -------
-    array
-        Words of each piece by topic, shape (n, K). Summed over a document's pieces, with alpha
-        added, they are the gamma of that document's next update.
-    """
-    mass = np.zeros((len(bags), theta.shape[1]), weights.dtype)
-    tiny = np.finfo(weights.dtype).eps
-    for rows, place in _batches(bags, theta.shape[1]):
-        chosen, of = weights[bags.word[place]], theta[owner[rows]]
-        norm = np.matmul(chosen, of[:, :, np.newaxis])[:, :, 0] + tiny
-        ratio = bags.count[place].astype(weights.dtype) / norm
-        mass[rows] = of * np.matmul(ratio[:, np.newaxis, :], chosen)[:, 0, :]
-    return mass
-
-
 def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints]]:
     """Yield documents with as many distinct words, and where their words stand: (b,), (b, l)."""
     sizes = np.diff(bags.start)

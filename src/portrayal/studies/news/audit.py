@@ -6,14 +6,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from portrayal import registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.group_words import DEFAULT_LEXICONS, group_word_settings
 from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.toxicity import toxicity_settings
-from portrayal.errors import OptionError
+from portrayal.errors import DataError, OptionError
 from portrayal.measure.documents import document_levels, read_topics
+from portrayal.measure.paired import Paired
 from portrayal.measure.paired_levels import sentence_levels, word_levels
 from portrayal.measure.paired_texts import pair_texts
 from portrayal.records import Estimate
@@ -129,6 +132,7 @@ def estimate(run: Run, options: NewsOptions) -> Iterator[Estimate]:
     """
     levels, _ = options.chosen()
     paired = pair_texts(run, sentiment=SENTIMENT in levels, toxicity=TOXICITY in levels)
+    _check_keys(paired)
     if options.base_form is not None and options.base_form not in paired.forms:
         known = ", ".join(paired.forms)
         raise OptionError(f"no text has the form {options.base_form!r}; forms: {known}.")
@@ -140,7 +144,7 @@ def estimate(run: Run, options: NewsOptions) -> Iterator[Estimate]:
     if DOCUMENT in levels:
         settings = options.topic_settings()
         topics = read_topics(run, paired, settings)
-        found += document_levels(run, paired, settings, options.seed, topics)
+        found += document_levels(run, paired, settings, options.seed, topics, options.permutations)
         needs["topic_use.v1"] = {"topics": topics}
     else:
         left_out.add("topic_use.v1")
@@ -150,6 +154,18 @@ def estimate(run: Run, options: NewsOptions) -> Iterator[Estimate]:
         if name not in left_out:
             measure = registry.component("measures", name)
             yield from measure.run(paired, scope, **needs.get(name, {}))
+
+
+def _check_keys(paired: Paired) -> None:
+    """Refuse texts none of which names a pair that has an original."""
+    ours, theirs = (side.pair[side.pair >= 0] for side in (paired.generated, paired.reference))
+    if np.isin(ours, theirs).any():
+        return
+    examples = [paired.pairs[side[0]] if len(side) else "" for side in (ours, theirs)]
+    raise DataError(
+        f"no text names an original: texts have keys such as {examples[0][:80]!r}, originals keys "
+        f"such as {examples[1][:80]!r}. Name the column that both files share with --pair-by."
+    )
 
 
 def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:

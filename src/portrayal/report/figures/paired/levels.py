@@ -1,7 +1,7 @@
 """Figures 2–7, A.1 and A.2: distance, prejudice rate and change at each level."""
 
+from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, product
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
@@ -24,6 +24,7 @@ from portrayal.report.figures.paired.series import (
     shown,
 )
 from portrayal.report.figures.paired.tables import by_lexicon
+from portrayal.report.figures.paired.turned import turned
 from portrayal.report.figures.parts import INK
 from portrayal.report.inert import short
 from portrayal.report.view import View
@@ -35,6 +36,16 @@ _PANELS = {
     "paired_distance": ("a  Distance from the original", "mean distance", ".2f", "distance"),
     "prejudice_rate": ("b  Prejudice rate", "share of texts", "%", "share"),
     "prejudice_change": ("c  Change in those texts", "mean change", "+.2f", "difference"),
+}
+_FIXED = (
+    " The null deals the sentences of a pair to its two texts again and infers their topics; the "
+    "topic model, and which topics go with which group, stay as they were fitted."
+)
+_HELP = {
+    "race": " The paper’s list counts a race word only directly before an occupation (“Black "
+    "doctor”), which is rare. A table of people (--people FILE) adds those whom the texts name; "
+    "--name-likelihoods adds named people by the race shares of the bearers of their first names, "
+    "a departure from the paper."
 }
 _LENGTHS = {"full": "full length", "equal": "equal length"}
 
@@ -67,7 +78,8 @@ def _level(view: View, place: Place) -> Figure:
         _reading(view, own["paired_distance"], place),
         f"a: mean distance between the {quantity(level, attribute)} of a text and of its original. "
         f"b: of the originals that mention a group, the share whose generated text has "
-        f"{_fell(level)}. c: the mean change among those. {NOTE if any(paper.values()) else ''}",
+        f"{_fell(level)}. c: the mean change among those. {NOTE if any(paper.values()) else ''}"
+        + (_FIXED if level == "document" and null else ""),
         spec,
         numbers(view, every),
         key(colour, null=null, paper=any(paper.values())),
@@ -123,7 +135,9 @@ def _reading(view: View, own: Sequence[Estimate], place: Place) -> str:
     known = [e for e in own if e.value is not None]
     if not known:
         why = next((e.undefined for e in own if e.undefined), "nothing was measured")
-        return f"No distance is known at this level: {why}."
+        return (
+            f"No distance is known at this level: {why}{_left_out(own)}.{_HELP.get(place[1], '')}"
+        )
     order = rows_of(view, known)
     first = min(known, key=lambda e: order.index(series(view, e)))
     said = (
@@ -134,6 +148,15 @@ def _reading(view: View, own: Sequence[Estimate], place: Place) -> str:
     if first.null is not None and first.null.low == first.null.low:
         said += f"; dealt again at random, {fmt.interval(first.null, 'distance')}"
     return f"{said}; {fmt.plural(first.n_units, 'pair')})."
+
+
+def _left_out(own: Sequence[Estimate]) -> str:
+    """Why the pairs do not count, most frequent first, over all series."""
+    total: Counter[str] = Counter()
+    for e in own:
+        total.update({why: n for why, n in e.exclusions.items() if why.startswith("no ")})
+    said = [f"{short(why, 60)} in {n:,}" for why, n in total.most_common(3)]
+    return f" ({fmt.listed(said)} of {sum(e.n_texts for e in own):,} pairs)" if said else ""
 
 
 def _equal_length(view: View, estimates: list[Estimate]) -> Figure | None:
@@ -161,39 +184,27 @@ def _equal_length(view: View, estimates: list[Estimate]) -> Figure | None:
         "At equal length",
         "Shares of few words are far from any other by chance alone. Here sentences of the longer "
         "text of each pair are drawn at random until both are about equally long."
-        + _turned(view, both),
+        + _drawn(both)
+        + turned(view),
         "Where a distance shrinks at equal length, part of it was length. Distances at full length "
-        "are those of the paper; which sentences are drawn depends on the seed.",
+        "are those of the paper.",
         {"concat": charts, "columns": 2},
         numbers(view, [e for e in both if e.strata.get("length") == "equal"]),
         key(colour, null=has_band(both), paper=False),
     )
 
 
-def _turned(view: View, both: Sequence[Estimate]) -> str:
-    """Which forms change places at equal length, in a sentence; nothing where none does."""
-    found = []
-    for place in places(view):
-        rows = [e for e in at(both, place) if e.value is not None]
-        known = {tuple(e.strata.get(n) for n in ("model", "form", "length")): e.value for e in rows}
-        models = dict.fromkeys(e.strata.get("model") for e in rows)
-        for model, pair in product(models, combinations(forms(view), 2)):
-            full, equal = (
-                [known.get((model, form, length)) for form in pair] for length in ("full", "equal")
-            )
-            gaps = [a - b for a, b in (full, equal) if a is not None and b is not None]
-            if len(gaps) == 2 and gaps[0] * gaps[1] < 0:
-                nearer, further = pair if gaps[0] < 0 else pair[::-1]
-                found.append((place, view.called(model or ""), nearer, further))
-    if not found:
+def _drawn(both: Sequence[Estimate]) -> str:
+    """How often sentences were drawn, and how far distances hang on which were."""
+    found = [e.details for e in both if e.strata.get("length") == "equal" and e.value is not None]
+    spread = [each["sd_between_draws"] for each in found if "sd_between_draws" in each]
+    spread = [sd for sd in spread if sd == sd]  # noqa: PLR0124 - NaN
+    if not spread:
         return ""
-    (level, attribute), model, nearer, further = found[0]
-    more = f" So do {len(found) - 1} other comparisons of forms." if len(found) > 1 else ""
+    times = max(each.get("sentence_draws", 0.0) for each in found)
     return (
-        f" {LEVEL_TITLES.get(level, level)}, {attribute}, {short(model, 28)}: texts of the form "
-        f"“{short(nearer, 28)}” stand closer to their originals than those of "
-        f"“{short(further, 28)}” at full length, but further away at equal length: the order of "
-        f"the two reverses.{more}"
+        f" Values are means over {times:.0f} such draws, fixed by the seed; between draws they "
+        f"vary with a standard deviation of at most {max(spread):.3f}."
     )
 
 
