@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import audit, news_levels
+from benchmarks import audit, news_levels, people
 
 
 def import_cost() -> dict[str, float]:
@@ -35,6 +35,7 @@ def main() -> None:
     """Print one JSON object for each benchmark."""
     print(json.dumps(import_cost()))
     print(json.dumps(install_size()))
+    print(json.dumps(people.measure(people.stories_of(None, 5_000))))
     print(json.dumps(news_levels.measure(news_levels.texts_of(None, 30_000))))
     subprocess.run([sys.executable, "-m", "benchmarks.topics"], check=True)  # gensim's threads stay
     audit.main()

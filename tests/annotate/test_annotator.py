@@ -172,5 +172,5 @@ def test_the_extractor_fills_the_slots_that_are_asked_for():
     both = PEOPLE.run({"text": text}, LADEN)
     assert (both["object_name"], both["object_gender"]) == ("Omar", "M")
     for span in both["subject_spans"]:
-        assert text[span["start"] : span["end"]] in ("Uma", "She", "her")
+        assert text[span.start : span.end] in ("Uma", "She", "her")
     assert set(both) <= set(PEOPLE.schema.names)

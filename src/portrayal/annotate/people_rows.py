@@ -52,10 +52,11 @@ def _slot(slot: str, character: Character) -> dict[str, Any]:
         f"{slot}_name": character.name,
         f"{slot}_gender": character.gender,
         f"{slot}_references": character.references,
-        f"{slot}_spans": [
-            {"start": span.start, "end": span.end, "kind": span.kind} for span in character.spans
-        ],
-    } | {f"{slot}_{part}": getattr(character, part) for part in _CONFIDENCES}
+        f"{slot}_spans": character.spans,
+        f"{slot}_confidence": character.confidence,
+        f"{slot}_name_confidence": character.name_confidence,
+        f"{slot}_gender_confidence": character.gender_confidence,
+    }
 
 
 def _labelled(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:

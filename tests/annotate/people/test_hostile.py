@@ -35,16 +35,18 @@ def test_any_text_and_any_roles(text, subject, other):
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "names"),
     [
-        "ANN, A BAKER, TAUGHT BO. BO THANKED ANN.",
-        "ann, a baker, taught bo. bo thanked ann.",
-        "美咲, a baker, taught 健太.",
+        ("ANN, A BAKER, TAUGHT BO. BO THANKED ANN.", ("ANN", "BO")),
+        ("ann, a baker, taught bo. bo thanked ann.", ("ann", "bo")),
+        ("美咲, a baker, taught 健太.", ("美咲", "健太")),
+        ("A BAKER WITH HOPE TAUGHT.", (None, None)),
     ],
 )
-def test_no_name_is_told_where_capitals_tell_none(text):
-    subject, other = extract_people(text, ROLES)
-    assert (subject.name, other.name) == (None, None)
+def test_names_are_told_by_other_words_where_capitals_tell_none(text, names):
+    found = extract_people(text, ROLES)
+    assert tuple(character.name for character in found) == names
+    assert {character.gender for character in found} == {"Unspecified"}
 
 
 def seconds(text):

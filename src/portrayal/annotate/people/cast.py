@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from portrayal.annotate.people.lexicon import GENDER_OF_WORD
 from portrayal.annotate.people.mentions import OTHER, Mention, noun_rank
+from portrayal.annotate.people.scan import Tokens
 from portrayal.annotate.people.scene import GENERIC, Noun, Scene
 from portrayal.annotate.people.thesaurus import OBJECT_WORDS
 from portrayal.annotate.people.words import OTHER_PEOPLE
@@ -58,12 +59,12 @@ class Cast:
 def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
     """Mentions for characters in `slots`; without `nominals` only names and pronouns."""
     tokens = scene.tokens
-    cast = Cast(slots, list(scene.pronouns), [{} for _ in slots], [[] for _ in slots], {}, {})
+    cast = Cast(slots, scene.pronouns.copy(), [{} for _ in slots], [[] for _ in slots], {}, {})
     slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
     strangers = _strangers(scene, slot_of)
     for at, index in scene.names.items():
         slot = slot_of.get(index, OTHER)
-        cast.events.append(_mention(scene, at, slot, strangers.get(index, "")))
+        cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
     for index, slot in slot_of.items():
         for title in scene.people[index].titles:
             gender = GENDER_OF_WORD.get(tokens.low[title], "NB")
@@ -82,7 +83,7 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
         if noun.owner is not None:
             cast.barred[noun.owner] = slot
     for at in scene.others:
-        cast.events.append(_mention(scene, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
+        cast.events.append(_mention(tokens, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
     cast.events.sort()
     return cast
 
@@ -103,9 +104,8 @@ def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
     return told
 
 
-def _mention(scene: Scene, at: int, entity: int, gender: str = "") -> Mention:
+def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
     """The name or noun at `at` as a mention."""
-    tokens = scene.tokens
     rank = noun_rank(tokens, at)
     return Mention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
 
@@ -137,7 +137,7 @@ def _add_nominal(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) 
     slot = _nominal_slot(scene, cast, noun, told)
     if slot >= len(slots):
         return OTHER
-    cast.events.append(_mention(scene, noun.at, slot, noun.gender))
+    cast.events.append(_mention(scene.tokens, noun.at, slot, noun.gender))
     if slot >= 0 and noun.gender and slots[slot] is None:
         cast.refer(slot, noun.at, noun.gender, LIKELY)
     return slot

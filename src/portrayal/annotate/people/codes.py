@@ -54,7 +54,7 @@ N_CODES = STRANGER_AT + len(CASES)
 
 def told_code(links: int, hint: int, named: bool) -> int:
     """Code of a character with a gender; `hint` is a place in `HINTS`."""
-    return TOLD_AT + min(links, 3) * 8 + hint * 2 + named
+    return TOLD_AT + (links if links < 3 else 3) * 8 + hint * 2 + named
 
 
 def untold_code(hint: int, named: bool, sole: bool) -> int:

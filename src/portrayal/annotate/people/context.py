@@ -1,6 +1,6 @@
 """What stands around a pronoun: the word that joins its clause, and a name that follows at once."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
@@ -95,11 +95,10 @@ def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, in
     kind = 0 if low[start] in _WITH else 1 if low[start].endswith(("ing", "ed")) else -1
     if low[start] == "not":
         kind = 1
-    comma = at
-    while kind >= 0:
-        comma += 1
-        if comma >= len(low) or sentence[comma] != sentence[at]:
-            return -1, -1
-        if low[comma] == ",":
-            break
-    return kind, comma
+    if kind < 0:
+        return -1, at
+    behind = bisect_right(sentence, sentence[at], at)
+    try:
+        return kind, low.index(",", at + 1, behind)
+    except ValueError:
+        return -1, -1

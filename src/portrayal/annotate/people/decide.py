@@ -13,6 +13,7 @@ from math import exp
 from portrayal.annotate.people.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.codes import (
     ALIKE_AT,
+    HINTS,
     THEY_AT,
     TONE_AT,
     singly_codes,
@@ -24,13 +25,22 @@ from portrayal.annotate.people.links import tones_of
 from portrayal.annotate.people.mentions import OTHER
 from portrayal.annotate.people.scene import Scene
 from portrayal.annotate.people.singular import TheyWalk, they_links, they_walk
-from portrayal.annotate.people.trace import Step, Trace, steps_of, told_by, trace
+from portrayal.annotate.people.trace import (
+    Step,
+    Trace,
+    first_mentions,
+    steps_of,
+    told_by,
+    trace,
+)
 
 SINGLY = "NB"
 """Gender of a character that singular "they" stands for."""
 
 SCALE = 1000
 """Weights are integers in thousandths of a natural logarithm of odds."""
+
+_AGAINST = HINTS.index("against")
 
 
 @dataclass(slots=True)
@@ -61,6 +71,8 @@ class _Story:
 
     Attributes
     ----------
+    states
+        Place in `codes.HINTS` of how sure the gendered nouns of each character are.
     told
         Gender → how many pronouns have it outside quotations.
     who
@@ -72,6 +84,7 @@ class _Story:
     scene: Scene
     cast: Cast
     saliences: Sequence[float]
+    states: list[int]
     told: dict[str, int]
     who: dict[int, int]
     walk: TheyWalk
@@ -82,10 +95,7 @@ def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[Choice
 
     `saliences` say who is meant by a pronoun under a choice; see `trace`.
     """
-    first = [-1] * (len(cast.slots) + 1)
-    for event in reversed(cast.events):
-        if not event.case:
-            first[event.entity] = event.sentence
+    first = first_mentions(cast)
     steps = steps_of(scene, cast)
     story = _story(scene, cast, saliences)
     options = _options(story)
@@ -100,19 +110,22 @@ def _follow(
     scene, cast, tones = story.scene, story.cast, {}
     if len(cast.slots) == 2 and not scene.paired:
         tones = tones_of(scene.tokens, cast.events, scene.words.verbs)
-    traces: dict[Genders, Trace] = {}
+    heard: dict[str | None, str] = {gender: gender for gender in story.told}
+    traces: dict[Genders, tuple[Trace, list[int]]] = {}
     found: list[Choice] = []
     for genders in options:
-        heard = tuple([gender if gender in story.told else None for gender in genders])
-        way = traces.get(heard)
-        if way is None:
-            way = traces[heard] = trace(
-                steps, heard, first, story.saliences, narrated=scene.narrated
-            )
-        links = way.found
-        fits = [TONE_AT + (links[at] == tone) for at, tone in tones.items() if links[at] >= 0]
-        choice = Choice(genders, links, way.codes + fits, way.salience)
-        if _close(story, choice):
+        key = tuple(map(heard.get, genders))
+        if key not in traces:
+            way = trace(steps, key, first, story.saliences, narrated=scene.narrated)
+            links = way.found
+            for at, tone in tones.items():
+                if links[at] >= 0:
+                    way.codes.append(TONE_AT + (links[at] == tone))
+            meant = list(links.values())
+            traces[key] = way, [meant.count(slot) for slot in range(len(key))]
+        way, meant = traces[key]
+        choice = Choice(genders, way.found, way.codes.copy(), way.salience)
+        if _close(story, choice, meant):
             found.append(choice)
     return found
 
@@ -124,7 +137,8 @@ def _story(scene: Scene, cast: Cast, saliences: Sequence[float]) -> _Story:
         who = {event.at: event.entity for event in cast.events}
         who |= dict.fromkeys(scene.plurals, OTHER)
     walk = they_walk(scene.tokens, scene.they, who)
-    return _Story(scene, cast, saliences, told_by(scene, cast), who, walk)
+    states = list(map(_hint_class, cast.hints))
+    return _Story(scene, cast, saliences, states, told_by(scene, cast), who, walk)
 
 
 def _options(story: _Story) -> list[Genders]:
@@ -148,38 +162,48 @@ def _open(told: Mapping[str, int], hint: Mapping[str, float], *, sole: bool) -> 
     return [*sorted({*told, *hint}), None]
 
 
-def _close(story: _Story, choice: Choice) -> bool:
-    """Add the codes of the characters; False where one has a gender without any word for it."""
-    scene, cast = story.scene, story.cast
-    genders, slots = choice.genders, cast.slots
-    sole, meant = len(slots) == 1, list(choice.found.values())
-    for slot, gender in enumerate(genders):
-        hint = cast.hints[slot]
+def _close(story: _Story, choice: Choice, meant: Sequence[int]) -> bool:
+    """Add the codes of the characters; False where one has a gender without any word for it.
+
+    `meant` says how many pronouns each character has.
+    """
+    slots, genders, codes = story.cast.slots, choice.genders, choice.codes
+    for slot, (gender, hint, state) in enumerate(
+        zip(genders, story.cast.hints, story.states, strict=True)
+    ):
         named = slots[slot] is not None
-        if gender == SINGLY:
-            links = _links_of_they(story, choice, slot)
-            if not links:
+        if gender is None:
+            codes.append(untold_code(state, named, len(slots) == 1))
+        elif gender == SINGLY:
+            if not _add_they(story, choice, slot):
                 return False
-            choice.codes += singly_codes(
-                len(links),
-                story.walk.uses - len(links),
-                hinted=bool(hint),
-                named=named,
-                sole=sole,
-                paired=scene.paired,
-            )
-            choice.codes += [THEY_AT + code for _, code in links]
-            choice.found = choice.found | {at: slot for at, _ in links}
-        elif gender is None:
-            choice.codes.append(untold_code(_hint_class(hint), named, sole))
+        elif gender in hint:
+            codes.append(told_code(meant[slot], state, named))
+        elif meant[slot]:
+            codes.append(told_code(meant[slot], _AGAINST if hint else state, named))
         else:
-            links_to = meant.count(slot)
-            if not links_to and gender not in hint:
-                return False
-            state = _hint_class(hint) if gender in hint or not hint else 3
-            choice.codes.append(told_code(links_to, state, named))
-    if not sole and genders[0] == genders[1] and genders[0] is not None:
-        choice.codes.append(ALIKE_AT + (2 if None in slots else int(scene.paired)))
+            return False
+    if len(slots) == 2 and genders[0] == genders[1] and genders[0] is not None:
+        codes.append(ALIKE_AT + (2 if None in slots else int(story.scene.paired)))
+    return True
+
+
+def _add_they(story: _Story, choice: Choice, slot: int) -> bool:
+    """Add what uses of "they" say of the character `slot`; False where none stands for it."""
+    slots = story.cast.slots
+    links = _links_of_they(story, choice, slot)
+    if not links:
+        return False
+    choice.codes += singly_codes(
+        len(links),
+        story.walk.uses - len(links),
+        hinted=bool(story.cast.hints[slot]),
+        named=slots[slot] is not None,
+        sole=len(slots) == 1,
+        paired=story.scene.paired,
+    )
+    choice.codes += [THEY_AT + code for _, code in links]
+    choice.found = choice.found | {at: slot for at, _ in links}
     return True
 
 
@@ -219,6 +243,8 @@ def gender_probability(
     options: Sequence[Choice], chances: Sequence[float], slot: int, gender: str | None
 ) -> float:
     """Probability that the character `slot` has `gender`, over all choices."""
+    if len(options) == 1:
+        return chances[0] if options[0].genders[slot] == gender else 0.0
     return sum(
         [
             chance

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from portrayal.annotate.people.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.model import Span
+from portrayal.annotate.people.recase import is_flat, recase
 from portrayal.annotate.people.stage import Figure, make_stage
 from portrayal.annotate.sentences import sentences as split
 
@@ -94,8 +95,11 @@ def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> 
     list of Person
         In order of first mention. Empty where nobody is found.
     """
+    flat = is_flat(text)
     spans = split(text)
-    stage = make_stage(text, spans, writer=writer)
+    stage = make_stage(recase(text) if flat else text, spans, writer=writer)
+    if flat:
+        _as_written(text, stage)
     starts = [start for start, _ in spans]
     people = [
         _person(text, starts, figure)
@@ -103,6 +107,15 @@ def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> 
         if figure.spans and (figure.name is not None or figure.writer or unnamed)
     ]
     return sorted(people, key=_first)
+
+
+def _as_written(text: str, figures: Sequence[Figure]) -> None:
+    """Give names and titles back the letters that they have in a flat text."""
+    written = str.upper if text.isupper() else str.lower
+    for figure in figures:
+        figure.first = figure.first and written(figure.first)
+        figure.name = figure.name and written(figure.name)
+        figure.titles = list(map(written, figure.titles))
 
 
 def main_person(people: Sequence[Person]) -> Person | None:

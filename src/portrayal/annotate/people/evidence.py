@@ -45,7 +45,7 @@ _AT = word_set("in at near outside inside across around throughout toward toward
 _BESIDE = word_set("with by for of from to and")
 _NAMING = word_set("named called")
 _WHO = word_set("who whose whom")
-_COMMON = word_set(
+WORDS_TOO = word_set(
     """
     will may art august angel chance chase christian destiny faith grace guy harmony heaven hope
     hunter joy justice king lane long major mark mercy miracle north pat penny price prince queen
@@ -68,14 +68,14 @@ def base_score(words: list[str]) -> float:
         return 1.1 if count else 0.2
     if not count:
         return -0.2
-    if words[0] in _COMMON:
+    if words[0] in WORDS_TOO:
         return 0.2
     return ENOUGH if _frequent(words[0]) else 0.6
 
 
 def _frequent(word: str) -> bool:
     """Whether the casefolded word is a frequent first name and little else."""
-    return word not in _COMMON and "-" not in word and bearers(word) >= FREQUENT
+    return word not in WORDS_TOO and "-" not in word and bearers(word) >= FREQUENT
 
 
 def introduces(low: Sequence[str], start: int) -> bool:

@@ -1,6 +1,7 @@
 """From a story and the roles of its prompt to its two characters."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from portrayal.annotate.people.cast import LIKELY, Cast, make_cast
 from portrayal.annotate.people.clean import story_start
@@ -9,11 +10,14 @@ from portrayal.annotate.people.decide import Choice, choices, gender_probability
 from portrayal.annotate.people.learned import learned
 from portrayal.annotate.people.lexicon import GENDER_OF_WORD
 from portrayal.annotate.people.model import UNSPECIFIED, Character, Roles, Span
-from portrayal.annotate.people.names import find_people
+from portrayal.annotate.people.names import Person, find_people
 from portrayal.annotate.people.pair import find_pair
+from portrayal.annotate.people.recase import MARK, is_flat, mark_uncased, recase
 from portrayal.annotate.people.rolewords import role_words
-from portrayal.annotate.people.scan import scan
+from portrayal.annotate.people.scan import Tokens, scan
 from portrayal.annotate.people.scene import GROUPS, SINGULAR, Scene, look
+
+_START = attrgetter("start")
 
 
 def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None]:
@@ -48,12 +52,32 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
 
 def read_story(text: str, roles: Roles) -> tuple[Scene, Cast]:
     """What a story holds, seen from its two most likely characters, before genders are chosen."""
-    tokens = scan(text, story_start(text))
-    scene = look(text, tokens, find_people(tokens), role_words(roles), paired=roles.paired)
+    start = story_start(text)
+    flat = is_flat(text[start:] if start else text)
+    tokens = scan(recase(text) if flat else text, start)
+    marked = mark_uncased(text, tokens)
+    people = find_people(tokens)
+    if flat or marked:
+        _as_written(text, tokens, people, marked)
+    scene = look(text, tokens, people, role_words(roles), paired=roles.paired)
     cast = make_cast(scene, find_pair(scene, roles))
     if len(cast.slots) == 2:
         _add_groups(scene, cast)
     return scene, cast
+
+
+def _as_written(text: str, tokens: Tokens, people: Sequence[Person], marked: Sequence[int]) -> None:
+    """Give words and first names back the letters that they have in the text."""
+    sizes = list(map(len, tokens.words))
+    for at in marked:
+        sizes[at] -= len(MARK)
+    places = zip(tokens.starts, sizes, strict=False)
+    written = [text[start : start + size] for start, size in places]
+    own = dict(zip(tokens.words, written, strict=True))
+    tokens.words = written
+    for person in people:
+        if person.first is not None:
+            person.first = own.get(person.first, person.first)
 
 
 def _add_groups(scene: Scene, cast: Cast) -> None:
@@ -80,24 +104,22 @@ def _character(
     scene: Scene, cast: Cast, slot: int, choice: Choice, sure: tuple[float, float, float]
 ) -> Character:
     """The character in `slot` under `choice`."""
-    tokens, index = scene.tokens, cast.slots[slot]
+    words, starts, index = scene.tokens.words, scene.tokens.starts, cast.slots[slot]
     gender = choice.genders[slot]
     at = _references(scene, cast, slot, choice)
-    spans = [
-        Span(tokens.starts[i], tokens.starts[i] + len(tokens.words[i]), "reference") for i in at
-    ]
+    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in at]
     name = None
     if index is not None:
         person = scene.people[index]
         name = person.first
         if name is not None:
+            end = len(name)
             spans += [
-                Span(tokens.starts[i], tokens.starts[i] + len(name), "name")
-                for i in person.at
-                if tokens.words[i] == name
+                Span(starts[i], starts[i] + end, "name") for i in person.at if words[i] == name
             ]
-    spans.sort(key=_start)
-    references = tuple(dict.fromkeys(SINGULAR.get(tokens.low[i], tokens.low[i]) for i in at))
+    spans.sort(key=_START)
+    said = [scene.tokens.low[i] for i in at]
+    references = tuple(dict.fromkeys(map(SINGULAR.get, said, said)))
     return Character(
         name, gender or UNSPECIFIED, references, tuple(spans), sure[2], sure[0], sure[1]
     )
@@ -113,8 +135,3 @@ def _references(scene: Scene, cast: Cast, slot: int, choice: Choice) -> list[int
         if gender is not None and GENDER_OF_WORD.get(SINGULAR.get(word, word)) == gender:
             at.add(place)
     return sorted(at)
-
-
-def _start(span: Span) -> int:
-    """Offset at which a span starts."""
-    return span.start

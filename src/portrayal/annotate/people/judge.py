@@ -85,14 +85,14 @@ def judge(tokens: Tokens, run: Run, forms: set[str]) -> bool:
     before = low[run.opens - 1] if run.opens else "."
     after = low[run.end] if run.end < len(low) else "."
     second = words[run.end + 1] if run.end + 1 < len(low) else "."
-    if _is_place(run, after, second) or _is_month(run, before):
+    if _is_place(run, after, second) or (before in _DATING and _is_month(run)):
         return False
-    if _follows_name(tokens, run, before):
+    if before == "and" and _follows_name(tokens, run):
         run.score = 1.2
         return True
     if run.start > run.opens and not run.titles:
         before = ","
-    if _drop_descriptions(run):
+    if len(run.parts) > 1 and _drop_descriptions(run):
         before = "-"
     first = run.parts[0]
     if first[1:2].isupper() or first.lower() in OCCUPATIONS or _is_compound(first):
@@ -111,16 +111,16 @@ def judge(tokens: Tokens, run: Run, forms: set[str]) -> bool:
     return True
 
 
-def _follows_name(tokens: Tokens, run: Run, before: str) -> bool:
-    """Whether the run is the second of two names: "Ann and Bo"."""
-    if before != "and" or run.opens < 2:
+def _follows_name(tokens: Tokens, run: Run) -> bool:
+    """Whether the run behind an "and" is the second of two names: "Ann and Bo"."""
+    if run.opens < 2:
         return False
     return tokens.words[run.opens - 2][0].isupper() and tokens.low[run.opens - 2] not in NEVER
 
 
-def _is_month(run: Run, before: str) -> bool:
-    """Whether the run is but a month: "in August"; drops that of "in August Ann left"."""
-    if before in _DATING and run.parts[0].lower() in MONTHS and not run.titles:
+def _is_month(run: Run) -> bool:
+    """Whether a dated run is but a month: "in August"; drops that of "in August Ann left"."""
+    if run.parts[0].lower() in MONTHS and not run.titles:
         run.drop_first()
     return not run.parts
 
@@ -142,6 +142,8 @@ def _is_place(run: Run, after: str, second: str) -> bool:
         return True
     if after == "'s" and second[0].isupper() and second.lower() in PLACE_TAILS:
         return True
+    if len(run.parts) == 1:
+        return run.parts[0].lower() in _PLACE_PARTS
     return not _PLACE_PARTS.isdisjoint(map(str.lower, run.parts))
 
 

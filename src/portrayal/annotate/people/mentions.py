@@ -78,15 +78,17 @@ def noun_rank(tokens: Tokens, at: int) -> float:
     """Rank of the name or noun at `at`."""
     low = tokens.low
     after = low[at + 1] if at + 1 < len(low) else "."
-    back = at - 1
-    while back > max(-1, at - _LONG_NOUN_PHRASE) and (
+    back, furthest = at - 1, max(-1, at - _LONG_NOUN_PHRASE)
+    while back > furthest and (
         low[back] in _NOT_HEADS or (low[back] == "." and low[back - 1] in _NOT_HEADS)
     ):
         back -= 1
     opener = low[back] if back >= 0 else "."
     opened = opener in CLAUSE_OPENERS
+    if opened and opener not in _WEAK_OPENERS:
+        return 1.0 if after != "'s" else POSSESSOR
     acts = after in VERBS_AFTER_NAME or after.endswith("ed")
-    if opened and opener in _WEAK_OPENERS and not acts and not after.endswith("s"):
+    if opened and not acts and not after.endswith("s"):
         opened = False
     if after == "'s":
         return POSSESSOR if opened else 0.0

@@ -17,7 +17,7 @@ from portrayal.annotate.people.coref import ALIKE, GENDERED, likely
 from portrayal.annotate.people.model import Roles
 from portrayal.annotate.people.scene import Scene
 from portrayal.annotate.people.thesaurus import SUBJECT_WORDS
-from portrayal.annotate.people.trace import steps_of, told_by, trace
+from portrayal.annotate.people.trace import first_mentions, steps_of, told_by, trace
 
 LEAST = 0.9
 """Score from which a capitalised word counts as a person."""
@@ -163,10 +163,7 @@ def _acted(scene: Scene, a: int, b: int) -> float:
 
 def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
     """Pronoun → its character or `OTHER`, under the genders whose pronouns are most salient."""
-    first = [-1, -1, -1]
-    for event in reversed(cast.events):
-        if not event.case:
-            first[event.entity] = event.sentence
+    first = first_mentions(cast)
     told = told_by(scene, cast)
     seen = [*sorted(told), None]
     one, two = (

@@ -9,6 +9,7 @@ FURTHEST = 14
 """Tokens over which a verb's subject and what the verb is done to may stand apart."""
 
 _JOINS = word_set("and but then ,")
+_BOUNDS = CLAUSE_OPENERS | {"it"}
 _BODY = word_set(
     """
     hand hands arm arms cheek cheeks forehead shoulder shoulders lips eye eyes gaze head hair
@@ -23,7 +24,7 @@ _TOUCHES = word_set(
     catch kiss squeeze hold tousled brushed brushing nudged
     """
 )
-_ONTO = word_set("on into at by to around beside against")
+_TOUCHED = _TOUCHES | word_set("on into at by to around beside against")
 _OWN_AFTER = word_set("nose breath ground head")
 _WHERE = word_set(
     "over around before behind beside within inside through beneath above below under near"
@@ -58,8 +59,9 @@ def object_reach(low: Sequence[str], at: int) -> int:
             if not _is_verb(low, back + 1):
                 return at - back
             continue
-        participle = word.endswith("ing") and back < at - 1 and low[back - 1] not in _JOINS
-        if participle or word in CLAUSE_OPENERS or word == "it":
+        if word in _BOUNDS:
+            return at - back
+        if word.endswith("ing") and back < at - 1 and low[back - 1] not in _JOINS:
             return at - back
     return FURTHEST
 
@@ -86,11 +88,9 @@ def is_beside(low: Sequence[str], at: int) -> bool:
 
 def is_touched(low: Sequence[str], at: int) -> bool:
     """Whether the possessive at `at` owns what someone else touches or looks at."""
+    if at == 0 or low[at - 1] not in _TOUCHED:
+        return False
     after = low[at + 1 : at + 3]
-    if not after or at == 0:
+    if _BODY.isdisjoint(after):
         return False
-    if after[0] not in _BODY and (len(after) == 1 or after[1] not in _BODY):
-        return False
-    if after[0] in _OWN_AFTER and low[at - 1] in ("to", "at", "by"):
-        return False
-    return low[at - 1] in _TOUCHES or low[at - 1] in _ONTO
+    return not (after[0] in _OWN_AFTER and low[at - 1] in ("to", "at", "by"))

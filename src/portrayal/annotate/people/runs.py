@@ -30,16 +30,17 @@ def find_runs(tokens: Tokens) -> Runs:
     found = Runs([], {})
     forms = set(words)
     organisations: set[str] = set()
-    behind = 0
+    behind, last = 0, len(words) - 3
     for position in compress(range(len(words)), map(ne, words, low)):
         if position < behind or low[position] in NEVER or not words[position][0].isupper():
             continue
         run = _take(tokens, position)
-        if run.parts:
-            _take_nickname(tokens, run, found.nicknames)
         behind = run.end
         if not run.parts:
             continue
+        if behind < last and words[behind] in QUOTES:
+            _take_nickname(tokens, run, found.nicknames)
+            behind = run.end
         if judge(tokens, run, forms):
             if quoted[run.opens]:
                 run.score *= TITLED_IN_QUOTES if run.formal else IN_QUOTES
@@ -78,7 +79,7 @@ def _take(tokens: Tokens, position: int) -> Run:
 def _take_nickname(tokens: Tokens, run: Run, nicknames: dict[str, str]) -> None:
     """Take a nickname in quotation marks and the surname behind it into the run."""
     words, end = tokens.words, run.end
-    if end + 3 < len(words) and words[end] in QUOTES and words[end + 2] in QUOTES:
+    if words[end + 2] in QUOTES:
         nickname, surname = words[end + 1], words[end + 3]
         if nickname[0].isupper() and surname[0].isupper():
             nicknames[nickname.lower()] = run.parts[0].lower()

@@ -16,6 +16,7 @@ _TOKEN = re.compile(rf"([a-zA-Z]+(?=[ ,.\n])|(?=[^ ])(?:{_WORD}|{_MARK}))")
 """Plain words and blanks come first, which changes nothing but the time it takes."""
 
 _ENDS = frozenset(".!?…")
+_CURLED = frozenset("’" + ending for ending in ("s", "re", "d", "ll", "ve", "m", "t"))
 _MARKS = _ENDS | QUOTES | frozenset("\n'’-")
 
 
@@ -46,35 +47,40 @@ def scan(text: str, start: int = 0) -> Tokens:
     """Tokens of `text` from offset `start` on."""
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
-    low = list(map(str.lower, words))
+    low = words.copy()
     sentence: list[int] = []
     quoted: list[bool] = []
     number, inside = 0, False
     last = len(words) - 1
-    for at in compress(range(len(words)), map(not_, map(str.isalpha, words))):
+    for at in compress(range(len(words)), map(not_, map(str.islower, words))):
         mark = words[at]
-        if mark[0] not in _MARKS:
+        first = mark[0]
+        if first not in _MARKS:
+            low[at] = mark.lower()
             continue
-        run = at + 1 - len(sentence)
-        sentence += [number] * run
-        quoted += [inside] * run
-        if mark in QUOTES:
+        ends = 0
+        if first in QUOTES:
+            quoted += [inside] * (at + 1 - len(quoted))
             inside = not inside if mark == '"' else mark == "“"
             if not inside and at and words[at - 1][0] in _ENDS and at < last:
-                number += words[at + 1][0].isupper() or words[at + 1] in QUOTES
-        elif mark == "\n":
-            number += 1
-            inside = False
-        elif mark[0] in _ENDS:
-            if not inside and not (mark == "." and at and _abbreviates(low[at - 1])):
-                number += 1
+                ends = words[at + 1][0].isupper() or words[at + 1] in QUOTES
+        elif first == "\n":
+            quoted += [inside] * (at + 1 - len(quoted))
+            ends, inside = 1, False
+        elif first in _ENDS:
+            ends = not (inside or (mark == "." and at and _abbreviates(low[at - 1])))
         else:
-            low[at] = "–" if mark[0] == "-" else "'" + (mark[1:] or "s")
-    run = len(words) - len(sentence)
-    sentence += [number] * run
-    quoted += [inside] * run
-    ends = list(accumulate(map(len, pieces), initial=start))
-    return Tokens(words, low, ends[1::2], sentence, quoted)
+            low[at] = "–" if first == "-" else "'s"
+        if ends:
+            sentence += [number] * (at + 1 - len(sentence))
+            number += 1
+    if "’" in text:
+        for at in compress(range(len(words)), map(_CURLED.__contains__, words)):
+            low[at] = "'" + words[at][1:]
+    sentence += [number] * (len(words) - len(sentence))
+    quoted += [inside] * (len(words) - len(quoted))
+    starts = list(accumulate(map(len, pieces), initial=start))[1::2]
+    return Tokens(words, low, starts, sentence, quoted)
 
 
 def _abbreviates(word: str) -> bool:

@@ -39,6 +39,7 @@ SINGULAR = {
 GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
 """Words for two characters at once → their gender."""
 
+_PRONOUNS = dict(PRONOUNS)
 _ALSO_VERBS = word_set("mentor coach tutor partner judge nurse doctor manage cook fan date")
 _BOTH = word_set("the two both these")
 _OWNERS = word_set("his her my their")
@@ -123,7 +124,7 @@ def look(
     scene = Scene(text, tokens, words, paired, people, names, sorted(names))
     for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
         word = low[at]
-        if word in PRONOUNS:
+        if word in _PRONOUNS:
             scene.pronouns.append(_pronoun(tokens, at))
         elif word in THEY:
             scene.they.append(at)
@@ -150,8 +151,8 @@ def _vocabulary(words: RoleWords) -> frozenset[str]:
 def _pronoun(tokens: Tokens, at: int) -> Mention:
     """The pronoun at `at`."""
     low = tokens.low
-    gender, case = PRONOUNS[low[at]]
-    if low[at] == "her" and is_object(low, at):
+    gender, case = _PRONOUNS[low[at]]
+    if case == "p" and low[at] == "her" and is_object(low, at):
         case = "o"
     if case == "o" and is_beside(low, at):
         rank = 0.0

@@ -76,15 +76,15 @@ def they_walk(tokens: Tokens, they: Sequence[int], mentions: Iterable[int]) -> T
     if not they:
         return TheyWalk([], 0)
     sentence = tokens.sentence
+    own = [at for at in they if not tokens.quoted[at]]
+    if not own:
+        return TheyWalk([], len(they))
     shared = set(compress(sentence, map(_TOGETHER.__contains__, tokens.low)))
-    order = []
-    for at in they:
-        if not tokens.quoted[at]:
-            together = sentence[at] in shared
-            use = _use(tokens.low, at) * _USE + together * _TOGETHER_STEP
-            order.append((at, sentence[at], use))
-    last = order[-1][0] if order else -1
-    order += [(at, sentence[at], -1) for at in mentions if at < last]
+    order = [(at, sentence[at], -1) for at in mentions if at < own[-1]]
+    for at in own:
+        together = sentence[at] in shared
+        use = _use(tokens.low, at) * _USE + together * _TOGETHER_STEP
+        order.append((at, sentence[at], use))
     return TheyWalk(sorted(order), len(they))
 
 

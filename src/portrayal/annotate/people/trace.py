@@ -5,6 +5,7 @@ story is followed once for each choice.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -43,12 +44,13 @@ _KINDS = (
 )
 """How much of a subject the last mention of a character was, and its place in `links.RANKS`."""
 
-_NAME_KIND = {1.0: 0, POSSESSOR: 1, 0.0: 2}
-_PRONOUN_KIND = {"s": 3, "p": 4, "o": 5, "r": 5}
 _CASE, _BACK, _KIND = 216, 54, 9
 """Steps of the tables: case, sentences back, kind, then who was newest and the clause."""
 
-_SUBJECT_CASE = CASE_CODE["s"]
+_NAME_KIND = {1.0: 0, POSSESSOR: _KIND, 0.0: 2 * _KIND}
+_PRONOUN_KIND = {"s": 3 * _KIND, "p": 4 * _KIND, "o": 5 * _KIND, "r": 5 * _KIND}
+_CASES = {case: number * _CASE for case, number in CASE_CODE.items()}
+_SUBJECT_CASE = _CASES["s"]
 _NOT_AHEAD = Ahead(OTHER, 0)
 _ABOUT_NOBODY = RELATIONS.index("nobody")
 _NO_PLACE, _NEVER = -1, 1 << 30
@@ -113,13 +115,13 @@ Step = tuple[
 ]
 """A mention, or a pronoun, as the walk needs it, in this order:
 
-token number; sentence number; place of a pronoun's case in `links.CASES`, -1 for a mention; index
-of a mention's character, or `OTHER`; place in `_KINDS` of the mention, or of the pronoun once it
-has an antecedent; gender, "F", "M" or ""; whether it stands in a quotation; whether a mention is
-the subject of a clause, or a possessive opens one; tokens back to which a subject cannot be the
-antecedent, or whether a mention is a name; the character that a pronoun cannot be and the position
-of its owner, or None; and the code of what joins a pronoun's clause, or -1, with the subject ahead
-(`context.Ahead`), or None.
+token number; sentence number; place of a pronoun's case in `links.CASES` times `_CASE`, -1 for a
+mention; index of a mention's character, or `OTHER`; place in `_KINDS` of the mention, or of the
+pronoun once it has an antecedent, times `_KIND`; gender, "F", "M" or ""; whether it stands in a
+quotation; whether a mention is the subject of a clause, or a possessive opens one; tokens back to
+which a subject cannot be the antecedent, or whether a mention is a name; the character that a
+pronoun cannot be and the position of its owner, or None; and the code of what joins a pronoun's
+clause, or -1, with the subject ahead (`context.Ahead`), or None.
 """
 
 
@@ -143,28 +145,44 @@ class Trace(NamedTuple):
 
 def told_by(scene: Scene, cast: Cast) -> dict[str, int]:
     """Gender → how many pronouns outside quotations have it; nouns like pronouns count 0."""
-    told = {event.gender: 0 for event in cast.events if event.case}
-    for event in scene.pronouns:
-        told[event.gender] += not event.quoted
+    told: dict[str, int] = {}
+    for _, _, _, _, gender, _, quoted in scene.pronouns:
+        told[gender] = told.get(gender, 0) + (not quoted)
+    if cast.apart:
+        told = {event.gender: 0 for event in cast.events if event.case} | told
     return told
 
 
+def first_mentions(cast: Cast) -> list[int]:
+    """Sentence in which each character, and last a stranger, is first mentioned; -1 where never."""
+    first = [-1] * (len(cast.slots) + 1)
+    for _, sentence, entity, _, _, case, _ in reversed(cast.events):
+        if not case:
+            first[entity] = sentence
+    return first
+
+
 def steps_of(scene: Scene, cast: Cast, *, context: bool = True) -> list[Step]:
-    """The mentions and pronouns of `cast` in order; without `context` faster and less exact."""
+    """The mentions and pronouns of `cast` in order, up to the last pronoun.
+
+    Without `context` faster and less exact.
+    """
     steps: list[Step] = []
+    behind = 0
     step: Step
     low, ahead = scene.tokens.low, ahead_of(scene.tokens, cast.events) if context else {}
+    names, all_apart, all_barred = scene.names, cast.apart, cast.barred
     for at, sentence, entity, rank, gender, case, quoted in cast.events:
         if not case:
-            kind, named = _NAME_KIND[rank], at in scene.names
+            kind, named = _NAME_KIND[rank], at in names
             step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, None)
         else:
-            apart = at in cast.apart
+            apart = at in all_apart
             barred = None
-            if apart or at in cast.barred:
-                barred = cast.barred.get(at, OTHER), cast.apart.get(at, -1)
+            if apart or at in all_barred:
+                barred = all_barred.get(at, OTHER), all_apart.get(at, -1)
             opens, reach = case == "p" and rank > 0.0, -rank if rank < 0.0 else 0.0
-            number, kind = CASE_CODE["noun" if apart else case], _PRONOUN_KIND[case]
+            number, kind = _CASES["noun" if apart else case], _PRONOUN_KIND[case]
             around = None
             joined = context and (case == "s" or opens) and not apart and not quoted
             join = join_of(low, at) if joined else -1
@@ -173,8 +191,9 @@ def steps_of(scene: Scene, cast: Cast, *, context: bool = True) -> list[Step]:
                 around = (code, *ahead.get(at, _NOT_AHEAD))
             told = gender, quoted, opens, reach, barred, around
             step = (at, sentence, number, OTHER, kind, *told)
+            behind = len(steps) + 1
         steps.append(step)
-    return steps
+    return steps[:behind]
 
 
 def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside cost time)
@@ -192,7 +211,7 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
     """
     last, kinds, total = [-1] * (len(genders) + 1), [0] * (len(genders) + 1), 0.0
     current, newest, clause, clause_at, stranger, stranger_kind = -1, OTHER, OTHER, -1, "", 0
-    own = {gender: [i for i, g in enumerate(genders) if g == gender] for gender in genders}
+    own = _bearers(genders)
     found: dict[int, int] = {}
     codes: list[int] = []
     for at, sentence, case, entity, kind, gender, quoted, opens, reach, barred, around in steps:
@@ -206,22 +225,21 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
                 if entity == OTHER:
                     stranger, stranger_kind = gender, int(reach)
             continue
-        subject = clause
-        clause = OTHER if opens else clause
+        subject, clause = clause, OTHER if opens else clause
         best, place, top = OTHER, _NO_PLACE, 0.0
         if stranger == gender:
-            top = _STRANGER[case * _CASE + min(current - last[-1], 3) * _BACK + kinds[-1] * _KIND]
-        for index in own.get(gender, ()) if not barred else _open(own, gender, barred, found):
+            top = _STRANGER[case + min(current - last[-1], 3) * _BACK + kinds[-1]]
+        for index in _open(own[gender], barred, found) if barred else own[gender]:
             if last[index] < 0:
                 at_place, weight = _NO_PLACE, NOT_YET if first[index] >= 0 else NEVER_NAMED
             else:
                 back = current - last[index]
-                at_place = case * _CASE + (back if back < 3 else 3) * _BACK + kinds[index] * _KIND
+                at_place = case + (back if back < 3 else 3) * _BACK + kinds[index]
                 if index != newest:
                     at_place += 6 if newest == OTHER else 3
                 if index == clause:
                     at_place += 1 if not reach else 2 * (at - clause_at <= reach)
-                weight = saliences[at_place] * (QUOTED if quoted else 1.0)
+                weight = saliences[at_place] * QUOTED if quoted else saliences[at_place]
             weight += AHEAD[around[2]] if around and around[1] == index else 0.0
             if weight > top:
                 best, place, top = index, at_place, weight
@@ -229,8 +247,9 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
         codes += _around(*around, best, subject, newest) if around else ()
         if best == OTHER:
             away = current - last[OTHER] if last[OTHER] >= 0 else _NEVER
-            codes.append(_nobody(case, away, stranger, stranger_kind, gender, quoted))
-            codes += [STRANGER_AT + case] * (newest == OTHER and away != _NEVER and not quoted)
+            codes.append(_nobody(case // _CASE, away, stranger, stranger_kind, gender, quoted))
+            alone = newest == OTHER and away != _NEVER and not quoted
+            codes += [STRANGER_AT + case // _CASE] if alone else ()
         else:
             if place < 0:
                 codes.append(_unnamed(first[best], current, narrated=narrated, begun=bool(found)))
@@ -240,6 +259,12 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
         clause, clause_at = (best, at) if case == _SUBJECT_CASE else (clause, clause_at)
         found[at] = best
     return Trace(found, codes, total)
+
+
+@lru_cache(maxsize=256)
+def _bearers(genders: Genders) -> dict[str, list[int]]:
+    """Gender of a pronoun → the characters that have it under a choice."""
+    return {gender: [i for i, g in enumerate(genders) if g == gender] for gender in ("F", "M")}
 
 
 def _around(
@@ -253,15 +278,10 @@ def _around(
     return codes if ahead == OTHER else (*codes, AHEAD_AT + 2 * lead + (best != ahead))
 
 
-def _open(
-    own: Mapping[str | None, Sequence[int]],
-    gender: str,
-    barred: tuple[int, int],
-    found: Mapping[int, int],
-) -> list[int]:
-    """Characters of a gender without the barred one and the owner."""
+def _open(among: Sequence[int], barred: tuple[int, int], found: Mapping[int, int]) -> Sequence[int]:
+    """Those `among` the characters of a gender that are not the barred one nor the owner."""
     out = barred[0], found.get(barred[1], OTHER)
-    return [index for index in own.get(gender, ()) if index not in out]
+    return [index for index in among if index not in out]
 
 
 def _nobody(case: int, away: int, stranger: str, kind: int, gender: str, quoted: bool) -> int:
