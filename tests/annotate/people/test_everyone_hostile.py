@@ -25,6 +25,15 @@ UNITS = [
     "Ann Lee and Bo Ray met. She left. ",
     "the singer Ann ",
     "van der ",
+    "Mr. and Mrs. Lee ",
+    'Ann "Bo" Lee ',
+    'Ann "',
+    "J. K. ",
+    "A. ",
+    "Xola Mda is here. He left. ",
+    "Ann Lee and ",
+    "Ann, MD, ",
+    "King ",
 ]
 
 

@@ -6,28 +6,21 @@ and headlines; what the words of a run rule out is left out here.
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
-from portrayal.annotate.people.nominals import PERSON_NOUNS, TITLES
+from portrayal.annotate.people.capitals import Candidate, gap, leading, openings, take
+from portrayal.annotate.people.nominals import GENDER, KIN, PERSON_NOUNS, TITLES
 from portrayal.annotate.people.notpeople import (
     HEADS_OF_PLACES,
     LAND,
     NOT_FIRST,
     NOT_LAST,
-    NOT_NAMES,
     ORGANISATIONS,
 )
 from portrayal.annotate.people.scan import QUOTES, Tokens
-from portrayal.annotate.people.words import FUNCTION_WORDS
 from portrayal.annotate.people.wordset import word_set
-
-PARTICLES = word_set("al ap ben bin da dal de del della den der di dos du el ibn la le ter van von")
-"""Small words inside a name: "Ursula von der Leyen"."""
-
-SUFFIXES = word_set("jr sr ii iii iv phd")
-"""Words behind a name that are no surname."""
 
 OFFICES = word_set(
     """
@@ -38,6 +31,9 @@ OFFICES = word_set(
 )
 """Offices that are never part of a name."""
 
+FREQUENT = 2_000
+"""Bearers of a first name that is a person's wherever nothing speaks against it."""
+
 _MOST = 5
 """Words of the longest name."""
 
@@ -45,40 +41,17 @@ _KNOWN = ORGANISATIONS | LAND | NOT_LAST | NOT_FIRST
 _HEADS = LAND | ORGANISATIONS | NOT_LAST
 _TAILS = LAND | ORGANISATIONS
 _OFFICE = TITLES | PERSON_NOUNS
-_POLITE = word_set("mr mrs ms miss mx dr")
-_NOT_PARTS = NOT_NAMES | (FUNCTION_WORDS - {"little", "young", "long", "small", "may", "love"})
-
-
-@dataclass(slots=True)
-class Candidate:
-    """One run of capitalised words.
-
-    Attributes
-    ----------
-    start, end
-        Token positions of the first word of the name, and behind the last.
-    parts
-        Positions of its words without titles, initials and suffixes.
-    titles
-        Positions of the titles before it.
-    score
-        What this mention says for a person (above 0) or against it.
-    plural
-        Whether it is a family: "the Smiths".
-    opening
-        Whether it opens a sentence, where any word is capitalised.
-    words
-        The words of `parts` in lower case.
-    """
-
-    start: int
-    end: int
-    parts: list[int]
-    titles: list[int]
-    score: float = 0.0
-    plural: bool = False
-    opening: bool = False
-    words: list[str] = field(default_factory=list)
+_POLITE = word_set(
+    "mr mrs ms miss mx dr prof professor rev lord lady sir monsieur madame herr frau señor señora "
+    "senor senora signor signora"
+)
+_BEFORE_NOUNS = word_set("the a an this that his her their my our your its")
+_STORMS = word_set("hurricane typhoon cyclone storm")
+_SAINTS = word_set("st ste saint")
+_WHERE = word_set("in at near from of to outside around across through via for")
+_BEHIND_PLACES = word_set(
+    ", . ; : ) ( ! ? — – in on and but where when with for is was has had to as"
+) | {"\n"}
 
 
 @lru_cache(maxsize=1)
@@ -115,68 +88,99 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
     """Runs of capitalised words that may name people, in order.
 
     `opens` holds the positions of the first tokens of sentences. A run that is ruled out by its
-    own words is left out.
+    own words is left out, and so is a single word that names a place or storm elsewhere.
     """
     words, low = tokens.words, tokens.low
-    lower = {word for word in words if word[0].islower()}
+    lower = {word for word in set(words) if word[0].islower()}
     found: list[Candidate] = []
+    others: set[str] = set()
     behind = 0
-    for at, word in enumerate(words):
-        if at < behind or not word[0].isupper() or (low[at] in _NOT_PARTS):
+    for at in openings(text, tokens):
+        if at < behind:
             continue
-        run = _take(text, tokens, at)
+        run = take(text, tokens, at)
         behind = max(run.end, at + 1)
+        if not run.parts:
+            run = _title_alone(tokens, run)
         if not run.parts:
             continue
         run.opening = at in opens or (at > 0 and words[at - 1] in QUOTES)
-        if _trim(tokens, run, lower) and not _ruled_out(text, tokens, run):
-            run.words = [low[part] for part in run.parts]
-            found.append(run)
-    return found
+        if not run.bound and not _trim(tokens, run, lower):
+            continue
+        run.words = [low[part] for part in run.parts]
+        run.initials = _initials(tokens, run)
+        if _names_another_thing(tokens, run):
+            others.add(run.words[-1])
+        elif run.bound or not _ruled_out(text, tokens, run):
+            run.told = told_gender(tokens, run)
+            found += _couple(tokens, run)
+    if not others:
+        return found
+    return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
 
 
-def _gap(text: str, tokens: Tokens, at: int) -> str:
-    """What stands between token `at` and the next one."""
-    return text[tokens.starts[at] + len(tokens.words[at]) : tokens.starts[at + 1]]
+def _initials(tokens: Tokens, run: Candidate) -> str:
+    """Initials that stand for a first name: not "U.S.", nor one before a frequent first name."""
+    letters = leading(tokens, run)
+    return "" if len(letters) == 1 and bearers(run.words[0]) >= FREQUENT else letters
 
 
-def _take(text: str, tokens: Tokens, at: int) -> Candidate:
-    """The run that opens at `at`."""
-    words, low = tokens.words, tokens.low
-    n = len(words)
-    run = Candidate(at, at, [], [])
-    end = at
-    while end < n and words[end][0].isupper() and low[end] in TITLES:
-        run.titles.append(end)
-        end += 1
-        if end < n and low[end] == "." and not _gap(text, tokens, end - 1):
-            end += 1
-    run.start = run.end = end
-    while end < n:
-        word = words[end]
-        if end > at and not _joined(text, tokens, end):
-            break
-        if word[0].isupper() and low[end] not in _NOT_PARTS:
-            if len(word) == 1:
-                end += 2 if end + 1 < n and words[end + 1] == "." else 1
-            elif low[end] in SUFFIXES and run.parts:
-                end += 2 if low[end] in ("jr", "sr") and words[end + 1 : end + 2] == ["."] else 1
-            elif word.isupper() and len(word) > 1 and word not in ("JJ", "DJ", "AJ", "TJ", "CJ"):
-                break
-            else:
-                run.parts.append(end)
-                end += 1
-            run.end = end
-        elif run.parts and low[end] in PARTICLES and word.islower():
-            end += 1
-        else:
-            break
-    return run
+def _title_alone(tokens: Tokens, run: Candidate) -> Candidate:
+    """The run with its last title as its word, as that of "Martin Luther King" may stand alone."""
+    at = run.titles[-1] if run.titles else -1
+    if at < 0 or (at and tokens.low[at - 1] in _BEFORE_NOUNS):
+        return run
+    return Candidate(at, at + 1, [at], run.titles[:-1], named=at + 1, bound=True)
 
 
-def _joined(text: str, tokens: Tokens, at: int) -> bool:
-    """Whether only blanks, or the full stop of an initial, stand before the token at `at`."""
-    return _gap(text, tokens, at - 1).strip() == ""
+def _couple(tokens: Tokens, run: Candidate) -> list[Candidate]:
+    """The run, or two where it names a couple: "Mr. and Mrs. Patel"."""
+    low = tokens.low
+    at = run.titles[0] - 1 if run.titles else -1
+    if at < 1 or low[at] != "and" or low[run.titles[0]] not in _POLITE:
+        return [run]
+    back = at - 2 if low[at - 1] == "." and at > 1 else at - 1
+    if low[back] not in _POLITE or not tokens.words[back][0].isupper():
+        return [run]
+    other = replace(run, titles=[back])
+    other.told = told_gender(tokens, other)
+    if len(run.parts) > 1:
+        last = run.parts[-1]
+        run.start, run.parts, run.words, run.initials = last, [last], run.words[-1:], ""
+    return [other, run]
+
+
+def told_gender(tokens: Tokens, run: Candidate) -> str:
+    """Gender that the titles of a run, or a noun of kinship beside it, tell, or ""."""
+    low = tokens.low
+    for at in run.titles:
+        if low[at] in GENDER:
+            return GENDER[low[at]]
+    first = run.titles[0] if run.titles else run.start
+    if first and low[first - 1] in KIN:
+        return GENDER.get(low[first - 1], "")
+    if low[run.end : run.end + 1] == [","] and low[run.end + 1 : run.end + 2]:
+        at = run.end + 1 + (low[run.end + 1] in _BEFORE_NOUNS)
+        if low[at : at + 1] and low[at] in KIN and low[at + 1 : at + 2] in ([","], ["."], ["of"]):
+            return GENDER.get(low[at], "")
+    return ""
+
+
+def _names_another_thing(tokens: Tokens, run: Candidate) -> bool:
+    """Whether a storm, saint or place has the name: "Hurricane Ida", "St. Louis", "Troy, Ohio"."""
+    low, first = tokens.low, run.words[0]
+    before = low[run.start - 1] if run.start else "."
+    if len(run.words) > 1:
+        return first in _STORMS or (first in _SAINTS and not run.titles)
+    if before in _STORMS:
+        return True
+    end = run.end
+    if run.titles or low[end : end + 1] != [","] or not (run.opening or before in _WHERE):
+        return False
+    land = low[end + 1 : end + 2]
+    if not land or land[0] not in LAND or not tokens.words[end + 1][0].isupper():
+        return False
+    return end + 2 >= len(low) or low[end + 2] in _BEHIND_PLACES
 
 
 def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
@@ -191,6 +195,8 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
         elif not (describes or (opens and not (len(parts) > 1 and is_given(word)))):
             break
         run.start = parts.pop(0) + 1
+        if parts and not tokens.words[run.start][0].isalpha():
+            run.start, run.nickname = parts[0], ""
     office = [
         at
         for at in parts[1:-1]
@@ -232,14 +238,14 @@ def _names_a_body(named: list[str]) -> bool:
 def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether the run is joined to more of a name that is no person's: "Ernst & Young", "WHO"."""
     words, low, end = tokens.words, tokens.low, run.end
-    if run.start and "&" in _gap(text, tokens, run.start - 1):
+    if run.start and "&" in gap(text, tokens, run.start - 1):
         return True
     if end >= len(words):
         return False
-    gap = _gap(text, tokens, end - 1)
+    between = gap(text, tokens, end - 1)
     after = words[end]
     second = words[end + 1] if end + 1 < len(words) else ""
-    if "&" in gap or (after.isupper() and len(after) > 1 and not gap.strip()):
+    if "&" in between or (after.isupper() and len(after) > 1 and not between.strip()):
         return True
     if low[end] == "'s":
         return second[:1].isupper() and second.lower() in NOT_LAST

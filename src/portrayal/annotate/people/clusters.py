@@ -5,10 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portrayal.annotate.people.candidates import Candidate, is_given
+from portrayal.annotate.people.candidates import is_given
+from portrayal.annotate.people.capitals import Candidate
 from portrayal.annotate.people.evidence import ENOUGH, base_score
-from portrayal.annotate.people.nominals import GENDER, SURNAME_TITLES
+from portrayal.annotate.people.nominals import SURNAME_TITLES
 from portrayal.annotate.people.scan import Tokens
+from portrayal.annotate.people.surroundings import keeps_company, support
 
 _MOST_EVIDENCE = 4.0
 _RIVALS = 32
@@ -33,6 +35,12 @@ class Cluster:
         How much the name behaves like a person's; see `portrayal.annotate.people.evidence`.
     told
         Gender that the first title with a gender tells, or "".
+    nicknames
+        Nicknames that stand in the full name.
+    titles
+        Its titles in lower case.
+    initials
+        Initials before a name without a first name; "" where there are none.
     full
         Token positions of the mentions by several words, in order.
     alone
@@ -44,13 +52,21 @@ class Cluster:
     mentions: list[Candidate] = field(default_factory=list)
     score: float = 0.0
     told: str = ""
+    nicknames: set[str] = field(default_factory=set)
+    titles: set[str] = field(default_factory=set)
+    initials: str = ""
     full: list[int] = field(default_factory=list)
     alone: int = -1
 
     def add(self, tokens: Tokens, run: Candidate) -> None:
         """Add a mention."""
         self.mentions.append(run)
-        self.told = self.told or _title_gender(tokens, run.titles)
+        self.told = self.told or run.told
+        self.titles.update(tokens.low[at] for at in run.titles)
+        if run.nickname:
+            self.nicknames.add(run.nickname)
+        if len(self.words) == 1 and len(run.initials) > len(self.initials):
+            self.initials, self.longest = run.initials, run
         if len(run.words) > 1:
             self.full.append(run.start)
         else:
@@ -65,7 +81,7 @@ class Cluster:
     def first_name(self, tokens: Tokens) -> str | None:
         """First name as written; None where only a title and a surname are given."""
         run = self.longest
-        if len(self.words) == 1 and not self._untitled(tokens):
+        if len(self.words) == 1 and (self.initials or not self._untitled(tokens)):
             return None
         return tokens.words[run.parts[0]]
 
@@ -97,26 +113,47 @@ def cluster_names(
         What the words around a run say for a person.
     """
     clusters = _full_names(tokens, [run for run in runs if len(run.words) > 1 and not run.plural])
-    holders: dict[str, list[Cluster]] = {}
-    for cluster in clusters:
-        for word in dict.fromkeys(cluster.words):
-            holders.setdefault(word, []).append(cluster)
-    single: dict[str, Cluster] = {}
+    holders = _holders(clusters)
+    single: dict[str, list[Cluster]] = {}
     for run in runs:
         if len(run.words) == 1 and not run.plural:
             (word,) = run.words
-            owner = _owner(tokens, holders.get(word, [])[:_RIVALS], run)
-            if owner is None:
-                owner = single.setdefault(word, Cluster(run.words, run))
-            owner.add(tokens, run)
-    clusters += single.values()
-    found = []
+            alone = single.get(word, [])
+            owner = _owner(tokens, holders.get(word, ()), alone, run)
+            if owner is None and not run.bound:
+                owner = Cluster(run.words, run)
+                single.setdefault(word, []).append(owner)
+            if owner is not None:
+                owner.add(tokens, run)
+    clusters += [cluster for alone in single.values() for cluster in alone]
+    around = support(tokens, runs)
+    doubtful: list[Cluster] = []
+    found: list[Cluster] = []
     for cluster in clusters:
         cluster.mentions.sort(key=_start)
-        cluster.score = _score(cluster, [weigh(run) for run in cluster.mentions])
-        if cluster.score >= ENOUGH:
-            found.append(cluster)
-    return sorted(found, key=_first)
+        weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
+        cluster.score = _score(cluster, weights)
+        (found if cluster.score >= ENOUGH else doubtful).append(cluster)
+    return sorted(found + _companions(tokens, found, doubtful), key=_first)
+
+
+def _companions(
+    tokens: Tokens, found: Sequence[Cluster], doubtful: Sequence[Cluster]
+) -> list[Cluster]:
+    """Those of the doubtful people who stand beside others: "Ann Lee and Xola Mda"."""
+    people = {at for c in found for run in c.mentions for at in range(_opens(run), run.end)}
+    companions = []
+    for cluster in doubtful:
+        company = max(keeps_company(tokens, run, people) for run in cluster.mentions)
+        if company and len(cluster.words) > 1 and cluster.score + company >= ENOUGH:
+            cluster.score += company
+            companions.append(cluster)
+    return companions
+
+
+def _opens(run: Candidate) -> int:
+    """Token position of the first title or word of a mention."""
+    return run.titles[0] if run.titles else run.start
 
 
 def _start(run: Candidate) -> int:
@@ -135,8 +172,10 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
         pairs = {*pairwise(run.words), (run.words[0], run.words[-1])}
+        if run.nickname:
+            pairs.add((run.nickname, run.words[-1]))
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
-        index = next((i for i in near if _same(clusters[i].words, run.words)), len(clusters))
+        index = next((i for i in near if _same(clusters[i], run)), len(clusters))
         if index == len(clusters):
             clusters.append(Cluster(run.words, run))
         cluster = clusters[index]
@@ -149,32 +188,70 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
     return clusters
 
 
-def _same(one: list[str], other: list[str]) -> bool:
-    """Whether two names of several words may be one person's."""
-    if one[0] == other[0] and one[-1] == other[-1]:
-        return True
+def _holders(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
+    """Word or nickname → people in whose full names it stands, up to `_RIVALS`."""
+    holders: dict[str, list[Cluster]] = {}
+    pet: dict[str, list[Cluster]] = {}
+    for cluster in clusters:
+        for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
+            near = holders.setdefault(word, [])
+            if len(near) < _RIVALS:
+                near.append(cluster)
+        for name in sorted(cluster.nicknames):
+            for ending in ("y", "ie", name[-1] + "y", name[-1] + "ie"):
+                pet.setdefault(name + ending, [cluster])
+    return pet | holders
+
+
+def _same(cluster: Cluster, run: Candidate) -> bool:
+    """Whether the name of several words may be this person's."""
+    one, other = cluster.words, run.words
+    if one[-1] == other[-1]:
+        firsts = {one[0], *cluster.nicknames} & {other[0], run.nickname}
+        if firsts:
+            return True
     short, long = sorted((one, other), key=len)
     if len(short) == len(long):
         return False
     return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
-def _owner(tokens: Tokens, matching: Sequence[Cluster], run: Candidate) -> Cluster | None:
-    """Whose name the single word of `run` is, among people who have it in their full name."""
+def _owner(
+    tokens: Tokens, matching: Sequence[Cluster], alone: Sequence[Cluster], run: Candidate
+) -> Cluster | None:
+    """Whose name the single word of `run` is, or None.
+
+    `matching` have the word in their full name, `alone` are named by this word only. A person whose
+    titles tell another gender, or whose initials differ, is none of them.
+    """
     (word,) = run.words
-    formal = any(tokens.low[title] in SURNAME_TITLES for title in run.titles)
+    titles = {tokens.low[title] for title in run.titles}
     last = [c for c in matching if c.words[-1] == word]
-    pool = last or ([] if formal else matching)
-    if len(pool) < 2:
-        return pool[0] if pool else None
-    gender = _title_gender(tokens, run.titles)
-    told = [c for c in pool if c.told in (gender, "")] if gender else pool
-    return max(told or pool, key=lambda c: (c.told == gender, c.recency(run.start)))
+    pool = last or ([] if titles & SURNAME_TITLES else list(matching))
+    if last or not pool:
+        pool = [*pool, *alone]
+    pool = [c for c in pool if _agrees(c, run)]
+    if not pool:
+        return None
+    return max(
+        pool,
+        key=lambda c: (
+            run.told != "" and c.told == run.told,
+            bool(titles & c.titles),
+            c.recency(run.start),
+        ),
+    )
 
 
-def _title_gender(tokens: Tokens, titles: Sequence[int]) -> str:
-    """Gender that titles tell, or ""."""
-    return next((GENDER[tokens.low[at]] for at in titles if tokens.low[at] in GENDER), "")
+def _agrees(cluster: Cluster, run: Candidate) -> bool:
+    """Whether neither gender nor initials nor a place beside it ("Mr. and Mrs.") set them apart."""
+    if run.told and cluster.told not in ("", run.told):
+        return False
+    if run.initials:
+        own = cluster.initials or (cluster.words[0] if len(cluster.words) > 1 else "")
+        if own and own[0] != run.initials[0]:
+            return False
+    return not cluster.mentions or cluster.mentions[-1].parts[-1] != run.parts[-1]
 
 
 def _score(cluster: Cluster, weights: Sequence[float]) -> float:

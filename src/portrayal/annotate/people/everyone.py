@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portrayal.annotate.people.candidates import PARTICLES, SUFFIXES
+from portrayal.annotate.people.capitals import PARTICLES, SUFFIXES
 from portrayal.annotate.people.model import Span
 from portrayal.annotate.people.recase import is_flat, recase
 from portrayal.annotate.people.stage import Figure, make_stage

@@ -6,7 +6,8 @@ The weights were set by hand on development texts and are in no unit.
 import re
 from collections.abc import Sequence
 
-from portrayal.annotate.people.candidates import Candidate, bearers
+from portrayal.annotate.people.candidates import FREQUENT, bearers
+from portrayal.annotate.people.capitals import Candidate
 from portrayal.annotate.people.nominals import KIN, PERSON_NOUNS
 from portrayal.annotate.people.scan import QUOTES, Tokens
 from portrayal.annotate.people.words import COPULAS, VERBS_AFTER_NAME
@@ -14,9 +15,6 @@ from portrayal.annotate.people.wordset import word_set
 
 ENOUGH = 1.0
 """Score from which a name is taken for a person's."""
-
-FREQUENT = 2_000
-"""Bearers of a first name that is a person's wherever nothing speaks against it."""
 
 SAYING = word_set(
     """
@@ -85,6 +83,14 @@ def introduces(low: Sequence[str], start: int) -> bool:
     return low[max(0, start - 2) : start] in (["i", "am"], ["i", "'m"])
 
 
+def _own(run: Candidate) -> float:
+    """What the titles, initials and description of a mention say."""
+    score = run.score + (1.5 if run.titles else 0.0)
+    if run.initials:
+        score += 1.2 if len(run.initials) > 1 else 0.6
+    return score
+
+
 def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
     """What the words around a mention say."""
     words, low = tokens.words, tokens.low
@@ -95,8 +101,7 @@ def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
     after = low[run.end] if run.end < n else "."
     second = low[run.end + 1] if run.end + 1 < n else "."
     single = len(run.parts) == 1
-    score = 1.5 if run.titles else 0.0
-    score += run.score
+    score = _own(run)
     if introduces(low, first):
         score += 1.5
     if after in SAYING or (before in SAYING and not run.opening):

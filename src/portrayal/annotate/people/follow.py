@@ -5,7 +5,7 @@ are learnt from the pronouns themselves: a first walk collects votes, the next w
 they said. Names tell nothing about gender. The weights were set by hand and are in no unit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -30,6 +30,9 @@ NOT_YET = 0.3
 
 OPEN = 0.85
 """Factor for a person whose gender is not known."""
+
+THEY = 0.2
+"""Factor for a person to whom "they" refers, and "he" or "she"."""
 
 KEPT = 0.6
 """Share of the votes that decides a gender."""
@@ -83,6 +86,7 @@ def follow(
     genders: Sequence[str],
     barred: dict[int, int],
     speakers: dict[int, int],
+    they: Collection[int] = (),
 ) -> tuple[list[int], list[str]]:
     """The person of each pronoun in `events`, in order, and the genders that came out.
 
@@ -96,6 +100,8 @@ def follow(
         Token position of a pronoun → person it cannot be.
     speakers
         Number of a quotation → person who speaks.
+    they
+        People to whom "they" refers: anybody else is preferred for "he" and "she".
 
     Returns
     -------
@@ -109,7 +115,7 @@ def follow(
     known = list(genders)
     found: list[int] = []
     for _ in range(WALKS):
-        found, votes = _walk(events, known, first, barred, speakers)
+        found, votes = _walk(events, known, first, barred, speakers, they)
         decided = [told or _decided(vote) for told, vote in zip(genders, votes, strict=True)]
         if decided == known:
             break
@@ -131,6 +137,7 @@ def _walk(
     first: dict[int, int],
     barred: dict[int, int],
     speakers: dict[int, int],
+    they: Collection[int],
 ) -> tuple[list[int], list[dict[str, float]]]:
     """One walk: the person of each pronoun, and the votes for genders."""
     seen = [_Seen() for _ in genders]
@@ -155,6 +162,8 @@ def _walk(
             weight *= _allowed(event, genders[person], state)
             if event.quote >= 0 and speakers.get(event.quote) == person:
                 weight *= SPEAKER
+            if person in they:
+                weight *= THEY
             if weight > top:
                 best, top, second = person, weight, top
             elif weight > second:

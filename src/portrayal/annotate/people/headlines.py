@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from portrayal.annotate.people.candidates import Candidate
+from portrayal.annotate.people.capitals import Candidate
 from portrayal.annotate.people.clusters import Cluster
 from portrayal.annotate.people.scan import Tokens
 
@@ -16,9 +16,11 @@ def find_headlines(tokens: Tokens, opens: Sequence[int]) -> frozenset[int]:
     for number, first in enumerate(opens):
         behind = opens[number + 1] if number + 1 < len(opens) else len(tokens.words)
         words = tokens.words[first:behind]
+        if len(words) < _WORDS or words[-1] == ".":
+            continue
         long = [word for word in words if len(word) >= _LONG and word[0].isalpha()]
         capital = sum(word[0].isupper() for word in long)
-        if len(long) >= _WORDS and words[-1] != "." and capital >= _SHARE * len(long):
+        if len(long) >= _WORDS and capital >= _SHARE * len(long):
             found.update(range(first, behind))
     return frozenset(found)
 
@@ -39,4 +41,4 @@ def mentions_in(
         for word in reversed(words[:-1]):
             if start - 1 in headlines and tokens.low[start - 1] == word:
                 start -= 1
-        yield index, Candidate(start, at + 1, list(range(start, at + 1)), [])
+        yield index, Candidate(start, at + 1, list(range(start, at + 1)), [], named=at + 1)

@@ -17,6 +17,7 @@ _FEMININE = word_set(
     heiress heroine hostess housewife lady lesbian lass ma'am madam madame maid mama mistress mom
     mommy mum mummy niece noblewoman nun policewoman priestess princess queen saleswoman schoolgirl
     spokeswoman sportswoman stepdaughter stepmother stepsister waitress widow witch stewardess
+    frau fräulein mademoiselle señora señorita senora signora
     firewoman servicewoman half-sister mother-in-law sister-in-law daughter-in-law policewoman
     """
 )
@@ -27,7 +28,7 @@ _MASCULINE = word_set(
     grandpa grandson groom guy half-brother headmaster hitman king lad lord male masculine monk
     nephew nobleman papa policeman prince salesman schoolboy serviceman sir son spokesman sportsman
     statesman stepbrother stepfather stepson uncle widower father-in-law brother-in-law son-in-law
-    baron
+    baron herr monsieur señor senor signor
     """
 )
 _NEITHER = word_set("non-binary nonbinary genderqueer genderfluid agender enby")
@@ -57,10 +58,17 @@ TITLES = word_set(
     mrs ms mx nurse officer pastor pope premier president prince princess principal prof professor
     queen rabbi rep representative rev reverend sec secretary sen senator sergeant sgt sheikh
     sheriff sir sister speaker sultan superintendent uncle aunt auntie vice-president prosecutor
-    ayatollah
+    ayatollah monsieur mademoiselle herr frau fräulein señor señora señorita senor senora signor
+    signora
     """
 )
 """Titles, in lower case, that stand before the name of a person."""
+
+BEFORE_TITLES = word_set("acting assistant associate prime vice")
+"""Words that open a title of several words: "Prime Minister"."""
+
+OPEN_TITLES = BEFORE_TITLES | word_set("attorney brigadier chief deputy lieutenant lord major")
+"""These, and titles that open longer ones: "Deputy Minister"."""
 
 SURNAME_TITLES = TITLES - word_set(
     "aunt auntie brother chef coach dame emperor father imam king lady nurse pope prince princess "

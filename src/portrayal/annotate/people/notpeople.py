@@ -135,6 +135,9 @@ NOT_LAST = word_set(
     africa carolina dakota hampshire jersey mexico orleans york zealand virginia island korea
     angeles vegas francisco diego antonio jose aviv rico salvador leone coast emirates states
     kingdom tobago barbuda
+    airlines airways ale beer breweries burger cheese consulting electronics foods ham holdings
+    logistics pizza quay robotics rovers sauce software solutions tavern terrace textiles vineyard
+    vineyards wanderers wharf winery
     """
 ) - word_set(
     "bill hill hall bridge lodge manor day star jose diego antonio francisco stanley guild "

@@ -10,8 +10,8 @@ other text is left as it is.
 import re
 from collections.abc import Callable
 
-from portrayal.annotate.people.candidates import bearers
-from portrayal.annotate.people.evidence import FREQUENT, LIVING, SAYING, WORDS_TOO
+from portrayal.annotate.people.candidates import FREQUENT, bearers
+from portrayal.annotate.people.evidence import LIVING, SAYING, WORDS_TOO
 from portrayal.annotate.people.judge import NEVER
 from portrayal.annotate.people.nominals import KIN, PERSON_NOUNS, PLURALS
 from portrayal.annotate.people.notnames import (

@@ -7,6 +7,8 @@ from portrayal.annotate.people.singular import PLURAL_PEOPLE, THEY
 from portrayal.annotate.people.wordset import word_set
 
 _TOGETHER = word_set("together both each everyone all two three team couple together others many")
+_SEVERAL = PLURAL_PEOPLE | _TOGETHER
+_BEFORE_PLURALS = word_set("the these those many several some other")
 _LEAST = 2
 """Uses without a rival that make a person non-binary where nothing else says so."""
 
@@ -41,7 +43,7 @@ def single_they(
         return []
     crowded: dict[int, int] = {}
     for at, word in enumerate(low):
-        if word in PLURAL_PEOPLE or word in _TOGETHER or _looks_plural(tokens, at):
+        if word in _SEVERAL or (word in _BEFORE_PLURALS and _looks_plural(tokens, at)):
             crowded.setdefault(sentence[at], at)
     near: dict[int, set[int]] = {}
     found: dict[int, list[int]] = {}
@@ -69,9 +71,6 @@ def single_they(
 
 
 def _looks_plural(tokens: Tokens, at: int) -> bool:
-    """Whether a plural noun stands behind "the", "these" or "their" at `at`."""
-    low = tokens.low
-    if low[at] not in ("the", "these", "those", "many", "several", "some", "other"):
-        return False
-    ahead = low[at + 1 : at + 3]
+    """Whether a plural noun stands behind "the", "these" or the like at `at`."""
+    ahead = tokens.low[at + 1 : at + 3]
     return any(w.endswith("s") and not w.endswith("ss") and len(w) > 3 for w in ahead)

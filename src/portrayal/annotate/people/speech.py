@@ -15,6 +15,8 @@ _NEAR = 4
 
 def number_quotations(tokens: Tokens) -> list[int]:
     """Per token the number of the quotation it stands in, or -1."""
+    if not any(tokens.quoted):
+        return [-1] * len(tokens.words)
     numbers = []
     current, inside = -1, False
     for quoted in tokens.quoted:
@@ -31,6 +33,8 @@ def find_speakers(tokens: Tokens, quotes: list[int], who: Mapping[int, int]) -> 
     """
     words, low = tokens.words, tokens.low
     found: dict[int, int] = {}
+    if QUOTES.isdisjoint(words):
+        return found
     n = len(words)
     for at in [at for at in range(n) if words[at] in QUOTES]:
         closes = at > 0 and quotes[at - 1] >= 0

@@ -1,10 +1,12 @@
 """The people of a text on their way to a `Person`: mentions, descriptions, pronouns, speech."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from portrayal.annotate.people.candidates import Candidate, find_candidates
+from portrayal.annotate.people.candidates import find_candidates
+from portrayal.annotate.people.capitals import Candidate
 from portrayal.annotate.people.clusters import Cluster, cluster_names
 from portrayal.annotate.people.described import Phrase, find_phrases
 from portrayal.annotate.people.evidence import SAYING, introduces, weigh
@@ -12,9 +14,10 @@ from portrayal.annotate.people.follow import Event, follow
 from portrayal.annotate.people.headlines import find_headlines, mentions_in
 from portrayal.annotate.people.mentions import PRONOUNS, pronoun_rank
 from portrayal.annotate.people.model import UNSPECIFIED, UNSURE, Span
-from portrayal.annotate.people.nominals import GENDER
+from portrayal.annotate.people.nominals import GENDER, OPEN_TITLES
 from portrayal.annotate.people.scan import Tokens, scan
 from portrayal.annotate.people.singly import single_they
+from portrayal.annotate.people.singular import THEY
 from portrayal.annotate.people.speech import (
     FIRST_PERSON,
     find_signature,
@@ -24,6 +27,7 @@ from portrayal.annotate.people.speech import (
 from portrayal.annotate.people.words import CLAUSE_OPENERS, ENDS_OBJECT, VERBS_AFTER_NAME
 
 _CERTAIN = 3.0
+_MORE = 3
 
 
 @dataclass(slots=True)
@@ -131,6 +135,8 @@ def _add_names(stage: Stage) -> None:
 def _add_writer(stage: Stage, *, asked: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = stage.tokens
+    if FIRST_PERSON.isdisjoint(tokens.low):
+        return
     own = [
         at for at, word in enumerate(tokens.low) if word in FIRST_PERSON and not tokens.quoted[at]
     ]
@@ -150,7 +156,7 @@ def _add_writer(stage: Stage, *, asked: bool) -> None:
 
 def _name(stage: Stage, cluster: Cluster) -> str:
     """The longest name of a cluster as written."""
-    span = stage.span(cluster.longest.start, cluster.longest.end - 1, "name")
+    span = stage.span(cluster.longest.start, cluster.longest.named - 1, "name")
     return " ".join(stage.text[span.start : span.end].split())
 
 
@@ -161,13 +167,25 @@ def _add_mention(stage: Stage, index: int, run: Candidate) -> None:
     for at in range(opens, run.end):
         stage.names[at] = index
     figure.spans.append(stage.span(opens, run.end - 1, "name"))
+    figure.titles += _titles(tokens, run.titles)
     for at in run.titles:
-        figure.titles.append(tokens.words[at])
         if gender := GENDER.get(tokens.low[at]):
             figure.hints[gender] = figure.hints.get(gender, 0.0) + _CERTAIN
             figure.spans.append(stage.span(at, at, "reference"))
     if not introduces(tokens.low, opens):
         stage.event(run.start, index, _subject(tokens, opens, run.end))
+
+
+def _titles(tokens: Tokens, places: Sequence[int]) -> list[str]:
+    """Titles as written; "Deputy Minister" is one."""
+    found: list[str] = []
+    for number, at in enumerate(places):
+        word = tokens.words[at]
+        if number and places[number - 1] == at - 1 and tokens.low[at - 1] in OPEN_TITLES:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    return found
 
 
 def _subject(tokens: Tokens, start: int, end: int) -> float:
@@ -242,6 +260,11 @@ def _follow(stage: Stage) -> dict[int, int]:
     speakers = find_speakers(stage.tokens, stage.quotes, stage.names)
     hinted = [figure.hinted for figure in stage.figures]
     found, _ = follow(stage.events, hinted, stage.barred, speakers)
+    if they := _taking_they(stage, who, found):
+        others, _ = follow(stage.events, hinted, stage.barred, speakers, they)
+        moved = {new for new, old in zip(others, found, strict=True) if new != old}
+        if all(new >= 0 and stage.figures[new].name for new in moved):
+            found = others
     pending = [event for event in stage.events if event.person < 0]
     strangers: dict[str, int] = {}
     for event, nearest in zip(pending, found, strict=True):
@@ -255,8 +278,22 @@ def _follow(stage: Stage) -> dict[int, int]:
     return who
 
 
+def _taking_they(stage: Stage, who: Mapping[int, int], found: Sequence[int]) -> frozenset[int]:
+    """People to whom "they" refers at least `_MORE` times as often as "he" and "she"."""
+    others = Counter(person for person in found if person >= 0)
+    most = 0 if THEY.isdisjoint(stage.tokens.low) else sum(w in THEY for w in stage.tokens.low)
+    if not others or _MORE * min(others.values()) > most:
+        return frozenset()
+    genders = [_told(stage, figure) for figure in stage.figures]
+    named = [figure.name is not None for figure in stage.figures]
+    uses = Counter(person for _, person in single_they(stage.tokens, who, genders, named))
+    return frozenset(p for p, times in uses.items() if 0 < _MORE * others[p] <= times)
+
+
 def _add_they(stage: Stage, who: dict[int, int]) -> None:
     """Add singular "they"."""
+    if THEY.isdisjoint(stage.tokens.low):
+        return
     genders = [_told(stage, figure) for figure in stage.figures]
     named = [figure.name is not None for figure in stage.figures]
     for at, person in single_they(stage.tokens, who, genders, named):
@@ -279,6 +316,8 @@ def _genders(text: str, spans: Sequence[Span]) -> Iterator[str]:
 def _add_speech(stage: Stage, who: dict[int, int]) -> None:
     """Add "I" of speakers in their quotations."""
     tokens = stage.tokens
+    if FIRST_PERSON.isdisjoint(tokens.low):
+        return
     speakers = find_speakers(tokens, stage.quotes, stage.names | who)
     for at, word in enumerate(tokens.low):
         if word in FIRST_PERSON and (speaker := speakers.get(stage.quotes[at], -1)) >= 0:
