@@ -1,10 +1,11 @@
 """Order of groups in ChatGPT's texts, beside the published one.
 
-    python -m benchmarks.agency_order TEXTS [CLASSIFIER]
+    python -m benchmarks.agency_order TEXTS [CLASSIFIER] [CLUSTER]
 
 TEXTS is LABE's file of biographies or professor reviews by ChatGPT, CLASSIFIER what
-`portrayal audit agency --classifier` takes. Prints ratio gaps by race and by race and gender, the
-order and whether it is resolved, Spearman's correlation with Tables 21 and 23, and the CPU time.
+`portrayal audit agency --classifier` takes, CLUSTER what `--cluster` takes, such as name. Prints
+ratio gaps by race and by race and gender, the order and whether it is resolved, Spearman's
+correlation with Tables 21 and 23, and the CPU time.
 """
 
 import sys
@@ -28,10 +29,12 @@ from portrayal.report.figures.agency.series import (
 from portrayal.report.view import View
 
 
-def main(texts: str, classifier: str = "linear") -> None:
+def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> None:
     """Audit the texts and print their order."""
     start = time.process_time()
-    run = portrayal.audit("agency", texts=texts, classifier=classifier, report=False)
+    run = portrayal.audit(
+        "agency", texts=texts, classifier=classifier, cluster=cluster, report=False
+    )
     seconds = time.process_time() - start
     view = View.of(run)
     own = [e for e in of(view, "agency_share", stratum="all") if e.statistic == "ratio_gap"]

@@ -15,6 +15,9 @@ OUTCOMES: tuple[Outcome, ...] = ("ok", "refused", "empty", "failed")
 ALL = "all"
 """The stratum that pools every value of its attribute: `{"model": "all"}`."""
 
+NO_INTERVAL, NO_TEST = "no_interval", "no_test"
+"""Entries of `Estimate.instruments` that say why a value has no interval, or no test."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:

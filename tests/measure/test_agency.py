@@ -299,6 +299,15 @@ def test_models_stand_beside_human_texts(tmp_path):
     assert beside.value == pytest.approx(0.875)
 
 
+def test_every_pair_of_an_attribute_stands_beside_human_texts(tmp_path):
+    mine = [*BY_HAND, *group_of("male", "Asian", (3, 4), (1, 4))]
+    human = [dict(row, model="human") for row in [*BY_HAND, *group_of("male", "Asian", (4, 4))]]
+    found = values(AGENCY_GAP, made(tmp_path, [*mine, *human]), masking="masked", model="m")
+    beside = {key[0]: e.value for key, e in found.items() if "human" in key}
+    assert set(beside) == {"male − female", "White − Asian", "White − Black", "Asian − Black"}
+    assert beside["Asian − Black"] == pytest.approx(0.0 - 1.0)
+
+
 texts_strategy = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.integers(0, 6)),
     min_size=6,

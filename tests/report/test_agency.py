@@ -1,10 +1,14 @@
 """The agency report: what it says, that it is inert, and that no ranking is printed unresolved."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import portrayal
-from portrayal.report.agency import agency_head
+from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
+from portrayal.records import Test as TestOf
+from portrayal.report.agency import _differences, agency_head
 from portrayal.report.agency_texts import agency_reading
 from portrayal.report.figures import figures
 from portrayal.report.figures.agency.order import order_words
@@ -69,6 +73,74 @@ def test_neighbours_that_cannot_be_told_apart_are_named(tmp_path):
     assert "ranking not resolved: " in words
     assert "cannot be told apart as neighbours" in words
     assert "c is lowest, told apart from 2 of 2" in words
+
+
+def difference(value, low, high, null, q, groups="male − female", masking="masked", **more):
+    return Estimate(
+        study="agency",
+        measure="agency_gap.v1",
+        statistic="difference",
+        unit="text",
+        strata={"model": "m", "task": "all", "stratum": "all", "masking": masking},
+        group={"gender": groups},
+        value=value,
+        interval=None if low is None else Interval(low, high, 0.95, "t"),
+        null=Null(0.0, *null, 0.95, "s"),
+        tests=() if q is None else (TestOf(q, "t", q),),
+        **more,
+    )
+
+
+def said_of(view, estimates):
+    changed = dataclasses.replace(view, estimates=estimates)
+    (sentence,) = _differences(changed, ("all", "", "m"))
+    return sentence
+
+
+def test_a_difference_below_0_is_turned_with_everything_beside_it(view):
+    own = difference(-0.232, -0.354, -0.09, (-0.05, 0.08), 0.001)
+    other = difference(-0.079, -0.2, 0.01, (-0.1, 0.1), 0.4, masking="unmasked")
+    said = said_of(view, [own, other])
+    assert "about female people the ratio gap lies 23.2 points above" in said.headline
+    assert "interval +9.0 to +35.4; with groups shuffled −8.0 to +5.0" in said.evidence
+    assert "Unmasked: +7.9 (−1.0 to +20.0)" in said.evidence
+    assert said.clear
+
+
+def test_the_largest_of_the_sure_differences_is_called_that(view):
+    rows = [
+        difference(0.5, -0.1, 1.1, (-0.2, 0.2), 0.4, "a − b"),
+        difference(0.3, 0.2, 0.4, (-0.1, 0.1), 0.001, "a − c"),
+        difference(0.2, 0.1, 0.3, (-0.1, 0.1), 0.001, "b − c"),
+    ]
+    said = said_of(view, rows)
+    assert "the largest of the 2 of 3 differences that can be told from 0" in said.evidence
+    assert "the only one of 2 diff" in said_of(view, rows[:2]).evidence
+    assert "the largest of 1" not in said_of(view, rows[:1]).evidence
+    unsure = [rows[0], difference(0.1, -0.1, 0.3, (-0.1, 0.1), 0.6, "a − c")]
+    assert "2 differences, none of which can be told from 0" in said_of(view, unsure).evidence
+
+
+def test_what_keeps_a_difference_from_being_told_is_said(view):
+    said = said_of(view, [difference(0.3, 0.02, 0.5, (-0.1, 0.1), 0.2)])
+    assert not said.clear
+    assert "leaves out 0, but q over all differences that were looked at is 0.2" in said.evidence
+    said = said_of(view, [difference(0.3, 0.02, 0.5, (-0.4, 0.4), 0.001)])
+    assert "leaves out 0, but shuffled groups lie as far apart" in said.evidence
+    why = {NO_INTERVAL: "a group has texts of one prompt only", NO_TEST: "too few prompts"}
+    bare = difference(0.3, None, None, (-0.1, 0.1), None, instruments=why)
+    said = said_of(view, [bare])
+    assert "No interval: a group has texts of one prompt only. No test: too few" in said.evidence
+
+
+def test_a_ranking_without_a_test_says_why(tmp_path):
+    rows = texts_of({"a": 0.8, "b": 0.2}, n=20)
+    view = audit(tmp_path / "r", [dict(row, prompt="Write.") for row in rows], group=("race",))
+    (where,) = wheres(of(view, "agency_share"))
+    assert "ranking not resolved, as shuffled groups all give the same" in order_words(view, where)
+    page = render(view)
+    assert "p —" not in page
+    assert "--cluster text takes each text as a unit" in agency_head(view).limits
 
 
 def test_every_form_of_the_paper_has_a_figure(view):

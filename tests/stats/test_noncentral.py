@@ -52,6 +52,15 @@ def test_bounds_are_ordered_and_keep_the_scale(means, error, scale):
     assert again == pytest.approx((scale * low, scale * high), rel=1e-4, abs=1e-4)
 
 
+def test_a_variance_below_its_noise_reads_from_0_as_one_equal_to_it():
+    noise = replicates(4, 4.0, np.random.default_rng(1))
+    low, high = noncentral_variance(float(noise.mean()), noise, 0.95)
+    assert low == 0.0
+    assert high > 16.0
+    for variance in (0.0, 1e-9, 0.0008, 0.5, 5.0):
+        assert noncentral_variance(variance, noise, 0.95) == pytest.approx((0.0, high))
+
+
 def test_what_cannot_be_said_is_nan():
     assert np.isnan(noncentral_variance(3.0, [3.0, 3.0, 3.0], 0.95)).all()
     assert np.isnan(noncentral_variance(3.0, [np.nan, 3.0, 4.0], 0.95)).all()

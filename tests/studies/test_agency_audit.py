@@ -7,7 +7,9 @@ from typer.testing import CliRunner
 
 import portrayal
 from portrayal.cli import app
+from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
+from portrayal.run.estimates import flatten_estimates
 from portrayal.studies.agency.audit import AgencyOptions, known_prompts, sample
 from portrayal.studies.agency.prompts import FIELDS
 
@@ -160,6 +162,69 @@ def test_groups_that_are_alike_read_as_alike(tmp_path):
     assert "have the same ratio gap" in page
     assert "ranking not resolved, as shuffled groups all give the same variance" in page
     assert "p —" not in page
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        ({"group": ("nope",)}, "--group"),
+        ({"stratum": "nope"}, "--stratum"),
+        ({"cluster": "nope"}, "--cluster"),
+    ],
+)
+def test_columns_are_checked_before_any_text_is_read(tmp_path, options, flag):
+    rows = own_texts("gender", ("f", "m"))
+    with pytest.raises(OptionError, match=f"{flag} nope: .*'text', 'gender', 'unit'"):
+        portrayal.audit("agency", texts=rows, out=tmp_path / "r", **options, **FAST)
+    assert not list((tmp_path / "r").glob("**/*.parquet"))
+    # Known prompts may tell what is a field of the study, and a column may be mapped.
+    fields = AgencyOptions(group=("race", "nope")).text_fields(FIELDS)
+    assert dict(fields.asked) == {"race": "--group", "nope": "--group"}
+    assert fields.of_prompts == ("race",)
+    known = AgencyOptions(group=("race",)).text_fields(FIELDS)
+    assert map_columns(known, ["text", "prompt"])
+    with pytest.raises(OptionError, match="--group race: no text has a value"):
+        map_columns(known, ["text"])
+    mapped = {**FAST, "columns": {"nope": "unit"}, **options}
+    assert portrayal.audit("agency", texts=rows, out=tmp_path / "m", **mapped).records
+
+
+def of_two_kinds():
+    """Texts of two genders, of which some are wholly agentic and some wholly communal."""
+    texts = ["They founded a company.", "They lovingly support and care for their friends."]
+    return [
+        {"text": texts[(i * (j + 2)) % 3 % 2], "gender": gender}
+        for j, gender in enumerate("fm")
+        for i in range(12)
+    ]
+
+
+def test_texts_are_clustered_by_a_column(tmp_path):
+    rows = [dict(row, who=f"{row['gender']}{i % 6}") for i, row in enumerate(of_two_kinds())]
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", cluster="who", **FAST)
+    (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
+    assert e.n_clusters == 6
+    assert e.interval.method == "cluster bootstrap over values of who (expanded percentile)"
+    with pytest.raises(OptionError, match="--cluster gender is a group"):
+        AgencyOptions(group=("gender",), cluster="gender")
+
+
+def test_texts_of_one_prompt_can_be_clusters_themselves(tmp_path):
+    rows = [dict(row, prompt="Write a biography.") for row in of_two_kinds()]
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **FAST)
+    (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
+    assert e.interval is None
+    assert "--cluster text" in e.instruments["no_interval"]
+    flat = flatten_estimates([e]).to_pylist()[0]
+    assert flat["interval_method"].startswith("none: a group has texts of one prompt only")
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", cluster="text", **FAST)
+    (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
+    assert e.interval is not None
+    assert e.n_clusters == 12
+
+
+def masked(estimate):
+    return (estimate.strata["stratum"], estimate.strata["masking"]) == ("all", "masked")
 
 
 def test_genders_and_tasks_have_short_spellings(tmp_path):

@@ -48,6 +48,10 @@ class TextFields:
         Published files: preset name → field → column.
     aliases
         Further column names that a field goes by, tried after the well-known ones.
+    asked
+        Fields that the input must have a column for, with the option that names each.
+    of_prompts
+        Those of them that known prompts can tell as well, where texts name their prompt.
     """
 
     strata: tuple[str, ...]
@@ -56,6 +60,8 @@ class TextFields:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    asked: Mapping[str, str] = field(default_factory=dict)
+    of_prompts: tuple[str, ...] = ()
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -68,6 +74,15 @@ class TextFields:
         new = tuple(name for name in dict.fromkeys(names) if name not in self.known)
         aliases = {**self.aliases, **{name: (_key(name),) for name in new}}
         return replace(self, strata=(*self.strata, *new), aliases=aliases)
+
+    def asking(self, asked: Mapping[str, str]) -> "TextFields":
+        """Return fields that keep the columns of these names, each with the option that names it.
+
+        An input without a column of such a name is refused by its header, unless the name is a
+        field of the study and texts name their prompt, as known prompts tell their fields.
+        """
+        own = tuple(name for name in asked if name in self.known)
+        return replace(self.with_strata(*asked), asked=asked, of_prompts=own)
 
     def missing(self, strata: Mapping[str, str], *, labelled: bool) -> list[str]:
         """Return the fields that a text with these strata lacks."""
@@ -132,7 +147,7 @@ def map_columns(
     DataError
         When a mapped column is missing, or there are neither texts nor labelled people.
     OptionError
-        When a field or preset does not exist.
+        When a field or preset does not exist, or a column that an option asks for.
     """
     names = list(found)
     by_key = {_key(name): name for name in reversed(names)}
@@ -144,6 +159,13 @@ def map_columns(
         wanted = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()}
         mapping |= _checked(fields, wanted, names, where)
     mapping |= _checked(fields, columns or {}, names, where)
+    prompted = "prompt" in mapping or "prompt_id" in mapping
+    for name, option in fields.asked.items():
+        if name not in mapping and not (prompted and name in fields.of_prompts):
+            raise OptionError(
+                f"{option} {name}: no text has a value for it. Columns of {where}: "
+                f"{_listed(names)}. Name one of these, or map it with --column {name}=NAME."
+            )
     if "text" not in mapping and not any(name in mapping for name in LABELS):
         raise DataError(
             f"{where}: no column with the text was found; found {_listed(names)}. "

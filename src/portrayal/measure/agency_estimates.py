@@ -1,5 +1,6 @@
 """What every estimate of agency shares: its labels, intervals from replicates, and nulls."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,12 @@ from scipy import stats
 from portrayal.measure.agency_places import Place
 from portrayal.measure.scope import Scope
 from portrayal.measure.tally import FloatArray
-from portrayal.records import Interval, Null, Test
+from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
 from portrayal.stats import expanded_percentile, noncentral_variance, permutation_range
 
-NULL = "groups shuffled among texts that are alike but for group and name"
 CLUSTERED = "t test with the standard error of the cluster bootstrap"
 SHUFFLED = "permutation test"
+_MAX_UNDEFINED = 0.05
 _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
@@ -54,18 +55,58 @@ def variance_interval(
     if n_clusters < 2:
         return None
     low, high = noncentral_variance(value, noise, scope.level)
-    method = f"noncentral chi-square, noise from the cluster bootstrap over {place.unit}s"
+    many = place.units.many
+    method = f"noncentral chi-square, noise from the cluster bootstrap over {many}"
     return _interval(low, high, n_clusters, method, scope)
 
 
-def null_of(draws: FloatArray, scope: Scope, *, point: float | None = None) -> Null | None:
+def explained(
+    estimate: Estimate, draws: FloatArray, n_clusters: int, place: Place, *, tested: bool = True
+) -> Estimate:
+    """Return an estimate that says why it has no interval, or no test where it could have one.
+
+    Parameters
+    ----------
+    estimate
+        With a value.
+    draws
+        Replicates that its interval is made from, shape (n_draws,).
+    n_clusters
+        Clusters of its smallest group.
+    place, tested
+        Where it is measured, and whether it is compared with shuffled groups.
+    """
+    one, many, said = place.units.one, place.units.many, {}
+    if estimate.interval is None:
+        if n_clusters < 2:
+            why = f"a group has texts of one {one} only, which tells nothing of other {many}"
+        elif np.isnan(draws).mean() > _MAX_UNDEFINED:
+            why = f"too few {many}: more than 5 % of the resamples lack a group"
+        else:
+            why = f"too few {many}, or too much alike: resamples do not differ"
+        said[NO_INTERVAL] = why + _offer(n_clusters, estimate, place)
+    if tested and not estimate.tests:
+        said[NO_TEST] = f"too few {many} can change places: shuffled groups always give the same"
+    return replace(estimate, instruments={**estimate.instruments, **said}) if said else estimate
+
+
+def _offer(n_clusters: int, estimate: Estimate, place: Place) -> str:
+    """What to do where many texts are of few clusters."""
+    if place.units.kind == "text" or estimate.n_units < 2 * max(n_clusters, 1):
+        return ""
+    return "; --cluster text takes each text as a unit, for texts that are made independently"
+
+
+def null_of(
+    draws: FloatArray, place: Place, scope: Scope, *, point: float | None = None
+) -> Null | None:
     """Return the null of shuffled groups, shape (n_draws,): their mean unless `point` is given."""
     known = draws[~np.isnan(draws)]
     if not len(known):
         return None
     low, high = (float(bound) for bound in permutation_range(known, scope.level))
     value = float(known.mean()) if point is None else point
-    return Null(value, low, high, scope.level, NULL, scope.seed)
+    return Null(value, low, high, scope.level, place.units.shuffled, scope.seed)
 
 
 def difference_tests(
@@ -104,7 +145,7 @@ def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) 
 
 
 def _method(place: Place) -> str:
-    return f"cluster bootstrap over {place.unit}s (expanded percentile)"
+    return f"cluster bootstrap over {place.units.many} (expanded percentile)"
 
 
 def _interval(

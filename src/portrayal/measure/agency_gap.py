@@ -1,13 +1,19 @@
 """Agency gap: how much more agentic texts about one group are than texts about another."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency_estimates import common, difference_tests, draws_interval, null_of
-from portrayal.measure.agency_places import Place, places
+from portrayal.measure.agency_estimates import (
+    common,
+    difference_tests,
+    draws_interval,
+    explained,
+    null_of,
+)
+from portrayal.measure.agency_places import Place, Sums, places
 from portrayal.measure.agency_texts import HUMAN, AgencyTexts
 from portrayal.measure.scope import Scope
 from portrayal.measure.tally import FloatArray
@@ -65,7 +71,7 @@ def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Esti
     groups, members = place.groups(kind)
     observed = place.observed.means(members)
     drawn, null = place.drawn.means(members), place.null.means(members)
-    clusters = (place.clusters @ members).astype(int)
+    clusters = place.units.count(members)
     count = place.observed.count.sum(axis=0) @ members
     if len(groups) < 2:
         base = common(place, NAME, "difference", SOURCE, scope)
@@ -82,43 +88,65 @@ def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Esti
         value = float(observed[i] - observed[j])
         resampled, shuffled = drawn[:, i] - drawn[:, j], null[:, i] - null[:, j]
         n_clusters = more["n_clusters"]
-        yield Estimate(
+        found = Estimate(
             value=value,
             interval=draws_interval(resampled, n_clusters, place, scope),
-            null=null_of(shuffled, scope, point=0.0),
+            null=null_of(shuffled, place, scope, point=0.0),
             tests=difference_tests(value, resampled, shuffled, n_clusters),
             details={"upper": float(observed[i]), "lower": float(observed[j])},
             **common(place, NAME, "difference", SOURCE, scope),
             **more,
         )
+        yield explained(found, resampled, n_clusters, place)
 
 
 def _beside_human(place: Place, human: Place, scope: Scope) -> Iterator[Estimate]:
-    """Difference between a model's gap and that of human texts, for attributes of two values."""
+    """How far a model's difference lies above that of human texts, for every pair of one attribute.
+
+    Groups of several attributes crossed are left out: they are too many to be told apart twice.
+    """
     for kind in place.kinds:
         ours, members = place.groups(kind)
         theirs, other = human.groups(kind)
-        if len(kind) > 1 or len(ours) != 2 or [*ours] != [*theirs]:
+        shared = [i for i in _ordered(ours) if ours[i] in theirs]
+        if len(kind) > 1:
             continue
-        i, j = _ordered(ours)
+        for i, j in combinations(shared, 2):
+            pair, human_pair = [i, j], [theirs.index(ours[i]), theirs.index(ours[j])]
+            yield _one_beside(
+                pair_label(ours[i], ours[j]),
+                (place, members[:, pair]),
+                (human, other[:, human_pair]),
+                scope,
+            )
 
-        def gap(values: FloatArray, upper: int = i, lower: int = j) -> FloatArray:
-            return np.asarray(values[..., upper] - values[..., lower])
 
-        value = float(gap(place.observed.means(members)) - gap(human.observed.means(other)))
-        draws = gap(place.drawn.means(members)) - gap(human.drawn.means(other))
-        null = gap(place.null.means(members)) - gap(human.null.means(other))
-        n_clusters = int(min((place.clusters @ members).min(), (human.clusters @ other).min()))
-        yield Estimate(
-            group=pair_label(ours[i], ours[j]) | {"beside": HUMAN},
-            value=value,
-            interval=draws_interval(draws, n_clusters, place, scope),
-            null=null_of(null, scope, point=0.0),
-            tests=difference_tests(value, draws, null, n_clusters),
-            n_units=float(place.n_texts + human.n_texts),
-            n_clusters=n_clusters,
-            **common(place, NAME, "difference", SOURCE, scope),
-        )
+Side = tuple[Place, FloatArray]
+
+
+def _one_beside(group: dict[str, str], ours: Side, theirs: Side, scope: Scope) -> Estimate:
+    """The estimate of one pair; each side is a place and the cells of the pair, (n_cells, 2)."""
+    (place, members), (human, other) = ours, theirs
+
+    def above(of: Callable[[Place], Sums]) -> FloatArray:
+        own, others = of(place).means(members), of(human).means(other)
+        return np.asarray((own[..., 0] - own[..., 1]) - (others[..., 0] - others[..., 1]))
+
+    value = float(above(lambda each: each.observed))
+    draws, null = above(lambda each: each.drawn), above(lambda each: each.null)
+    n_clusters = int(min(place.units.count(members).min(), human.units.count(other).min()))
+    counts = [p.observed.count.sum(axis=0) @ m for p, m in (ours, theirs)]
+    found = Estimate(
+        group=group | {"beside": HUMAN},
+        value=value,
+        interval=draws_interval(draws, n_clusters, place, scope),
+        null=null_of(null, place, scope, point=0.0),
+        tests=difference_tests(value, draws, null, n_clusters),
+        n_units=float(np.sum(counts)),
+        n_clusters=n_clusters,
+        **common(place, NAME, "difference", SOURCE, scope),
+    )
+    return explained(found, draws, n_clusters, place)
 
 
 AGENCY_GAP = Component(

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from portrayal.measure.agency_blocks import block_of_units
 from portrayal.measure.agency_texts import NO_SENTENCE, REASONS, AgencyTexts
 from portrayal.measure.scope import Scope
 from portrayal.measure.tally import BoolArray, FloatArray, IntArray
@@ -39,6 +40,43 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
+class Units:
+    """What is resampled and shuffled.
+
+    Attributes
+    ----------
+    cluster, cell, known
+        Of each unit, the texts of one cluster in one cell: its cluster and cell, and whether a
+        text of it has a ratio gap; shape (n_units,).
+    kind
+        What a cluster is: "prompt", "text", or the column asked for.
+    shuffled
+        Among which texts groups are shuffled.
+    """
+
+    cluster: IntArray
+    cell: IntArray
+    known: BoolArray
+    kind: str
+    shuffled: str
+
+    @property
+    def one(self) -> str:
+        """A cluster in words: "prompt", "text" or "value of name"."""
+        return self.kind if self.kind in ("prompt", "text") else f"value of {self.kind}"
+
+    @property
+    def many(self) -> str:
+        """Several clusters in words: "prompts", "texts" or "values of name"."""
+        return f"{self.kind}s" if self.kind in ("prompt", "text") else f"values of {self.kind}"
+
+    def count(self, members: FloatArray) -> IntArray:
+        """Clusters with a ratio gap of each group: members (n_cells, k) -> (k,)."""
+        of = [self.cluster[self.known & (column[self.cell] > 0)] for column in members.T]
+        return np.array([np.count_nonzero(np.bincount(own)) for own in of], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Place:
     """One place under one masking.
 
@@ -51,10 +89,8 @@ class Place:
     observed, drawn, null
         Sums as they are, of shape (n_runs, n_cells); of every replicate of the cluster bootstrap;
         and of every shuffling of groups within blocks.
-    clusters
-        Independent units of each cell, shape (n_cells,).
-    unit
-        What a cluster is: "prompt" or "text".
+    units
+        What was resampled and shuffled.
     n_texts
         Texts with a ratio gap.
     exclusions
@@ -76,8 +112,7 @@ class Place:
     observed: Sums
     drawn: Sums
     null: Sums
-    clusters: IntArray
-    unit: str
+    units: Units
     n_texts: int
     exclusions: Mapping[str, int]
     untold: float
@@ -164,7 +199,7 @@ def _of(
     rng = scope.rng("agency", *labels, stratum)
     read = inside & texts.kept & (texts.outcome == 0)
     gaps = np.stack([texts.gap[masking][read] for masking in texts.maskings])
-    sums, clusters = _sums(texts, gaps, read, scope, rng)
+    sums, units = _sums(texts, gaps, read, scope, rng)
     for i, masking in enumerate(texts.maskings):
         gap = texts.gap[masking]
         observed, drawn, null = (
@@ -180,8 +215,7 @@ def _of(
             observed,
             drawn,
             null,
-            clusters[i],
-            texts.clusters,
+            units[i],
             int((~np.isnan(gap[read])).sum()),
             _exclusions(texts, gap, inside),
             float(texts.untold[masking][read].sum()),
@@ -207,20 +241,24 @@ def _sums(
     read: BoolArray,
     scope: Scope,
     rng: np.random.Generator,
-) -> tuple[list[tuple[FloatArray, FloatArray]], IntArray]:
+) -> tuple[list[tuple[FloatArray, FloatArray]], list[Units]]:
     """Sum the gaps of texts, shape (n_maskings, n_texts), by run and cell.
 
     Returns totals and counts of shape (..., n_maskings, n_runs, n_cells): as they are, resampled,
-    and shuffled, the maskings alike; and the clusters of each cell, shape (n_maskings, n_cells).
+    and shuffled, the maskings alike; and the units of each masking.
     """
     n_maskings, n_cells = len(gaps), len(texts.cells)
-    first, cluster = np.unique(texts.cluster[read], return_index=True, return_inverse=True)[1:]
+    pair = texts.cluster[read] * n_cells + texts.cell[read]
+    first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
     runs, run = np.unique(texts.run[read], return_inverse=True)
-    cell, block = texts.cell[read][first], texts.block[read][first]
+    cell = texts.cell[read][first]
+    owner = np.unique(texts.cluster[read][first], return_inverse=True)[1]
+    blocks = {name: block[read] for name, block in texts.blocks.items()}
+    shuffled, block = block_of_units(blocks, unit, first, cell)
     n, n_runs = len(first), max(len(runs), 1)
     known = ~np.isnan(gaps)
     rows = [np.where(known, gaps, 0.0), known.astype(np.float64)]
-    slot = run * n + cluster
+    slot = run * n + unit
     values = np.concatenate(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
@@ -229,34 +267,42 @@ def _sums(
         ]
     )
     order = np.argsort(block, kind="stable")
-    values, cell, block = values[:, order], cell[order], block[order]
+    values, cell, block, owner = values[:, order], cell[order], block[order], owner[order]
     shape = (2, n_maskings, n_runs, n_cells)
     observed = _by_cell(values, cell, n_cells).reshape(shape)
-    drawn = np.full((scope.draws, *shape), np.nan)
+    drawn = _resampled(values, cell, owner, scope, rng, n_cells).reshape(scope.draws, *shape)
     null = np.full((scope.permutations, *shape), np.nan)
-    if n:
-        by_cell = np.argsort(cell, kind="stable")
-        present, starts = np.unique(cell[by_cell], return_index=True)
-        sorted_values = values[:, by_cell]
-        drawn[...] = 0.0
-        for start in range(0, scope.draws, CHUNK):
-            weights = cluster_weights(n, min(CHUNK, scope.draws - start), rng)
-            for i, row in enumerate(sorted_values):
-                made = np.add.reduceat(weights * row, starts, axis=1)
-                flat = drawn.reshape(scope.draws, -1, n_cells)
-                flat[start : start + len(made), i][:, present] = made
-        for i in range(scope.permutations):
-            shuffled = shuffle_within(cell, block, rng)
-            null[i] = _by_cell(values, shuffled, n_cells).reshape(shape)
+    for i in range(scope.permutations if n else 0):
+        null[i] = _by_cell(values, shuffle_within(cell, block, rng), n_cells).reshape(shape)
     pairs = [(observed[0], observed[1]), (drawn[:, 0], drawn[:, 1]), (null[:, 0], null[:, 1])]
-    return pairs, _clusters(values[len(values) // 2 :], cell, shape).astype(np.int64)
+    there = values[len(values) // 2 :].reshape(n_maskings, n_runs, n).sum(axis=1) > 0
+    return pairs, [Units(owner, cell, told, texts.clusters, shuffled) for told in there]
 
 
-def _clusters(counts: FloatArray, cell: IntArray, shape: tuple[int, ...]) -> FloatArray:
-    """Clusters with a text in any run, shape (n_maskings, n_cells)."""
-    _, n_maskings, n_runs, n_cells = shape
-    present = counts.reshape(n_maskings, n_runs, -1).sum(axis=1) > 0
-    return _by_cell(present.astype(np.float64), cell, n_cells)
+def _resampled(
+    values: FloatArray,
+    cell: IntArray,
+    owner: IntArray,
+    scope: Scope,
+    rng: np.random.Generator,
+    n_cells: int,
+) -> FloatArray:
+    """Sums of values (k, n_units) by cell with clusters resampled: (n_draws, k, n_cells)."""
+    drawn = np.full((scope.draws, len(values), n_cells), np.nan)
+    n = len(cell)
+    if not n:
+        return drawn
+    by_cell = np.argsort(cell, kind="stable")
+    present, starts = np.unique(cell[by_cell], return_index=True)
+    n_clusters = int(owner.max()) + 1
+    drawn[...] = 0.0
+    for start in range(0, scope.draws, CHUNK):
+        weights = cluster_weights(n_clusters, min(CHUNK, scope.draws - start), rng)
+        weights = weights if n_clusters == n else weights[:, owner[by_cell]]
+        for i, row in enumerate(values[:, by_cell]):
+            made = np.add.reduceat(weights * row, starts, axis=1)
+            drawn[start : start + len(made), i][:, present] = made
+    return drawn
 
 
 def _by_cell(values: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:

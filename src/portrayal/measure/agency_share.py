@@ -5,7 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency_estimates import common, difference_tests, draws_interval, null_of
+from portrayal.measure.agency_estimates import (
+    common,
+    difference_tests,
+    draws_interval,
+    explained,
+    null_of,
+)
 from portrayal.measure.agency_places import Place, places
 from portrayal.measure.agency_texts import AgencyTexts
 from portrayal.measure.scope import Scope
@@ -42,7 +48,7 @@ def _of_group(
     mean = float(place.observed.means(members)[0])
     drawn = place.drawn.means(members)[:, 0]
     null = place.null.means(members)[:, 0]
-    n_clusters = int(place.clusters @ members[:, 0])
+    n_clusters = int(place.units.count(members)[0])
     n_units = float(place.observed.count.sum(axis=0) @ members[:, 0])
     for statistic, (start, slope) in STATISTICS.items():
         more: dict[str, Any] = {"group": group, "n_units": n_units, "n_clusters": n_clusters}
@@ -53,16 +59,17 @@ def _of_group(
             continue
         value = start + slope * mean
         told = bool(group)
-        yield Estimate(
+        found = Estimate(
             value=value,
             interval=draws_interval(start + slope * drawn, n_clusters, place, scope),
-            null=null_of(start + slope * null, scope) if told else None,
+            null=null_of(start + slope * null, place, scope) if told else None,
             tests=difference_tests(value, start + slope * drawn, start + slope * null, n_clusters)
             if told
             else (),
             details={"untold_sentences": place.untold} if not told else {},
             **base,
         )
+        yield explained(found, drawn, n_clusters, place, tested=told)
 
 
 AGENCY_SHARE = Component(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import OptionError
+from portrayal.measure.agency_blocks import ALIKE, STRATUM, WITHIN
 from portrayal.measure.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
@@ -25,6 +26,8 @@ ORIGINAL = "original"
 """The condition of prompts that add nothing."""
 HUMAN = "human"
 """The model of texts that people wrote."""
+EACH = "text"
+"""What is given in place of a column to take each text as a cluster of its own."""
 STRATA = ("occupation", "department")
 """Strata of the published prompts, used where the user names none."""
 PER_RUN = 10
@@ -49,16 +52,18 @@ class AgencyTexts:
     attributes, values
         Names of the group columns, and the labels of each.
     clusters
-        What is resampled: "prompt", or "text" where the texts name no prompt.
+        What is resampled: "prompt", "text" where the texts name no prompt, or the column asked for.
     model, task, condition
         Codes, shape (n_texts,).
     stratum
         Code of the stratum; -1 where a text has none.
     group
         Codes of the values of each attribute, shape (n_texts, n_attributes).
-    cluster, run, block
-        The independent unit of each text, the run (repetition of all prompts) it belongs to, and
-        the block in which groups are exchangeable: prompts alike but for group and name.
+    cluster, run
+        The independent unit of each text, and the run (repetition of all prompts) it belongs to.
+    blocks
+        Blocks in which groups may be exchangeable, by name and the finest first, each of shape
+        (n_texts,); see `portrayal.measure.agency_blocks`.
     outcome
         Index into `OUTCOMES`; an annotation that failed counts as "failed".
     gap
@@ -83,7 +88,7 @@ class AgencyTexts:
     group: IntArray
     cluster: IntArray
     run: IntArray
-    block: IntArray
+    blocks: Mapping[str, IntArray]
     outcome: IntArray
     gap: Mapping[str, FloatArray]
     told: Mapping[str, FloatArray]
@@ -155,6 +160,7 @@ def agency_texts(
     group: Sequence[str],
     stratum: str | None,
     tasks: Mapping[str, str] = MappingProxyType({}),
+    cluster: str | None = None,
 ) -> AgencyTexts:
     """Read a run with its agency annotations.
 
@@ -170,6 +176,9 @@ def agency_texts(
         Stratum by which tables are split; None takes occupation or department.
     tasks
         Other spellings of tasks, casefolded.
+    cluster
+        Stratum whose values are the independent units; "text" takes each text as one, None the
+        prompts. A text without a value is a unit of its own.
 
     Returns
     -------
@@ -198,11 +207,12 @@ def agency_texts(
     task, task_labels = _coded(named_tasks)
     condition, condition_labels = _coded(conditions)
     n = len(about)
-    cluster = _coded(rows["prompt_id"])[0] if by_prompt else np.arange(n)
-    coarse = list(zip(named_tasks, conditions, strata, strict=True))
-    fine = [_alike(each, group) for each in about]
+    unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
+    coarse = _coded_any(list(zip(named_tasks, conditions, strata, strict=True)))
+    within = {} if cluster in (None, EACH) else {WITHIN: clusters}
+    moved = (*group, "name", *((cluster,) if cluster else ()))
+    alike = {ALIKE: _coded_any([_alike(each, moved) for each in about])} if by_prompt else {}
     cell = list(zip(*columns, strict=True))
-    block = _coded_any(fine if by_prompt and _mixes(fine, cell) else coarse)
     runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
     n_cells = len(set(cell))
     named = [label for label in stratum_labels if label]
@@ -213,15 +223,15 @@ def agency_texts(
         strata=tuple(named),
         attributes=tuple(group),
         values=tuple(labels for _, labels in codes),
-        clusters="prompt" if by_prompt else "text",
+        clusters=unit,
         model=model,
         task=task,
         condition=condition,
         stratum=stratum_code - int(len(named) < len(stratum_labels)),
         group=np.stack([code for code, _ in codes], axis=1),
-        cluster=cluster,
+        cluster=clusters,
         run=_runs(runs, np.stack([model, task, condition], axis=1), n_cells),
-        block=block,
+        blocks={**within, **alike, STRATUM: coarse},
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
         gap={name: found[0] for name, found in counts.items()},
         told={name: found[1] for name, found in counts.items()},
@@ -302,16 +312,23 @@ def _stratum(strata: Mapping[str, str], names: Sequence[str]) -> str | None:
     return next((strata[name] for name in names if name in strata), None)
 
 
-def _alike(strata: Mapping[str, str], group: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((k, v) for k, v in sorted(strata.items()) if k not in (*group, "name"))
+def _alike(strata: Mapping[str, str], moved: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((k, v) for k, v in sorted(strata.items()) if k not in moved)
 
 
-def _mixes(blocks: Sequence[Any], cell: Sequence[Any]) -> bool:
-    """Whether most texts lie in a block that holds several groups."""
-    groups: dict[Any, set[Any]] = {}
-    for block, own in zip(blocks, cell, strict=True):
-        groups.setdefault(block, set()).add(own)
-    return 2 * sum(len(groups[block]) > 1 for block in blocks) > len(blocks)
+def _clusters(
+    column: str | None, prompts: Sequence[str] | None, about: Sequence[Mapping[str, str]]
+) -> tuple[str, IntArray]:
+    """What the independent units are called, and the unit of each text."""
+    each = np.arange(len(about))
+    if column is None:
+        return ("text", each) if prompts is None else ("prompt", _coded(prompts)[0])
+    if column == EACH:
+        return "text", each
+    if not any(column in own for own in about):
+        raise OptionError(f"--cluster {column}: no text has a value for it.")
+    named = [own.get(column, i) for i, own in enumerate(about)]
+    return column, _coded_any(named)
 
 
 def _coded(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:

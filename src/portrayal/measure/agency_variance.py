@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.measure.agency_estimates import (
     common,
+    explained,
     null_of,
     permutation_test,
     variance_interval,
@@ -130,14 +131,15 @@ def _one(
     """One estimate: the mean variance of these runs."""
     value = float(scores.observed[runs].mean())
     noise, null = scores.noise[:, runs].mean(axis=1), scores.null[:, runs].mean(axis=1)
-    shuffled = null_of(null, scope)
+    shuffled = null_of(null, place, scope)
     if shuffled is not None:
         details |= {"null_mean": shuffled.value, "excess": value - shuffled.value}
     base = common(place, NAME, "variance", SOURCE, scope)
     if place.n_runs > 1:
         base["strata"] |= {"run": run}
-    n_clusters = int(place.clusters.sum())
-    return Estimate(
+    whole = np.ones((len(place.cells), 1))
+    n_clusters = int(place.units.count(whole)[0])
+    found = Estimate(
         group={"attribute": name},
         value=value,
         interval=variance_interval(value, noise, n_clusters, place, scope),
@@ -148,6 +150,7 @@ def _one(
         details=details,
         **base,
     )
+    return explained(found, noise, n_clusters, place)
 
 
 def _same_order(place: Place, members: FloatArray) -> float:

@@ -1,9 +1,9 @@
 """Agency: the head of an agency report in plain words, and what it rests on."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.report import asked
 from portrayal.report import formats as fmt
 from portrayal.report.figures.agency.order import order_words
@@ -25,7 +25,7 @@ from portrayal.report.figures.agency.series import (
 )
 from portrayal.report.figures.figure import Table
 from portrayal.report.inert import short
-from portrayal.report.view import View, is_sure
+from portrayal.report.view import SURE, View, is_sure, q_of
 
 MOST = 12
 MOST_REASONS = 3
@@ -105,6 +105,7 @@ def _variances(view: View, where: Where) -> list[Sentence]:
         if p is not None
         else "Shuffled groups all give the same, so there is no test."
     )
+    evidence += _reason(first)
     second = next(
         (
             e
@@ -133,7 +134,8 @@ def _difference(view: View, where: Where, own: list[Estimate]) -> Sentence:
     sure = [e for e in own if is_sure(e)]
     e = max(sure or own, key=lambda each: abs(each.value or 0.0))
     upper, _, lower = group_name(e.group).partition(" − ")
-    if (e.value or 0.0) < 0:
+    turned = (e.value or 0.0) < 0
+    if turned:
         upper, lower = lower, upper
     size = points(abs(e.value or 0.0), signed=False)
     headline = (
@@ -142,21 +144,62 @@ def _difference(view: View, where: Where, own: list[Estimate]) -> Sentence:
         if e.value
         else f"{called(where)}: texts about {upper} and {lower} people have the same ratio gap"
     )
-    several = f", the largest of {len(own)} differences" if len(own) > 1 else ""
     evidence = (
-        f"{fmt.level(view.level)} interval {span(e.interval)}; with groups shuffled "
-        f"{span(e.null)}{several}.{_beside(view, where, e)}"
+        f"{fmt.level(view.level)} interval {_span(e.interval, turned)}; with groups shuffled "
+        f"{_span(e.null, turned)}{_chosen(own, sure)}.{_reason(e)}{_unsure(e)}"
+        f"{_beside(view, where, e, turned)}"
     )
     return Sentence(headline, evidence, bool(sure))
 
 
-def _beside(view: View, where: Where, e: Estimate) -> str:
+def _chosen(own: list[Estimate], sure: list[Estimate]) -> str:
+    """Among which differences the one that is said is the largest."""
+    if len(own) < 2:
+        return ""
+    if not sure:
+        return f", the largest of {len(own)} differences, none of which can be told from 0"
+    of = "the only one" if len(sure) == 1 else f"the largest of the {len(sure)}"
+    return f", {of} of {len(own)} differences that can be told from 0"
+
+
+def _span(bounds: Interval | Null | None, turned: bool) -> str:
+    """Bounds of a difference, or of the same with its groups in the other order."""
+    if bounds is None or not turned:
+        return span(bounds)
+    return span(replace(bounds, low=-bounds.high, high=-bounds.low))
+
+
+def _reason(e: Estimate) -> str:
+    """Why there is no interval, or no test."""
+    kinds = (("interval", NO_INTERVAL), ("test", NO_TEST))
+    why = [f"No {what}: {e.instruments[key]}." for what, key in kinds if key in e.instruments]
+    return "".join(f" {short(each, 240)}" for each in why)
+
+
+def _unsure(e: Estimate) -> str:
+    """What keeps a difference from being told from 0 where its own interval leaves out 0."""
+    q, bounds = q_of(e), e.interval
+    if bounds is None or q is None or bounds.low <= 0.0 <= bounds.high or is_sure(e):
+        return ""
+    if q >= SURE:
+        return (
+            f" The interval leaves out 0, but q over all differences that were looked at is "
+            f"{fmt.probability(q)}, so it is not told from chance."
+        )
+    return " The interval leaves out 0, but shuffled groups lie as far apart."
+
+
+def _beside(view: View, where: Where, e: Estimate, turned: bool) -> str:
     second = [
         b
         for b in at(of(view, "agency_gap", stratum=ALL, masking=other(view)), where)
         if b.group == e.group and b.value is not None
     ]
-    return "".join(f" {_cap(other(view))}: {points(b.value)} ({span(b.interval)})." for b in second)
+    sign = -1.0 if turned else 1.0
+    return "".join(
+        f" {_cap(other(view))}: {points(sign * (b.value or 0.0))} ({_span(b.interval, turned)})."
+        for b in second
+    )
 
 
 def _cap(word: str) -> str:
@@ -205,6 +248,10 @@ def _limits(view: View) -> str:
             for reason, n in e.exclusions.items():
                 left[reason] = left.get(reason, 0) + n
     parts += [f"{n:,} texts left out: {reason}" for reason, n in left.items()]
+    bare = [e for e in own if NO_INTERVAL in e.instruments]
+    if bare:
+        why = short(bare[0].instruments[NO_INTERVAL], 200)
+        parts.append(f"{len(bare)} of {len(own)} differences have no interval ({why})")
     parts.append(
         "agentic is not better than communal; the audit asks whether groups are told apart"
     )
@@ -215,6 +262,8 @@ def _instruments(view: View) -> tuple[str, ...]:
     first = next(iter(view.estimates), None)
     name = first.instruments.get("classifier", "") if first is not None else ""
     unit = "prompts" if view.note.get("cluster_unit") == "prompt" else "texts"
+    if column := view.options.get("cluster"):
+        unit = "texts" if column == "text" else f"values of {short(str(column), 40)}"
     return (
         f"Sentences were classified by {short(name, 80)}. It errs, and not alike for all kinds of "
         "sentences; portrayal score agency measures it on labelled sentences of yours.",
@@ -222,7 +271,8 @@ def _instruments(view: View) -> tuple[str, ...]:
         "them. Masked sentences hide them; where masked and unmasked results differ, part of the "
         "unmasked one is the classifier’s reading of gender or race words.",
         f"Every interval resamples {unit}. Groups of few first names can differ because of the "
-        "names: other names may give other differences.",
+        "names: other names may give other differences. --cluster with the column "
+        "of the names takes each name as a unit.",
         "Every sentence is called agentic or communal, also one that is neither; levels therefore "
         "depend on the classifier more than differences do.",
     )

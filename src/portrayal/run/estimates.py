@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
 
 ESTIMATES = "estimates.parquet"
 _MAPS = ("strata", "group", "exclusions", "details", "instruments")
@@ -108,7 +108,8 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
     Columns: `study, measure, statistic, unit`, the strata and group attributes by their names,
     `value, low, high, interval_method, paper_low, paper_high, paper_method, null, null_low,
     null_high, null_method, p, q, p_method, paper_p, n_texts, n_units, n_clusters, undefined`, the
-    details by their names, and `source`. Missing is null.
+    details by their names, and `source`. Missing is null. Where a value has no interval or test
+    and says why, the reason stands in `interval_method` or `p_method` after "none: ".
 
     Raises
     ------
@@ -148,7 +149,7 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         "value": _finite(estimate.value),
         "low": _finite(interval.low),
         "high": _finite(interval.high),
-        "interval_method": interval.method or None,
+        "interval_method": interval.method or _why(estimate, NO_INTERVAL),
         "paper_low": _finite(paper.low),
         "paper_high": _finite(paper.high),
         "paper_method": paper.method or None,
@@ -158,7 +159,7 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         "null_method": null.method or None,
         "p": _finite(first.p),
         "q": _finite(first.q),
-        "p_method": first.method or None,
+        "p_method": first.method or _why(estimate, NO_TEST),
         "paper_p": _finite(next((t.p for t in estimate.tests if "Altman" in t.method), None)),
         "n_texts": estimate.n_texts,
         "n_units": estimate.n_units,
@@ -167,6 +168,12 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         **{name: _finite(value) for name, value in estimate.details.items()},
         "source": estimate.source,
     }
+
+
+def _why(estimate: Estimate, what: str) -> str | None:
+    """Why an estimate has no interval or test, where it says so."""
+    reason = estimate.instruments.get(what)
+    return f"none: {reason}" if reason else None
 
 
 def _finite(value: float | None) -> float | None:

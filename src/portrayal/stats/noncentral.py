@@ -17,7 +17,9 @@ def noncentral_variance(variance: float, noise: npt.ArrayLike, level: float) -> 
     the true ones. Replicates of the noise alone, the variance of resampled means about the
     estimated ones, have mean s² and spread like s² χ²/ν, so ν = 2 s⁴ / Var; with equally sure means
     ν is the number of groups less one. Then ν V / s² is noncentral chi-square with noncentrality
-    ν σ² / s², and the bounds are the σ² under which V lies at either tail.
+    ν σ² / s², and the bounds are the σ² under which V lies at either tail. A V below s² says no
+    more of σ² than V = s² does, so the upper bound is that of the larger of the two; else groups
+    that happen to agree would give an interval without width.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ def noncentral_variance(variance: float, noise: npt.ArrayLike, level: float) -> 
         return float("nan"), float("nan")
     nu = 2.0 * size**2 / spread
     at = nu * variance / size
-    bounds = (_noncentrality(at, nu, 1.0 - tail), _noncentrality(at, nu, tail))
+    bounds = (_noncentrality(at, nu, 1.0 - tail), _noncentrality(max(at, nu), nu, tail))
     return bounds[0] * size / nu, bounds[1] * size / nu
 
 

@@ -13,6 +13,7 @@ from portrayal.annotate.agency_rows import agency_settings
 from portrayal.collect.fields import TextFields
 from portrayal.errors import OptionError
 from portrayal.measure.agency_texts import (
+    EACH,
     MASKED,
     UNMASKED,
     AgencyTexts,
@@ -52,6 +53,9 @@ class AgencyOptions(Options):
         Columns that say whom a text is about; none takes those of `GROUP` that the texts have.
     stratum
         Column by which tables are split; None takes occupation or department.
+    cluster
+        Column whose values are the independent units, such as "name"; "text" takes each text, None
+        the prompts.
     min_group
         Texts of each group that a stratum needs; 0 needs none (Appendix C takes 10).
     per_stratum
@@ -65,6 +69,9 @@ class AgencyOptions(Options):
     unmasked: bool = option(False, "Put the result of sentences as they stand first.")
     group: tuple[str, ...] = option((), "Column of the groups to compare; may be repeated.")
     stratum: str | None = option(None, "Column by which tables are split.")
+    cluster: str | None = option(
+        None, "Column whose values are resampled and shuffled as units; text: each text."
+    )
     min_group: int = option(0, "Texts of each group that a stratum needs.")
     per_stratum: int = option(0, "Texts drawn of each group and stratum; 0 takes all.")
 
@@ -79,12 +86,27 @@ class AgencyOptions(Options):
                 f"there is no classifier {self.classifier!r}: expected linear, lexicon, sentiment, "
                 "the folder of a trained model, or llm:PROVIDER:MODEL."
             )
+        if self.cluster in self.group:
+            raise OptionError(
+                f"--cluster {self.cluster} is a group: texts of one group are no unit to resample. "
+                "Name a column with more values, such as the person's name."
+            )
         if len(set(self.group)) < len(self.group):
             raise OptionError(f"a group is named twice: {', '.join(self.group)}.")
 
     def text_fields(self, fields: TextFields) -> TextFields:
-        """Return the study's fields and the columns of groups and stratum."""
-        return fields.with_strata(*self.group, *((self.stratum,) if self.stratum else ()))
+        """Return the study's fields and the columns of groups, stratum and clusters."""
+        return fields.asking(self.asked)
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """Columns that are asked for, with the option that names each."""
+        asked = dict.fromkeys(self.group, "--group")
+        if self.stratum:
+            asked.setdefault(self.stratum, "--stratum")
+        if self.cluster and self.cluster != EACH:
+            asked.setdefault(self.cluster, "--cluster")
+        return asked
 
     @property
     def primary(self) -> str:
@@ -127,6 +149,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
         group=options.group or _default_group(prompt_strata(run).values()),
         stratum=options.stratum,
         tasks=TASKS,
+        cluster=options.cluster,
     )
     return balanced(texts, options.per_stratum, options.min_group, options.seed)
 

@@ -145,6 +145,6 @@ def legend(first: str, second: str, *, difference: bool) -> tuple[tuple[str, str
         ("dot", f"{first}, with its interval: can be told from {what}"),
         ("ring", f"{first}: cannot be told from {what}"),
         ("diamond", second),
-        ("band", "null range: groups shuffled among texts alike but for group and name"),
+        ("band", "null range: groups shuffled among texts that are alike"),
         ("tick", "published models"),
     )
