@@ -11,6 +11,7 @@ from portrayal import __version__, registry
 from portrayal.annotate import annotate_run
 from portrayal.annotate.label import LABELERS, labelling_of_run
 from portrayal.asking import Asking, ask_model
+from portrayal.classifying import Classifying, classifying_of_options
 from portrayal.collect import import_texts
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
@@ -46,6 +47,7 @@ def audit(
     shard_rows: int = SHARD_ROWS,
     report: bool = True,
     labeler_settings: Mapping[str, Any] | None = None,
+    classifier_settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     say: Say | None = None,
     **options: Any,
@@ -88,6 +90,9 @@ def audit(
     labeler_settings
         How a labeling model is asked: fields of `portrayal.annotate.label.LabelAsking`, such as
         `base_url`, `budget` or `confirm`. Who labels is among the options.
+    classifier_settings
+        How a model that classifies sentences ("llm:…") is asked: `base_url`, `budget` and what else
+        `portrayal.classifying.SETTINGS` names.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
@@ -106,6 +111,7 @@ def audit(
     chosen: Study = registry.get("studies", study)
     choice = _options(chosen, options)
     labelling = labelling_of_options(choice, labeler_settings)
+    classifying = classifying_of_options(choice, classifier_settings)
     check_count("workers", workers, minimum=1)
     check_count("shard_rows", shard_rows, minimum=1)
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
@@ -117,6 +123,7 @@ def audit(
     loading = {"shard_rows": shard_rows, "replace": replace}
     with run.lock():
         labelling = labelling and labelling.ready(run)
+        classifying = classifying and classifying.ready(run)
         if chosen.pair_field is not None:
             _collect_reference(
                 run, chosen, reference, {**paired, **_mapping(reference_columns)}, loading, tell
@@ -126,7 +133,7 @@ def audit(
             _ask(run, chosen, about_pairs(run, chosen, asking), tell)
         _collect(run, chosen, choice, texts, mapping, preset, loading, tell)
         work = {"workers": workers, "executor": executor, "progress": progress}
-        annotations = _annotate(run, chosen, choice, labelling, work, tell)
+        annotations = _annotate(run, chosen, choice, (labelling, classifying), work, tell)
         fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
         _measure(run, chosen, annotations, choice, fitted, tell)
         write_datasheet(run, run.datasheet_path)
@@ -219,15 +226,19 @@ def _annotate(
     run: Run,
     study: Study,
     options: Options,
-    labelling: Labelling | None,
+    asked: tuple[Labelling | None, Classifying | None],
     work: Mapping[str, Any],
     tell: Say,
 ) -> list[Stage]:
     def embed() -> str:
         return str(annotate_run(run, LABELERS["embedded"], **work).note()["annotator"])
 
+    labelling, classifying = asked
+    every = study.annotations(run, options)
+    if classifying is not None:
+        every = classifying.answered(run, every, tell)
     stages = []
-    for wanted in study.annotations(run, options):
+    for wanted in every:
         if labelling is not None and wanted.name == labelling.annotator:
             stages.append(run.annotations(labelling.label(run, embed, tell)))
             continue

@@ -1,15 +1,113 @@
 """Commands that train and score agency classifiers: parse, call, print."""
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from portrayal import cli_ask, show_agency
+from portrayal import cli_ask, show, show_agency, show_ask
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from portrayal.annotate.agency import AgencyClassifier
+    from portrayal.annotate.agency.labelled import Labelled
+    from portrayal.collect.ask import AskCallback
+    from portrayal.collect.replies import Reply
+    from portrayal.records import Prompt
 
 train_app = typer.Typer(help="Train a classifier on labelled sentences.", no_args_is_help=True)
 
 DEFAULT = ("lexicon", "sentiment", "linear")
+
+ClassifierBaseUrl = Annotated[
+    str | None,
+    typer.Option(help="Address of the server of an llm:server: classifier; default --base-url."),
+]
+ClassifierParameter = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="An llm: classifier's temperature, max_tokens, …."),
+]
+ClassifierBudget = Annotated[
+    str | None, typer.Option(help='Stop the llm: classifier before "5 USD" or "2M tokens".')
+]
+ClassifierPrice = Annotated[
+    str | None, typer.Option(help='Its US dollars per million tokens in and out, "0.25/2".')
+]
+
+
+def classifier_settings(
+    specs: "Sequence[str | None]",
+    base_url: str | None = None,
+    parameter: list[str] | None = None,
+    budget: str | None = None,
+    price: str | None = None,
+    *,
+    yes: bool = False,
+    prefix: str = "--classifier-",
+    **limits: Any,
+) -> dict[str, Any]:
+    """Return how the options of a command ask a classifying model, as `classifying_of` takes it."""
+    if not any(spec and spec.startswith("llm:") for spec in specs):
+        given = {"base-url": base_url, "parameter": parameter, "budget": budget, "price": price}
+        for name, value in given.items():
+            if value:
+                raise OptionError(
+                    f"{prefix}{name} says nothing without a classifier llm:PROVIDER:MODEL."
+                )
+        return {}
+    if base_url and not any(spec and spec.startswith("llm:server:") for spec in specs):
+        raise OptionError(f"{prefix}base-url is for a classifier llm:server:MODEL.")
+    return {
+        "base_url": base_url,
+        "parameters": cli_ask.parameters_of(parameter),
+        "budget": budget,
+        "price": price,
+        "confirming": partial(cli_ask.confirmation, yes),
+        **limits,
+    }
+
+
+def asks(spec: str | None) -> bool:
+    """Whether a classifier is a model that is asked."""
+    return spec is not None and spec.startswith("llm:")
+
+
+@dataclass(frozen=True)
+class ClassifierHow(cli_ask.OptionGroup):
+    """How a command asks a classifying model, as its options say."""
+
+    classifier_base_url: ClassifierBaseUrl = None
+    classifier_parameter: ClassifierParameter = None
+    classifier_budget: ClassifierBudget = None
+    classifier_price: ClassifierPrice = None
+
+    def settings(
+        self,
+        specs: "Sequence[str | None]",
+        how: cli_ask.How,
+        progress: "AskCallback | None" = None,
+    ) -> dict[str, Any]:
+        """Return how to ask the classifying models, as `classifying_of` takes it.
+
+        The pace is `how`'s, and so is the address of a server without one of its own.
+        """
+        served = any(spec and spec.startswith("llm:server:") for spec in specs)
+        return classifier_settings(
+            specs,
+            self.classifier_base_url or (how.base_url if served else None),
+            self.classifier_parameter,
+            self.classifier_budget,
+            self.classifier_price,
+            yes=how.yes,
+            concurrency=how.concurrency,
+            rpm=how.rpm,
+            tpm=how.tpm,
+            progress=progress,
+        )
 
 
 @train_app.callback()
@@ -76,7 +174,17 @@ def score(
             "llm:PROVIDER:MODEL[:FORM]; repeatable. Default: the first three."
         ),
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder in which the answers of llm: classifiers are kept.")
+    ] = None,
     base_url: cli_ask.BaseUrl = None,
+    parameter: cli_ask.Parameter = None,
+    concurrency: cli_ask.Concurrency = 16,
+    rpm: cli_ask.Rpm = None,
+    tpm: cli_ask.Tpm = None,
+    budget: cli_ask.Budget = None,
+    price: cli_ask.Price = None,
+    yes: cli_ask.Yes = False,
     masked: Annotated[
         bool | None,
         typer.Option("--masked/--unmasked", help="One kind of sentences only; default both."),
@@ -88,13 +196,61 @@ def score(
     json: cli_ask.Json = False,
 ) -> None:
     """Print how agency classifiers agree with labels, beside the published Table 12."""
-    from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.annotate.agency.scoring import score_all
 
     kinds = (True, False) if masked is None else (masked,)
     asked = classifier or DEFAULT
-    loaded = [load_classifier(spec, kind, base_url=base_url) for spec in asked for kind in kinds]
-    labelled = read_labelled(gold, column or ())
+    with show_ask.asking_progress(quiet=json) as answered:
+        limits: dict[str, Any] = {
+            "concurrency": concurrency,
+            "rpm": rpm,
+            "tpm": tpm,
+            "progress": answered,
+        }
+        given = (base_url, parameter, budget, price)
+        settings = classifier_settings(asked, *given, yes=yes, prefix="--", **limits)
+        labelled = read_labelled(gold, column or ())
+        tell = show.nothing if json else show.line
+        loaded = _classifiers(asked, kinds, labelled, out, settings, tell)
     scores = score_all(labelled, loaded, seed)
     show_agency.scores(scores, labelled.n_left_out, as_object=json)
+
+
+def _classifiers(
+    specs: "Sequence[str]",
+    kinds: tuple[bool, ...],
+    labelled: "Labelled",
+    out: Path | None,
+    settings: dict[str, Any],
+    tell: "Callable[[str], None]",
+) -> "list[AgencyClassifier]":
+    """Load every classifier; a model is asked about all sentences, of both kinds, at once."""
+    from portrayal.annotate.agency import load_classifier
+    from portrayal.annotate.agency.scoring import shown
+    from portrayal.classifying import classifying_of
+    from portrayal.collect.replies import kept
+    from portrayal.run import Run
+
+    models = {spec: classifying_of(spec, settings) for spec in specs}
+    if out is None and any(models.values()):
+        raise OptionError(
+            "a model's answers are kept in a folder, so that none is paid for twice: give --out."
+        )
+    loaded = [
+        load_classifier(spec, kind) for spec in specs if models[spec] is None for kind in kinds
+    ]
+    for model in filter(None, models.values()):
+        model.check()
+    for model in filter(None, models.values()):
+        folder = Run(out or Path())
+        with folder.lock():
+            model.ask(folder.path, (s for kind in kinds for s in shown(labelled, kind)), tell)
+        replies = kept(folder.path / model.kept_in)
+        loaded += [load_classifier(model.spec, kind, ask=partial(_same, replies)) for kind in kinds]
+    return loaded
+
+
+def _same(replies: "Mapping[str, Reply]", _: "Iterable[Prompt]") -> "Mapping[str, Reply]":
+    """Answer by what was asked before."""
+    return replies

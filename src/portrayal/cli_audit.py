@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from portrayal import cli_ask, cli_label, registry, show, show_ask
+from portrayal import cli_agency, cli_ask, cli_label, registry, show, show_ask
 from portrayal.errors import OptionError
 
 Columns = Annotated[
@@ -24,6 +24,7 @@ More = Annotated[
     list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
 ]
 _LABELER = {field.name for field in dataclasses.fields(cli_label.LabelerHow)}
+_CLASSIFIER = {field.name for field in dataclasses.fields(cli_agency.ClassifierHow)}
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -56,6 +57,7 @@ def _function(name: str, study: Any) -> Callable[..., None]:
     hidden |= {"form"} if "forms" not in prompts else set()
     hidden |= {"fairness"} if "fairness" not in prompts else set()
     hidden |= _LABELER if "labeler_model" not in own else set()
+    hidden |= _CLASSIFIER if "classifier" not in own else set()
     shared = [p for p in signature(_audit).parameters.values() if p.name not in (*hidden, "own")]
     taken = {p.name for p in shared}
 
@@ -121,6 +123,7 @@ def _audit(
     judge: cli_ask.Judge = None,
     batch: cli_ask.Batch = False,
     labels: cli_label.LabelerHow,
+    reads: cli_agency.ClassifierHow,
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
     column: Columns = None,
     reference_column: Annotated[
@@ -141,7 +144,8 @@ def _audit(
 
     given = _given(study, texts, reference, sample)
     labeler_model = own.get("labeler_model")
-    asked = model is not None or labeler_model is not None
+    classifier = own.get("classifier")
+    asked = model is not None or labeler_model is not None or cli_agency.asks(classifier)
     with (
         show.progress(quiet=json or asked) as advance,
         show_ask.asking_progress(quiet=json or not asked) as answered,
@@ -168,6 +172,7 @@ def _audit(
             preset=preset,
             replace=replace,
             labeler_settings=labels.settings(labeler_model, how, answered),
+            classifier_settings=reads.settings([classifier], how, answered),
             workers=(os.cpu_count() or 1) if workers is None else workers,
             progress=advance,
             say=None if json else show.line,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from portrayal import cli_ask, show, show_ask, show_mitigate
+from portrayal import cli_agency, cli_ask, show, show_ask, show_mitigate
 from portrayal.cli_audit import Columns, More
 from portrayal.errors import OptionError
 
@@ -77,6 +77,7 @@ def agency(
     column: Columns = None,
     *,
     how: cli_ask.How,
+    reads: cli_agency.ClassifierHow,
     batch: cli_ask.Batch = False,
     wait: cli_ask.Wait = None,
     json: cli_ask.Json = False,
@@ -111,6 +112,7 @@ def agency(
             classifier=classifier,
             masked=not unmasked,
             check_classifier=check_classifier,
+            classifier_settings=reads.settings((classifier, check_classifier), how, answered),
             least_similarity=least_similarity,
             level=level,
             draws=draws,

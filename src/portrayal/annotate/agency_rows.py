@@ -5,7 +5,7 @@ the two results of a run can stand side by side.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
+from portrayal.run.directory import Run
 
 Row = Mapping[str, Any]
 Work = Any
@@ -83,17 +85,15 @@ def _unmasked(settings: Mapping[str, Any]) -> Work:
 
 def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
-    from portrayal.annotate.agency import load_classifier, mask
-
-    classify = load_classifier(settings.get("classifier", "linear"), masked)
+    classify = _classifier(settings, masked=masked)
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         spans = [agency_sentences(row["text"]) for row in rows]
-        read: list[str] = []
-        for row, found, known in zip(rows, spans, strata, strict=True):
-            names = (known["name"],) if known.get("name") else ()
-            pieces = [row["text"][low:high] for low, high in found]
-            read += [mask(piece, names) for piece in pieces] if masked else pieces
+        read = [
+            piece
+            for row, known in zip(rows, strata, strict=True)
+            for piece in _pieces(row["text"], known, masked=masked)
+        ]
         agentic = classify(read)[:, 1].tolist() if read else []
         given = iter(agentic)
         return [
@@ -105,6 +105,51 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         ]
 
     return work
+
+
+def _classifier(settings: Mapping[str, Any], *, masked: bool) -> Work:
+    """Load the classifier; that of a model reads the answers which the run holds already."""
+    from portrayal.annotate import agency
+
+    spec = settings.get("classifier", "linear")
+    if "answers" not in settings:
+        return agency.load_classifier(spec, masked)
+    answers = _answers(Path(settings["run"]) / settings["answers"], settings["digest"])
+    return agency.load_classifier(spec, masked, ask=lambda _: answers)
+
+
+@lru_cache(maxsize=2)
+def _answers(folder: Path, _digest: str) -> Mapping[str, Any]:
+    from portrayal.collect.replies import kept
+
+    return kept(folder)
+
+
+def _pieces(text: str, known: Mapping[str, str], *, masked: bool) -> list[str]:
+    """The sentences of a text as the classifier is given them."""
+    from portrayal.annotate.agency import mask
+
+    names = (known["name"],) if known.get("name") else ()
+    pieces = [text[low:high] for low, high in agency_sentences(text)]
+    return [mask(piece, names) for piece in pieces] if masked else pieces
+
+
+def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
+    """Yield every sentence that an annotator of agency gives its classifier, repeated ones too.
+
+    Parameters
+    ----------
+    run
+        A run with texts; those with the outcome "ok" are read.
+    masked
+        As "agency.v1" reads them, or as "agency-unmasked.v1" does.
+    """
+    prompts = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"]).to_pylist()
+    strata = {row["prompt_id"]: dict(row["strata"]) for row in prompts}
+    for part in run.texts.parts():
+        for row in pq.read_table(part, columns=["prompt_id", "text", "outcome"]).to_pylist():
+            if row["outcome"] == "ok":
+                yield from _pieces(row["text"], strata[row["prompt_id"]], masked=masked)
 
 
 def _unset(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
@@ -132,6 +177,7 @@ AGENCY = Annotator(
     run=_unset,
     setup=_masked,
     per_shard=True,
+    in_run=True,
     schema=_SCHEMA,
     accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
 )
@@ -148,6 +194,7 @@ AGENCY_UNMASKED = Annotator(
     run=_unset_unmasked,
     setup=_unmasked,
     per_shard=True,
+    in_run=True,
     schema=_SCHEMA,
     accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
 )

@@ -35,12 +35,16 @@ class Annotator(Component):
     per_shard
         Whether that function takes all readable rows of a shard at once, with their strata, and
         returns one annotation row or exception for each; for classifiers that work in batches.
+    in_run
+        Whether `setup` is also told the directory of the run, as the setting "run"; for what was
+        asked of a model and lies there.
     """
 
     schema: pa.Schema
     accuracy: str
     setup: Callable[[Mapping[str, Any]], Callable[..., Any]] | None = None
     per_shard: bool = False
+    in_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,9 @@ def annotate_shard(
     texts = pq.read_table(source).to_pylist()
     readable = [text for text in texts if text["outcome"] == "ok"]
     known = [strata[text["prompt_id"]] for text in readable]
-    work = component.run if component.setup is None else component.setup(settings or {})
+    place = {"run": str(prompts.parent)} if component.in_run else {}
+    given = {**(settings or {}), **place}
+    work = component.run if component.setup is None else component.setup(given)
     found = work(readable, known) if component.per_shard else _each(work, readable, known)
     made = {text["text_id"]: result for text, result in zip(readable, found, strict=True)}
     empty = dict.fromkeys(component.schema.names)

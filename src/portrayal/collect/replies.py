@@ -5,7 +5,7 @@ the digest of its words, so that whatever is asked later (another round, further
 is asked twice, and a killed run continues where it was.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,7 +109,7 @@ def asker(
             raise KeyboardInterrupt
         if report.stopped == "declined":
             raise OptionError("nothing was asked: it was declined. Confirm, or give --yes.")
-        return _read(folder, {prompt.prompt_id for prompt in wanted})
+        return kept(folder, {prompt.prompt_id for prompt in wanted})
 
     return ask
 
@@ -165,13 +165,17 @@ def _hand_in(
     return report
 
 
-def _read(folder: Path, wanted: set[str]) -> dict[str, Reply]:
+def kept(folder: Path, wanted: Container[str] | None = None) -> dict[str, Reply]:
+    """Return the answers in `folder`, to these prompts or to all, by `prompt_id`; ask nothing.
+
+    What a killed collection left in its journal is not among them yet.
+    """
     import pyarrow.parquet as pq
 
     found = {}
     for part in Run(folder).texts.parts():
         for row in pq.read_table(part, columns=_COLUMNS).to_pylist():
-            if row["prompt_id"] in wanted:
+            if wanted is None or row["prompt_id"] in wanted:
                 said = row["text"] or "", row["outcome"], row["reason"] or ""
                 found[row["prompt_id"]] = Reply(*said)
     return found

@@ -71,6 +71,7 @@ def mitigate_agency(
     classifier: str = "linear",
     masked: bool = True,
     check_classifier: str | None = None,
+    classifier_settings: Mapping[str, Any] | None = None,
     least_similarity: float = 0.6,
     level: float = 0.95,
     draws: int = 2000,
@@ -107,6 +108,9 @@ def mitigate_agency(
         Which sentences are communal; see `portrayal.annotate.agency.load_classifier`.
     check_classifier
         A second classifier that had no say in the rewriting, to compare with as well.
+    classifier_settings
+        How classifiers that are models ("llm:…") are asked; see `portrayal.classifying.SETTINGS`.
+        Their answers are kept in `out`.
     least_similarity
         Texts that are less alike to what they were are listed.
     level, draws, permutations, seed
@@ -128,8 +132,10 @@ def mitigate_agency(
     passages = read_passages(source, group, stratum=stratum, columns=columns)
     if all(passage.unread for passage in passages):
         raise DataError(f"{source}: none of the {len(passages):,} texts can be read.")
-    read = _reader(classify, classifier, masked)
     folder = Run(Path(out))
+    how_asked = folder.path, classifier_settings
+    read = _reader(classify, classifier, masked, *how_asked)
+    second = check_classifier and _reader(None, check_classifier, masked, *how_asked)
     with folder.lock():
         before = first_readings(passages, read)
         ask = asker(asking, folder.path / "asked", provider=provider, retry=retry, pace=pace)
@@ -167,11 +173,9 @@ def mitigate_agency(
             "strata": _strata(passages, before, done, group, how) if per_stratum else [],
         }
         if check_classifier is not None:
-            second = _reader(None, check_classifier, masked)
             facts["check_classifier"] = check_classifier
             facts["check"] = _checked(passages, done, second, group, how).as_json()
-        facts = _finite(facts)
-        _write(folder.path, passages, before, done, found, facts)
+        _write(folder.path, passages, before, done, found, facts := _finite(facts))
     return Mitigation(folder.path, comparison, facts)
 
 
@@ -208,11 +212,22 @@ def _how(level: float, draws: int, permutations: int, seed: int) -> dict[str, An
     }
 
 
-def _reader(classify: Classify | None, spec: str, masked: bool) -> Any:
+def _reader(
+    classify: Classify | None,
+    spec: str,
+    masked: bool,
+    folder: Path,
+    settings: Mapping[str, Any] | None,
+) -> Any:
     if classify is None:
         from portrayal.annotate.agency import load_classifier
+        from portrayal.classifying import classifying_of
 
-        made = load_classifier(spec, masked)
+        asked = classifying_of(spec, settings)
+        if asked is None:
+            made = load_classifier(spec, masked)
+        else:
+            made = asked.check().classifier(folder, masked)
         classify, masked = made, made.masked
 
     def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[Reading]:

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from portrayal.errors import UnknownNameError
+from portrayal.errors import OptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    from portrayal.collect.replies import Ask
 
 FloatArray = NDArray[np.float64]
 
@@ -40,7 +43,7 @@ class AgencyClassifier(Protocol):
 
 
 def load_classifier(
-    spec: str = "linear", masked: bool = True, *, base_url: str | None = None
+    spec: str = "linear", masked: bool = True, *, ask: "Ask | None" = None
 ) -> AgencyClassifier:
     """Return a classifier by its name or folder.
 
@@ -52,13 +55,16 @@ def load_classifier(
         "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
     masked
         Whether it will be given masked sentences.
-    base_url
-        Address of an OpenAI-compatible server, for "llm:server:MODEL".
+    ask
+        What answers the prompts of "llm:…" and keeps the answers, as
+        `portrayal.collect.replies.asker` returns it; `portrayal.classifying` makes one.
 
     Raises
     ------
     UnknownNameError
         When there is no such classifier or folder.
+    OptionError
+        When a language model is named wrongly, or without `ask`.
     DataError
         When a folder or file is not what was expected.
     MissingExtraError
@@ -77,9 +83,15 @@ def load_classifier(
 
         return SentimentClassifier(masked)
     if spec.startswith("llm:"):
-        from portrayal.annotate.agency.llm import llm_classifier
+        from portrayal.annotate.agency.llm import LLMClassifier, parse_llm
 
-        return llm_classifier(spec.removeprefix("llm:"), masked, base_url=base_url)
+        model, form = parse_llm(spec)
+        if ask is None:
+            raise OptionError(
+                f"{spec} asks a language model, whose answers are paid and are kept in a folder: "
+                "use portrayal.classifying.classifying_of(spec, settings).classifier(folder)."
+            )
+        return LLMClassifier(f"llm:{model}:{form}", ask, form, masked)
     return _from_folder(spec, masked)
 
 

@@ -94,7 +94,7 @@ def score_agency(
     answer is right, it is Wilson's interval of the accuracy.
     """
     read = labelled.sentences
-    given = [mask(sentence) for sentence in read] if classifier.masked else list(read)
+    given = shown(labelled, classifier.masked)
     agentic = classifier(given)[:, 1]
     said = np.where(np.isnan(agentic), _SILENT, agentic > 0.5).astype(np.int64)
     values = _metrics(_confusion(labelled.labels, said)[None])
@@ -113,6 +113,12 @@ def score_agency(
     return AgencyScore(
         classifier.name, classifier.masked, len(read), silent, metrics, level, draws, seed
     )
+
+
+def shown(labelled: Labelled, masked: bool) -> list[str]:
+    """Return the sentences as a classifier is given them."""
+    read = labelled.sentences
+    return [mask(sentence) for sentence in read] if masked else list(read)
 
 
 def score_all(

@@ -6,7 +6,7 @@ nothing is asked twice.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +125,7 @@ def ask_labels(
     StopError, RunError, OptionError
         Saying what to do; what was answered before is kept.
     """
-    from portrayal.collect.ask import collect_texts
+    from portrayal.collect.ask import collect_texts, expecting
 
     asked = [Prompt(i, text) for i, text in {p.prompt_id: p.text for p in prompts}.items()]
     if not asked:
@@ -143,7 +143,9 @@ def ask_labels(
         budget=asking.budget,
         price=asking.price,
         retry=asking.retry,
-        confirm=_confirm(asking),
+        confirm=expecting(
+            asking.confirm, asking.model, asking.parameters, asking.price, _ANSWER_TOKENS
+        ),
         progress=asking.progress,
     )
     if report.stopped == "interrupted":
@@ -156,23 +158,6 @@ def ask_labels(
             "asked. Raise it, or set the parameter max_tokens to say how long an answer may be."
         )
     return report
-
-
-def _confirm(asking: LabelAsking) -> "Callable[[CostEstimate], bool] | None":
-    """Confirm with the length of labels, where answers have no length of their own."""
-    confirm = asking.confirm
-    if confirm is None or asking.parameters.get("max_tokens"):
-        return confirm
-    from portrayal.collect.ask import Price, Usage, price_of
-
-    price = price_of(asking.model) if asking.price is None else Price.parse(asking.price)
-
-    def ask(estimate: "CostEstimate") -> bool:
-        usage = Usage(estimate.input_tokens, estimate.requests * _ANSWER_TOKENS)
-        cost = None if price is None else price.cost(usage)
-        return confirm(replace(estimate, output_tokens=usage.output_tokens, cost=cost))
-
-    return ask
 
 
 def read_labels(folder: Path, asking: LabelAsking, wanted: Iterable[str]) -> Answers:

@@ -7,6 +7,7 @@ Whoever asks in another way (a batch, a local model) records its answers in a `C
 
 from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, estimate_cost
 from portrayal.collect.ask.collection import Collection
+from portrayal.collect.ask.expected import expecting
 from portrayal.collect.ask.judge import Verdict, judge_outcome
 from portrayal.collect.ask.models import MakeProvider, provider_of, services
 from portrayal.collect.ask.outcome import answer_outcome
@@ -51,6 +52,7 @@ __all__ = [
     "collect",
     "collect_texts",
     "estimate_cost",
+    "expecting",
     "judge_outcome",
     "price_of",
     "provider_of",

@@ -64,7 +64,7 @@ class AgencyOptions(Options):
 
     permutations: int = option(500, "Replicates of the null.")
     classifier: str = option(
-        "linear", "linear, lexicon, sentiment, a trained model's folder, or llm:PROVIDER:MODEL."
+        "linear", "linear, lexicon[:FILE], sentiment, a trained folder, llm:PROVIDER:MODEL[:FORM]."
     )
     unmasked: bool = option(False, "Put the result of sentences as they stand first.")
     group: tuple[str, ...] = option((), "Column of the groups to compare; may be repeated.")
