@@ -143,6 +143,8 @@ def _audit(
     from portrayal.auditing import audit as run_audit
 
     given = _given(study, texts, reference, sample)
+    what = {"prompts": prompts, "form": form, "fairness": fairness, "judge": judge, "batch": batch}
+    _check_asked(model, samples=samples > 1, **what)
     labeler_model = own.get("labeler_model")
     classifier = own.get("classifier")
     asked = model is not None or labeler_model is not None or cli_agency.asks(classifier)
@@ -180,6 +182,16 @@ def _audit(
         )
     if json:
         show.as_json(show.run_facts(run))
+
+
+def _check_asked(model: str | None, **given: Any) -> None:
+    """Refuse options that say what a model is asked where none is."""
+    for name, value in given.items():
+        if value and model is None:
+            raise OptionError(
+                f"--{name} says what to ask a model: give --model, or leave it out. Texts that are "
+                "there say their prompts, and who is in them, by their columns."
+            )
 
 
 def _given(study: str, texts: Path | None, reference: Path | None, sample: bool) -> dict[str, Any]:

@@ -62,6 +62,13 @@ def test_a_count_of_zero_is_a_value_with_its_upper_bounds(hits) -> None:
     assert none.exclusions == {"refused": 1, "empty": 2}
 
 
+def test_an_interval_is_never_narrower_than_the_exact_one(hits) -> None:
+    for e in cue_estimates(hits, Scope("t")):
+        if e.interval is not None and e.paper_interval is not None:
+            assert e.interval.low <= e.paper_interval.low
+            assert e.interval.high >= e.paper_interval.high
+
+
 def test_zero_of_half_a_million_is_bounded_by_three_in_half_a_million() -> None:
     rows = [{"text": "Once.", "prompt": f"p{i % 50}"} for i in range(1000)]
     hits = find_cues(file_corpus(rows), cues_of(["gay"]))

@@ -226,3 +226,16 @@ def test_help_and_version(portrayal: Portrayal) -> None:
     assert portrayal("--version").ok().out.strip() == __version__
     for command in ("audit", "report", "estimates", "studies", "prompts", "reproduce", "score"):
         assert "Usage: " in portrayal(command, "--help").ok().out
+
+
+@pytest.mark.parametrize(
+    "given", [("--prompts", "mine.toml"), ("--samples", 7), ("--form", "biased"), ("--batch",)]
+)
+def test_what_a_model_is_asked_is_refused_beside_texts(
+    portrayal: Portrayal, tmp_path: Path, given: tuple[str | int, ...]
+) -> None:
+    study = "news" if given[0] == "--form" else "laissez-faire"
+    write_lines(tmp_path / "t.jsonl", [{"prompt": CEO, "text": "x"}])
+    done = portrayal("audit", study, "--texts", tmp_path / "t.jsonl", *given)
+    done.refused(f"{given[0]} says what to ask a model", "give --model")
+    assert not (tmp_path / "runs").exists()

@@ -1,7 +1,7 @@
 """Counts of cues: the share of texts that use each term, by model, domain and role."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -166,7 +166,7 @@ def _estimates(
             group={"cues": group, "cue": term, "role": role},
             value=float(counts[i]) / n if n else None,
             undefined=None if n else "no text could be read: all were refused, empty or failed",
-            interval=found.interval(i, scope) if n else None,
+            interval=_no_narrower(found.interval(i, scope), exact) if n else None,
             paper_interval=exact if n else None,
             n_texts=n,
             n_units=float(n),
@@ -176,6 +176,18 @@ def _estimates(
             instruments={**scope.instruments, "cue_list": hits.cues.name},
             source=SOURCE,
         )
+
+
+def _no_narrower(clustered: Interval | None, exact: Interval) -> Interval | None:
+    """The clustered interval, widened to the exact one, as few prompts with a term vary little."""
+    if clustered is None or (clustered.low <= exact.low and exact.high <= clustered.high):
+        return clustered
+    return replace(
+        clustered,
+        low=min(clustered.low, exact.low),
+        high=max(clustered.high, exact.high),
+        method=f"{clustered.method}, widened to Clopper–Pearson",
+    )
 
 
 CUE_COUNTS = Component(
