@@ -39,6 +39,16 @@ def test_all_answered_headlines_as_published(forms: Paired) -> None:
     assert found.tests[1].p == pytest.approx(stats.ttest_ind(other, plain).pvalue)
 
 
+def test_forms_that_do_not_differ_have_no_test_and_no_warning() -> None:
+    share = np.array([[0.1 + 0.2], [0.3]] * 3)  # equal but for rounding
+    its = level(np.hstack([share, 1 - share]), [[0.5, 0.5]] * 6)
+    table = rows([its], pair=[0, 1, 2] * 2, form=[0] * 3 + [1] * 3, forms=(PLAIN, "biased"))
+    found = one(prompt_effect(table, quick()), of="paired_distance", matched="answered", model="m")
+    assert found.value == pytest.approx(0, abs=1e-12)
+    assert not [test for test in found.tests if np.isnan(test.p)]
+    assert found.tests or "no_test" in found.instruments
+
+
 def test_the_same_headlines_must_count_under_both_forms(forms: Paired) -> None:
     found = one(
         prompt_effect(forms, quick()), of="paired_distance", matched="same headlines", model="m"

@@ -1,5 +1,6 @@
 """Prompt effect: what a prompt form changes in distances, prejudice rates and changes."""
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from portrayal.measure.paired_estimates import Column, Quantity, pair_interval
 from portrayal.measure.paired_fold import Folded, fold
 from portrayal.measure.scope import Scope
 from portrayal.measure.tally import BoolArray, FloatArray, IntArray
-from portrayal.records import ALL, Estimate, Null, Test
+from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.registry import Component
 
 NAME = "prompt_effect.v1"
@@ -171,6 +172,10 @@ def _estimate(
     tests = [Test(float(found.p[k]), ROBUST_T)]
     if made.quantity.printed and min(len(first), len(second)) > 1:
         tests.append(Test(_t_test(first, second), _T))
+    if np.isnan(tests[0].p):  # what q is made of: no other may take its place
+        common["instruments"] |= {NO_TEST: "headlines do not vary between the forms"}
+        tests = []
+    tests = [test for test in tests if not np.isnan(test.p)]
     return Estimate(
         value=float(found.value[k]),
         interval=pair_interval(found, k, scope),
@@ -187,9 +192,11 @@ def _estimate(
 
 
 def _t_test(first: FloatArray, second: FloatArray) -> float:
-    if np.ptp(first) == 0 and np.ptp(second) == 0:
+    if all(np.allclose(side, side[0], rtol=1e-12, atol=0.0) for side in (first, second)):
         return float("nan")
-    return float(stats.ttest_ind(first, second).pvalue)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a side that hardly varies is no error
+        return float(stats.ttest_ind(first, second).pvalue)
 
 
 PROMPT_EFFECT = Component(
