@@ -1,5 +1,4 @@
 import json
-import time
 
 import pytest
 
@@ -37,14 +36,3 @@ def test_spans_of_real_stories_hold_the_names(gold):
             for span in character.spans if character else ():
                 if span.kind == "name":
                     assert text[span.start : span.end] == character.name
-
-
-def test_thousands_of_stories_a_second(gold):
-    stories = [(row["text"] or "", Roles(row["subject_role"], row["object_role"])) for row in gold]
-    fastest = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for text, roles in stories:
-            extract_people(text, roles)
-        fastest = min(fastest, time.process_time() - start)
-    assert len(stories) / fastest >= 2000  # half of the aim, for slow or busy machines
