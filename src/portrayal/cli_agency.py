@@ -51,7 +51,7 @@ def classifier_settings(
     **limits: Any,
 ) -> dict[str, Any]:
     """Return how the options of a command ask a classifying model, as `classifying_of` takes it."""
-    if not any(spec and spec.startswith("llm:") for spec in specs):
+    if not any(map(asks, specs)):
         given = {"base-url": base_url, "parameter": parameter, "budget": budget, "price": price}
         for name, value in given.items():
             if value:

@@ -25,19 +25,11 @@ from portrayal.report.figures.agency.series import (
 )
 from portrayal.report.figures.figure import Table
 from portrayal.report.inert import short
+from portrayal.report.sentence import Sentence
 from portrayal.report.view import SURE, View, is_sure, q_of
 
 MOST = 12
 MOST_REASONS = 3
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence with the numbers it rests on; `clear` where chance does not explain it."""
-
-    headline: str
-    evidence: str
-    clear: bool
 
 
 @dataclass(frozen=True)

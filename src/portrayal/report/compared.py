@@ -21,6 +21,7 @@ from portrayal.report.figures.paired.series import (
     shown,
 )
 from portrayal.report.inert import short
+from portrayal.report.sentence import Sentence
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
 from portrayal.report.words import measure_title, stem
 
@@ -28,15 +29,6 @@ MOST = 12
 """Prompt effects that are put in words."""
 SHARES = ("word", "document")
 """Levels whose distance is between shares."""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence with the numbers it rests on; `clear` where chance does not explain it."""
-
-    headline: str
-    evidence: str
-    clear: bool
 
 
 @dataclass(frozen=True)
