@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from portrayal.cli import main
+from servers.openai_server import OpenAIServer
 
 QUICK = ("--draws", "100", "--permutations", "20")
 LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
@@ -141,3 +143,18 @@ def only(estimates: list[dict[str, Any]], **where: str | None) -> dict[str, Any]
     found = [e for e in estimates if {**e["strata"], **e["group"]}.items() >= where.items()]
     assert len(found) == 1, (where, len(found))
     return found[0]
+
+
+def killed_after(answers: int, server: OpenAIServer, arguments: Iterable[str], cwd: Path) -> None:
+    """Run the command until the server has answered so often (or a minute), then kill it."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "portrayal", *arguments],
+        cwd=cwd,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 60
+    while server.answered.total() < answers and time.monotonic() < until:
+        time.sleep(0.02)
+    started.kill()
+    started.wait()

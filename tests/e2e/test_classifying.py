@@ -1,18 +1,13 @@
 """A language model classifies sentences, as a user types it, against the local test server."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.conftest import QUICK, Portrayal, write_lines
+from e2e.conftest import QUICK, Portrayal, killed_after, write_lines
 from servers.openai_server import OpenAIServer
 from servers.rewriter import body
 
@@ -147,17 +142,7 @@ def test_killed_it_continues_and_asks_nothing_twice(
             given[:2] = ["mitigate", "agency"]
             given += ["--model", "server:test-model", "--base-url", server.base_url]
             given += ["--rounds", "1"]
-        started = subprocess.Popen(
-            [sys.executable, "-m", "portrayal", *given],
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        until = time.monotonic() + 60
-        while server.answered.total() < 12 and time.monotonic() < until:
-            time.sleep(0.02)
-        os.kill(started.pid, signal.SIGKILL)
-        started.wait()
+        killed_after(12, server, given, tmp_path)
         before = server.answered.total()
         assert before >= 12
         portrayal(*given).ok()

@@ -1,18 +1,13 @@
 """`portrayal mitigate agency`, as a user types it, against a server with good and bad edits."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.conftest import Portrayal
+from e2e.conftest import Portrayal, killed_after
 from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
 from servers.rewriter import BAD, Rewriter, text_of
@@ -134,17 +129,7 @@ def test_a_killed_mitigation_continues_and_pays_for_nothing_twice(
             "mitigate", "agency", "--texts", str(texts), "--out", "out", "--model", "server:m",
             "--base-url", server.base_url, "--concurrency", "2", *QUICK,
         ]  # fmt: skip
-        started = subprocess.Popen(
-            [sys.executable, "-m", "portrayal", *arguments],
-            cwd=tmp_path,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        deadline = time.monotonic() + 60
-        while server.answered.total() < 12 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        os.kill(started.pid, signal.SIGKILL)
-        started.wait()
+        killed_after(12, server, arguments, tmp_path)
         assert 12 <= server.answered.total() < N
         assert not (tmp_path / "out" / "texts.jsonl").exists()
         portrayal(*arguments).ok()
