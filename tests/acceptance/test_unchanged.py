@@ -1,0 +1,161 @@
+"""No number changes while the code is moved: every estimate against the stored ones, value by value.
+
+A change of method changes numbers on purpose; then write the stored ones anew, and say in the commit
+which measures moved and why:
+
+    python tests/acceptance/test_unchanged.py
+"""
+
+import dataclasses
+import gzip
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import portrayal
+from portrayal import registry
+
+STORED = Path(__file__).parent / "unchanged"
+QUICK: dict[str, Any] = {"report": False, "draws": 200, "permutations": 50}
+GOLD = {
+    f"{slot}_{part}": f"gold_{slot}_{part}"
+    for slot in ("subject", "object")
+    for part in ("name", "gender")
+}
+AUDITS: dict[str, tuple[str, dict[str, Any]]] = {
+    "laissez-faire-sample": ("laissez-faire", {}),
+    "news-sample": ("news", {}),
+    "agency-sample": ("agency", {}),
+    "laissez-faire-dev": ("laissez-faire", {"texts": "laissez_faire/gold_stories_dev.jsonl"}),
+    "laissez-faire-gold": (
+        "laissez-faire",
+        {"texts": "laissez_faire/gold_stories_dev.jsonl", "columns": GOLD},
+    ),
+    "news-dev": (
+        "news",
+        {
+            "texts": "news/gpt35_dev.jsonl",
+            "reference": "news/human_dev.jsonl",
+            "pair_by": "headline",
+        },
+    ),
+    "agency-bios": ("agency", {"texts": "labe/chatgpt_bios.csv"}),
+    "agency-professor": ("agency", {"texts": "labe/chatgpt_professor.csv"}),
+}
+"""Case → study and what it is given; without texts, the study's own sample."""
+
+COMMANDS = {
+    "reproduce-laissez-faire": ("reproduce", "laissez-faire", "--rows", "--json"),
+    "reproduce-news": ("reproduce", "news", "--rows", "--json"),
+    "reproduce-agency": ("reproduce", "agency", "--rows", "--json"),
+    "score-people": (
+        *("score", "people", "--json"),
+        *("--gold", "laissez_faire/gold_stories_dev.jsonl"),
+    ),
+    "score-agency": ("score", "agency", "--json", "--gold", "lac/validation.csv"),
+}
+FILES = ("texts", "reference")
+
+
+def estimates_of(case: str, find: Any, out: Path) -> list[dict[str, Any]]:
+    """Run the audit of a case; one dictionary for each estimate, NaN and infinity as words."""
+    study, given = AUDITS[case]
+    chosen = dict(given) or dict(registry.get("studies", study).sample())
+    chosen |= {name: find(chosen[name]) for name in FILES if name in given}
+    run = portrayal.audit(study, out=out, **QUICK, **chosen)
+    return [plain(dataclasses.asdict(row)) for row in run.records]
+
+
+def printed_by(case: str, find: Any) -> Any:
+    """What a command prints as JSON."""
+    words = [find(word) if "/" in word else word for word in COMMANDS[case]]
+    command = [sys.executable, "-m", "portrayal", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return plain(json.loads(done.stdout))
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON can hold it, with numbers that JSON lacks as words and maps in one order."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def differences(old: Any, new: Any, where: str = "") -> Iterator[str]:
+    """Say where two values differ; floats may differ by rounding of the last digits."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(set(old) | set(new)):
+            yield from differences(old.get(key), new.get(key), f"{where}.{key}")
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for i, (one, other) in enumerate(zip(old, new, strict=True)):
+            yield from differences(one, other, f"{where}[{i}]")
+    elif isinstance(old, float) and isinstance(new, float):
+        if not math.isclose(old, new, rel_tol=1e-9, abs_tol=1e-12):
+            yield f"{where}: {old!r} became {new!r}"
+    elif old != new and not where.endswith(("path", "file", "files")):
+        yield f"{where}: {old!r} became {new!r}"
+
+
+def named(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The estimates by what they are of, so that their order does not matter."""
+    keys = ("measure", "statistic", "strata", "group", "instruments")
+    return {json.dumps([row[key] for key in keys], sort_keys=True): row for row in rows}
+
+
+def stored(case: str) -> Any:
+    """What is stored of a case."""
+    with gzip.open(STORED / f"{case}.json.gz", "rt", encoding="utf-8") as stream:
+        return json.load(stream)
+
+
+@pytest.mark.parametrize("case", AUDITS)
+def test_no_estimate_of_an_audit_changed(case: str, shared_data: Any, tmp_path: Path) -> None:
+    old, new = named(stored(case)), named(estimates_of(case, shared_data, tmp_path / "run"))
+    assert len(old) > 10
+    found = list(differences(old, new))
+    assert not found, f"{len(found)} differences:\n" + "\n".join(found[:20])
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_no_printed_figure_changed(case: str, shared_data: Any) -> None:
+    found = list(differences(stored(case), printed_by(case, shared_data)))
+    assert not found, f"{len(found)} differences:\n" + "\n".join(found[:20])
+
+
+def test_a_change_is_seen() -> None:
+    old = {"value": 1.25, "tests": [{"p": 0.04}], "n": 3}
+    assert not list(differences(old, {"value": 1.25 + 1e-13, "tests": [{"p": 0.04}], "n": 3}))
+    new = {"value": 1.2500001, "tests": [{"p": 0.05}], "n": 4}
+    assert len(list(differences(old, new))) == 3
+
+
+def _store() -> None:
+    shared = Path(__file__).parents[3] / "shared" / "data"
+    STORED.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for case in (*AUDITS, *COMMANDS):
+            find = shared.joinpath
+            if case in AUDITS:
+                made = estimates_of(case, find, Path(folder) / case)
+            else:
+                made = printed_by(case, find)
+            path = STORED / f"{case}.json.gz"
+            with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
+                stream.write(json.dumps(made).encode())
+            print(f"{case}: {len(made)}, {path.stat().st_size:,} bytes")  # noqa: T201
+
+
+if __name__ == "__main__":
+    _store()
