@@ -14,8 +14,9 @@ import time
 from scipy import stats
 
 import portrayal
-from portrayal.report.figures.agency.order import order_words
-from portrayal.report.figures.agency.series import (
+from portrayal.report.view import View
+from portrayal.studies.agency.report.order import order_words
+from portrayal.studies.agency.report.series import (
     at,
     called,
     crossed,
@@ -26,7 +27,6 @@ from portrayal.report.figures.agency.series import (
     span,
     wheres,
 )
-from portrayal.report.view import View
 
 
 def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> None:

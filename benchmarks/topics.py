@@ -18,10 +18,8 @@ from gensim.models import LdaModel
 from portrayal.annotate.topics.bags import Bags, count_words
 from portrayal.annotate.topics.corpus import Corpus
 from portrayal.annotate.topics.engine import CHUNK
-from portrayal.annotate.topics.fit import fit_corpus
-from portrayal.annotate.topics.grid import passes_for
+from portrayal.annotate.topics.fit import TopicSettings, fit_corpus, passes_for
 from portrayal.annotate.topics.model import TopicModel
-from portrayal.annotate.topics.settings import TopicSettings
 
 VOCABULARY = 20_000
 LENGTH = 200

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from portrayal.annotate.people.model import UNSPECIFIED
+from portrayal.annotate.people.shared.model import UNSPECIFIED
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 
 DRAWS, SEED = 400, 0

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from portrayal.annotate.people import find_everyone
-from portrayal.annotate.scoring import score_people
+from portrayal.raters.people import score_people
 
 KEYS = ("name_precision", "name_recall", "gender_precision", "gender_recall")
 CASINGS: dict[str, Callable[[str], str]] = {

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from portrayal.annotate.people.everyone import Person, find_everyone, main_person
+from portrayal.annotate.people.any_text.everyone import Person, find_everyone, main_person
 
 GENDERS = {"female": "F", "male": "M", "Female": "F", "Male": "M", "Non-binary": "NB"}
 NOBODY = (None, "Unspecified")

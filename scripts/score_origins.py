@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from portrayal.annotate.people.everyone import find_everyone
+from portrayal.annotate.people.any_text.everyone import find_everyone
 
 
 def found(name: str, templates: list[str]) -> int:

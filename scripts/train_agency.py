@@ -25,9 +25,14 @@ from numpy.typing import NDArray
 
 from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.labelled import Labelled, read_labelled
-from portrayal.annotate.agency.linear import LinearClassifier, read_linear, write_linear
+from portrayal.annotate.agency.linear import (
+    LinearClassifier,
+    Scores,
+    read_linear,
+    tokens,
+    write_linear,
+)
 from portrayal.annotate.agency.linear_training import Counted, count, fit_counted
-from portrayal.annotate.agency.vocabulary import Scores, tokens
 
 NAME = "linear-lac.v1"
 OUT = Path(__file__).parents[1] / "src/portrayal/annotate/agency/linear.npz"

@@ -16,13 +16,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from portrayal.annotate.people import clean_name
-from portrayal.annotate.people.clean import story_start
-from portrayal.annotate.people.model import Roles
-from portrayal.annotate.people.names import find_people
-from portrayal.annotate.people.pair import SIGNS, WEIGHTS_FILE, rivals, weights
-from portrayal.annotate.people.rolewords import role_words
-from portrayal.annotate.people.scan import scan
-from portrayal.annotate.people.scene import look
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.shared.scan import scan
+from portrayal.annotate.people.stories.extract import story_start
+from portrayal.annotate.people.stories.names import find_people
+from portrayal.annotate.people.stories.nouns import role_words
+from portrayal.annotate.people.stories.pair import SIGNS, WEIGHTS_FILE, rivals, weights
+from portrayal.annotate.people.stories.scene import look
 
 GOLD = ("gold_subject_name", "gold_object_name")
 FOLDS, SEED = 10, 0

@@ -29,8 +29,9 @@ from people_stories import (
 from people_training import fit_choice, fit_logistic, probabilities_of
 from scipy.special import expit
 
-from portrayal.annotate.people.codes import FEATURES
-from portrayal.annotate.people.confidence import (
+from portrayal.annotate.people.shared.model import UNSPECIFIED
+from portrayal.annotate.people.stories.codes import FEATURES
+from portrayal.annotate.people.stories.confidence import (
     BOTH_SIGNS,
     GENDER_SIGNS,
     NAME_SIGNS,
@@ -38,9 +39,8 @@ from portrayal.annotate.people.confidence import (
     gender_signs,
     name_signs,
 )
-from portrayal.annotate.people.decide import SCALE
-from portrayal.annotate.people.learned import WEIGHTS_FILE
-from portrayal.annotate.people.model import UNSPECIFIED
+from portrayal.annotate.people.stories.decide import SCALE
+from portrayal.annotate.people.stories.learned import WEIGHTS_FILE
 
 PENALTY, PENALTY_THEY, WEIGHT_THEY = 4.0, 0.6, 2.6
 PENALTIES = np.array(

@@ -8,8 +8,8 @@ import numpy as np
 
 from portrayal.annotate import annotate_run
 from portrayal.measure import Scope
-from portrayal.measure.paired import SCORE, SHARE, Block, Deal, Level, Paired, Texts
-from portrayal.measure.paired_texts import pair_texts
+from portrayal.measure.pairs.reading import pair_texts
+from portrayal.measure.pairs.table import SCORE, SHARE, Block, Deal, Level, Paired, Texts
 from portrayal.records import Estimate
 from topic_run import paired_run
 

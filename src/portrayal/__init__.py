@@ -6,10 +6,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from portrayal._version import __version__
 
 if TYPE_CHECKING:
-    from portrayal.auditing import audit
+    from portrayal.pipeline.audit import audit
     from portrayal.run import Run
 
 __all__ = ["Run", "__version__", "audit", "open_run"]
@@ -24,7 +24,7 @@ def open_run(path: str) -> "Run":
 
 def __getattr__(name: str) -> Any:
     if name == "audit":
-        from portrayal.auditing import audit
+        from portrayal.pipeline.audit import audit
 
         return audit
     if name == "Run":

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import portrayal
-from portrayal.annotate.hand import draw, readable_texts, write_sheet
+from portrayal.raters.people import draw, readable_texts, write_sheet
 
 FILE = "laissez_faire/gold_stories_dev.jsonl"
 GOLD = {

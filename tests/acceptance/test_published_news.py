@@ -1,7 +1,7 @@
 """The published figures of Fang et al. (2024), recomputed from their printed figures."""
 
+from portrayal.cli.printing import reproduction
 from portrayal.reference import published
-from portrayal.show import reproduction
 
 STUDY = "news"
 

@@ -1,6 +1,6 @@
-"""No number changes while the code is moved: every estimate against the stored ones, value by value.
+"""No number changes while code is moved: every estimate against the stored one, value by value.
 
-A change of method changes numbers on purpose; then write the stored ones anew, and say in the commit
+A change of method changes numbers on purpose: then store them again, and say in the commit
 which measures moved and why:
 
     python tests/acceptance/test_unchanged.py
@@ -154,7 +154,7 @@ def _store() -> None:
             path = STORED / f"{case}.json.gz"
             with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, 0) as stream:
                 stream.write(json.dumps(made).encode())
-            print(f"{case}: {len(made)}, {path.stat().st_size:,} bytes")  # noqa: T201
+            print(f"{case}: {len(made)}, {path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import pytest
 
 from portrayal import registry
 from portrayal.annotate import Annotator, annotate_run
-from portrayal.annotate.people_rows import LABELLED, PEOPLE
+from portrayal.annotate.people.stories.rows import LABELLED, PEOPLE
 from portrayal.errors import UnknownNameError
 from portrayal.measure import tally_stories
 from portrayal.measure.outcomes import outcomes

@@ -3,8 +3,7 @@ import pytest
 from coding.coded import CODES, book, code_all, random_codes, small_project
 from portrayal.coding import Item, Person, make_project
 from portrayal.coding.clusters import EVERYONE, cluster_codes
-from portrayal.coding.codes import read_codes
-from portrayal.coding.consensus import consensus
+from portrayal.coding.codes import consensus, read_codes
 from portrayal.errors import OptionError
 
 

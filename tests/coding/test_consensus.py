@@ -1,8 +1,7 @@
 import pytest
 
 from coding.coded import CODES, code_all, small_project
-from portrayal.coding.codes import read_codes
-from portrayal.coding.consensus import consensus
+from portrayal.coding.codes import consensus, read_codes
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from coding.raters import TEXT, project
 from portrayal.coding import Item, codebook, make_project
 from portrayal.coding.codes import write_codes
-from portrayal.coding.exports import CODES, SHEET, export_codes, export_sheets
+from portrayal.coding.files import CODES, SHEET, export_codes, export_sheets
 from portrayal.errors import DataError
 
 

@@ -3,8 +3,7 @@ import pytest
 from coding.coded import CODES, code_all, random_codes, small_project
 from portrayal.coding import Codebook, Field, Item, make_project
 from portrayal.coding.codes import read_codes, write_codes
-from portrayal.coding.exports import export_codes
-from portrayal.coding.imports import import_codes
+from portrayal.coding.files import export_codes, import_codes
 from portrayal.errors import DataError, OptionError
 
 

@@ -4,11 +4,10 @@ import re
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.annotate.label import LabelAsking
+from portrayal.annotate.people.labeler import LabelAsking
 from portrayal.coding import Codebook, Field, Item, make_project
-from portrayal.coding.coders import coder_notes
 from portrayal.coding.codes import read_codes
-from portrayal.coding.llm import code_by_model, coder_prompt, rater_of, read_answer
+from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
 from portrayal.errors import OptionError
 from servers.openai_server import OpenAIServer
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from portrayal.coding.paradoxes import paradoxes
-from portrayal.coding.ratings import Ratings
+from portrayal.coding.ratings import Ratings, paradoxes
 
 
 def ratings(table, *more):

@@ -1,6 +1,6 @@
 """Personal codes: told apart, forgiving to the typist, kept as hashes alone."""
 
-from portrayal.coding.personal import hashed, is_code, make_code, matches
+from portrayal.coding.project import hashed, is_code, make_code, matches
 
 
 def test_a_code_matches_however_it_is_typed_and_no_other_does() -> None:

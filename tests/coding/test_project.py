@@ -4,14 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.coding import (
-    Item,
-    Person,
-    codebook,
-    make_project,
-    open_project,
-    project_folder,
-)
+from portrayal.coding import Item, Person, codebook, make_project, open_project, project_folder
 from portrayal.errors import DataError, OptionError, RunError
 
 ITEMS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import portrayal
-from portrayal.asking import Asking
+from portrayal.collect.ask.asking import Asking
 from portrayal.collect.promptfile import prompts_to_csv
 from portrayal.studies.agency import prompts
 

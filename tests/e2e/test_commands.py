@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import LABELS, QUICK, Portrayal, only, write_lines
-from portrayal import __version__
+from portrayal._version import __version__
 
 CEO = "Write a story, 100 words or less, of an American CEO who oversees an IPO."
 

@@ -23,9 +23,9 @@ def _start(out: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
     script = folder / "start.py"
     script.write_text(
         "import sys\n"
-        "import portrayal.auditing\n"
+        "import portrayal.pipeline.audit\n"
         "from portrayal.cli import main\n"
-        f"portrayal.auditing.audit.__kwdefaults__['shard_rows'] = {FEW}\n"
+        f"portrayal.pipeline.audit.audit.__kwdefaults__['shard_rows'] = {FEW}\n"
         "if __name__ == '__main__':\n"
         "    main()\n",
         encoding="utf-8",

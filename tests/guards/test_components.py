@@ -19,7 +19,7 @@ import pytest
 import portrayal
 from guards.tree import ROOT
 from portrayal import registry
-from portrayal.annotate.hand import draw, guesses_of, readable_texts, write_sheet
+from portrayal.raters.people import draw, guesses_of, readable_texts, write_sheet
 from portrayal.records import Estimate
 from portrayal.run import Run
 

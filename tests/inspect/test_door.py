@@ -23,7 +23,7 @@ def test_missing_extra_names_the_install_command() -> None:
 
 def test_nothing_else_loads_inspect() -> None:
     loaded = _python(
-        "import sys, portrayal, portrayal.cli, portrayal.auditing, portrayal.collect\n"
+        "import sys, portrayal, portrayal.cli, portrayal.pipeline.audit, portrayal.collect\n"
         "print('inspect_ai' in sys.modules)"
     )
     assert loaded.strip() == "False"

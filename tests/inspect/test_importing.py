@@ -32,8 +32,8 @@ def _texts(run: Any) -> list[dict[str, Any]]:
 def test_a_log_becomes_a_run_that_can_be_audited(
     evaluate: Callable[..., Any], tmp_path: Path, log_format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from portrayal.auditing import audit
     from portrayal.inspect import import_inspect, laissez_faire, logs
+    from portrayal.pipeline.audit import audit
 
     monkeypatch.setattr(logs, "_TOGETHER", 7)
     log = evaluate(laissez_faire(samples=5), ANSWERS, limit=4, log_format=log_format)
@@ -166,7 +166,7 @@ def test_columns_that_only_later_samples_have(
 def test_several_choices_are_several_answers(inspect_ai: Any, tmp_path: Path) -> None:
     from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
 
-    from portrayal.inspect.answers import Answer, answers_of
+    from portrayal.inspect.logs import Answer, answers_of
 
     output = ModelOutput(
         choices=[

@@ -32,8 +32,8 @@ def _metrics(log: Any, scorer: str) -> dict[str, float]:
 
 
 def test_scores_are_what_the_audit_reads(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    from portrayal.auditing import audit
     from portrayal.inspect import import_inspect, laissez_faire
+    from portrayal.pipeline.audit import audit
 
     log = evaluate(laissez_faire(samples=2), TEXTS, limit=20)
     done = import_inspect(log.location, tmp_path / "run")
@@ -118,7 +118,7 @@ def _naive(numerator: list[float], denominator: list[float], prompts: list[str])
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from("aaaabc")), min_size=2)
 )
 def test_clustered_share_is_its_definition(rows: list[tuple[int, int, str]]) -> None:
-    from portrayal.inspect.metrics import clustered_share
+    from portrayal.inspect.scorers import clustered_share
 
     numerator = [float(min(k, n)) for k, n, _ in rows]
     denominator = [float(n) for _, n, _ in rows]
@@ -138,7 +138,7 @@ def test_clustered_share_is_its_definition(rows: list[tuple[int, int, str]]) -> 
 def test_clustered_share_of_means_is_inspects_own() -> None:
     from inspect_ai.scorer import SampleScore, Score, stderr
 
-    from portrayal.inspect.metrics import clustered_share
+    from portrayal.inspect.scorers import clustered_share
 
     rng = np.random.default_rng(0)
     hits, prompts = rng.integers(0, 2, 60), [str(c) for c in rng.integers(0, 9, 60)]

@@ -75,7 +75,7 @@ def made_prompts(topic: str = "rivers") -> tuple[Prompt, ...]:
 def test_a_study_of_another_package_becomes_a_task(
     monkeypatch: pytest.MonkeyPatch, evaluate: Callable[..., Any]
 ) -> None:
-    from portrayal.inspect import prompts as module
+    from portrayal.inspect import tasks as module
     from portrayal.inspect.tasks import register_studies
 
     point = EntryPoint("river-stories", f"{__name__}:made_prompts", module.GROUP)

@@ -3,10 +3,9 @@
 import pytest
 
 import naive
-from portrayal.measure.pair_representation import pair_representation
-from portrayal.measure.representation import representation
-from portrayal.measure.scenario_likelihood import scenario_likelihood
-from portrayal.measure.subordination import subordination
+from portrayal.measure.stories.casting import scenario_likelihood
+from portrayal.measure.stories.representation import pair_representation, representation
+from portrayal.measure.stories.subordination import subordination
 from portrayal.reference import baseline
 from support import make_run, scope, story, tally
 

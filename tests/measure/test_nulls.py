@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 
 import naive
-from portrayal.measure.median_racialized import median_racialized
-from portrayal.measure.pair_roles import pair_roles
+from portrayal.measure.stories.casting import pair_roles
+from portrayal.measure.stories.subordination import subordination
+from portrayal.measure.stories.swaps import swapped_roles
+from portrayal.measure.stories.tally import GENDER_CODES
+from portrayal.measure.stories.thresholds import (
+    median_racialized,
+    swapped_above,
+    threshold_subordination,
+)
 from portrayal.measure.strata import strata
-from portrayal.measure.subordination import subordination
-from portrayal.measure.swaps import swapped_roles
-from portrayal.measure.tally import GENDER_CODES
-from portrayal.measure.threshold_subordination import threshold_subordination
-from portrayal.measure.thresholds import swapped_above
 from support import likelihoods, make_run, scope, story, tally
 
 PAIRS = (

@@ -3,10 +3,8 @@
 import pytest
 
 from paired_world import level, one, quick, rows, scores
-from portrayal.measure.group_change import group_change
-from portrayal.measure.paired import Paired
-from portrayal.measure.prejudice_change import prejudice_change
-from portrayal.measure.prejudice_rate import prejudice_rate
+from portrayal.measure.pairs.changes import group_change, prejudice_change, prejudice_rate
+from portrayal.measure.pairs.table import Paired
 
 NAN = float("nan")
 WHOLE = {"domain": "all", "source": "all", "model": "m"}

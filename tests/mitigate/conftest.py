@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from portrayal.collect.replies import Reply
+from portrayal.collect.ask.replies import Reply
 from portrayal.mitigate import Passage, Reading, read_agency
 from portrayal.records import Prompt
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mitigate.conftest import LEADS, classify
-from portrayal.asking import Asking
-from portrayal.collect.ask.batch_pace import BatchPace
-from portrayal.collect.replies import UnderWayError
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.batch.rounds import BatchPace
+from portrayal.collect.ask.replies import UnderWayError
 from portrayal.errors import OptionError
 from portrayal.mitigate import mitigate_agency
 from servers.batch_server import BatchServer

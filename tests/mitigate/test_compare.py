@@ -6,12 +6,12 @@ from statistics import mean, variance
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-
 from measure.test_agency import made
+
 from mitigate.conftest import crowd, passage
-from portrayal.measure.agency_gap import AGENCY_GAP
-from portrayal.measure.agency_share import AGENCY_SHARE
-from portrayal.measure.agency_variance import AGENCY_VARIANCE
+from portrayal.measure.agency.gap import AGENCY_GAP
+from portrayal.measure.agency.share import AGENCY_SHARE
+from portrayal.measure.agency.variance import AGENCY_VARIANCE
 from portrayal.measure.scope import Scope
 from portrayal.mitigate import compare, noise_p
 from portrayal.run.stages import fingerprint

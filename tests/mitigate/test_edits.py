@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.agency_rows import agency_sentences
+from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.mitigate import REASONS, Edit, apply_edits, read_edits
 
 TEXT = (

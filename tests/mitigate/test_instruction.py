@@ -3,7 +3,7 @@
 import pytest
 
 from mitigate.conftest import LEADS, Model, crowd, passage, read
-from portrayal.collect.replies import Reply
+from portrayal.collect.ask.replies import Reply
 from portrayal.errors import DataError
 from portrayal.mitigate import instruct, with_instruction
 from portrayal.studies.agency import prompts

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mitigate.conftest import classify, crowd
-from portrayal.asking import Asking
 from portrayal.collect.ask import Answer, Retry, TryAgainError
+from portrayal.collect.ask.asking import Asking
 from portrayal.errors import DataError, OptionError
 from portrayal.mitigate import mitigate_agency
 

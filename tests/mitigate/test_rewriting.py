@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mitigate.conftest import LEADS, WARM, Model, crowd, passage, read
-from portrayal.collect.replies import Reply
+from portrayal.collect.ask.replies import Reply
 from portrayal.mitigate import rewrite
 from portrayal.mitigate.rewriting import (
     ALL_REFUSED,

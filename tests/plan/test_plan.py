@@ -2,9 +2,9 @@
 
 import pytest
 
-from portrayal.auditing import audit
-from portrayal.collect.ask.prices import Price
+from portrayal.collect.ask.budget import Price
 from portrayal.errors import OptionError, RunError
+from portrayal.pipeline.audit import audit
 from portrayal.plan import DEFAULTS, REFERENCE, assumptions_from, output_tokens, plan, tokens_of
 from portrayal.records import Prompt
 from portrayal.run import Run

@@ -17,7 +17,7 @@ from portrayal.reference import (
     published,
     published_tables,
 )
-from portrayal.reference._files import data_file
+from portrayal.reference.shipped import data_file
 
 DATA = Path(str(data_file("README.md"))).parent
 FILES = sorted(p.relative_to(DATA).as_posix() for p in DATA.rglob("*") if p.is_file())

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.reference.index import build_index
-from portrayal.reference.matching import first_part, name_key, plain_form
+from portrayal.reference.matching import build_index, first_part, name_key, plain_form
 
 LATIN = st.text(st.characters(max_codepoint=0x24F), max_size=20)
 

@@ -9,14 +9,8 @@ import pytest
 
 import portrayal.reference as reference
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.reference import (
-    RACES,
-    mena_nhpi_table,
-    name_table,
-    name_tables,
-    race_likelihoods,
-)
-from portrayal.reference._files import data_file
+from portrayal.reference import RACES, mena_nhpi_table, name_table, name_tables, race_likelihoods
+from portrayal.reference.shipped import data_file
 
 
 def test_the_census_is_the_default_and_names_its_source() -> None:

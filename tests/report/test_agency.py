@@ -8,14 +8,14 @@ import pytest
 import portrayal
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.records import Test as TestOf
-from portrayal.report.agency import _differences, agency_head
-from portrayal.report.agency_texts import agency_reading
 from portrayal.report.figures import figures
-from portrayal.report.figures.agency.order import order_words
-from portrayal.report.figures.agency.series import group_name, is_agency, of, points, wheres
 from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.studies.agency.audit import sample
+from portrayal.studies.agency.report.head import _differences, agency_head
+from portrayal.studies.agency.report.order import order_words
+from portrayal.studies.agency.report.series import group_name, is_agency, of, points, wheres
+from portrayal.studies.agency.report.texts import agency_reading
 
 ACTS = "They founded a company and won the award."
 CARES = "They lovingly support and care for their friends."

@@ -9,7 +9,7 @@ import pytest
 from portrayal.coding import Item, Person, Sampling, codebook, make_project, sample_items
 from portrayal.coding.codes import read_codes
 from portrayal.report import write_report
-from portrayal.report.coded import section, sections, write_coding_report
+from portrayal.report.coding import section, sections, write_coding_report
 from portrayal.report.view import View
 from portrayal.run import Run
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from portrayal.report.certainty import instruments
-from portrayal.report.compared import compared, interval_table, interval_words, is_paired
 from portrayal.report.downloads import headline_rows
 from portrayal.report.view import View
 from portrayal.run import Run
+from portrayal.studies.news.report.head import compared, interval_table, interval_words, is_paired
 
 from .conftest import estimate
 from .paired_run import PLAIN, write_paired_run

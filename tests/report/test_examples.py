@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.report.examples import EACH, LONGEST, MOST, examples
 from portrayal.report.view import View
+from portrayal.studies.news.report.texts import EACH, LONGEST, MOST, examples
 
 from .paired_run import PAIRS, PLAIN, write_paired_run
 

@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable
 
-from portrayal.report.findings import findings, leads
-from portrayal.report.limits import absent_groups, cannot_say
+from portrayal.report.findings import absent_groups, cannot_say, findings, leads
 from portrayal.report.view import View
 from portrayal.run import Run
 

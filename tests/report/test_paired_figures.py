@@ -10,10 +10,19 @@ import pytest
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures import SEVERAL, Figure, build_several, figures
-from portrayal.report.figures.paired.printed import printed, printed_at, printed_effects
-from portrayal.report.figures.paired.series import base_form, forms, lexicons, places, series, shown
 from portrayal.report.view import View
 from portrayal.report.words import MEASURES, colour_of_group, colour_rules
+from portrayal.studies.news.report.series import (
+    base_form,
+    forms,
+    lexicons,
+    places,
+    printed,
+    printed_at,
+    printed_effects,
+    series,
+    shown,
+)
 
 from .paired_run import PLAIN, estimate, estimates, write_paired_run
 

@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.report import vega as module
+from portrayal.report import page as module
 
 
 @pytest.fixture

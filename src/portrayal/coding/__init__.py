@@ -9,19 +9,8 @@ from portrayal.coding.agreement import Agreement, agreement
 from portrayal.coding.characters import run_documents
 from portrayal.coding.clusters import GroupClusters, cluster_codes
 from portrayal.coding.codebook import Code, Codebook, Field, codebook
-from portrayal.coding.codes import Codes, read_codes
-from portrayal.coding.consensus import Settled, consensus
-from portrayal.coding.corpus import Corpus, file_corpus, run_corpus
-from portrayal.coding.cuecounts import cue_estimates
-from portrayal.coding.cuelist import Cue, CueList, cue_list
-from portrayal.coding.cues import CueHits, Mention, find_cues
-from portrayal.coding.documents import (
-    Counts,
-    Documents,
-    count_words,
-    places_of,
-    read_documents,
-)
+from portrayal.coding.codes import Codes, Settled, consensus, read_codes
+from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.project import (
     Item,
     Person,
@@ -32,6 +21,10 @@ from portrayal.coding.project import (
 )
 from portrayal.coding.sampling import Sampling, in_sentences, sample_items
 from portrayal.coding.words import Comparison, MarkedWord, marked_words
+from portrayal.collect.corpus import Corpus, file_corpus, run_corpus
+from portrayal.measure.cues.counts import cue_estimates
+from portrayal.measure.cues.lists import Cue, CueList, cue_list
+from portrayal.measure.cues.search import CueHits, Mention, find_cues
 
 __all__ = [
     "Agreement",

@@ -11,12 +11,19 @@ from itertools import combinations
 
 import numpy as np
 
-from portrayal.coding.codes import Codes
-from portrayal.coding.consensus import Settled, consensus
-from portrayal.coding.paradoxes import paradoxes
+from portrayal.coding.codes import Codes, Settled, consensus
 from portrayal.coding.project import Project
-from portrayal.coding.ratings import YES, BoolArray, FloatArray, Ratings, ratings_of, whole_sets
-from portrayal.coding.resampling import Parts, Resampling
+from portrayal.coding.ratings import (
+    YES,
+    BoolArray,
+    FloatArray,
+    Parts,
+    Ratings,
+    Resampling,
+    paradoxes,
+    ratings_of,
+    whole_sets,
+)
 from portrayal.coding.shares import prompts_of_items
 from portrayal.records import Interval
 from portrayal.stats import (

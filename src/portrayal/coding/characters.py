@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from portrayal.coding.corpus import SLOTS, people_parts
-from portrayal.coding.cues import role_of
 from portrayal.coding.documents import Documents, names_mask
 from portrayal.coding.project import Person
+from portrayal.collect.corpus import SLOTS, people_parts
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.cues.search import role_of
 from portrayal.records import OUTCOMES
 from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run.directory import Run

@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from portrayal.coding.codes import Codes
-from portrayal.coding.consensus import Settled, consensus
+from portrayal.coding.codes import Codes, Settled, consensus
 from portrayal.coding.project import Item, Project
 from portrayal.coding.shares import CodeShare, Share, against_others, prompts_of_items, shares
 from portrayal.errors import OptionError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.coding.codebook import Codebook
-from portrayal.coding.imports import Imported, Row, write_rows
+from portrayal.coding.files import Imported, Row, write_rows
 from portrayal.coding.project import Project
 from portrayal.errors import DataError
 from portrayal.run.stages import write_atomically

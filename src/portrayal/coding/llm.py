@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from portrayal.annotate.label import LabelAsking, LabelPrompt
-from portrayal.annotate.label.asking import ask_labels, read_labels
-from portrayal.annotate.label.repair import plain_key, read_fields
+from portrayal.annotate.people.labeler import LabelAsking, LabelPrompt
+from portrayal.annotate.people.labeler.answer import plain_key, read_fields
+from portrayal.annotate.people.labeler.asking import ask_labels, read_labels
 from portrayal.coding.codebook import Codebook
-from portrayal.coding.coders import CODERS, NOTE
 from portrayal.coding.codes import write_codes
 from portrayal.coding.project import Item, Project
 from portrayal.errors import OptionError
@@ -23,6 +22,18 @@ from portrayal.run.stages import fingerprint, write_atomically
 
 if TYPE_CHECKING:
     from portrayal.collect.ask import CollectReport
+
+
+CODERS = "coders"
+"""Folder of a project in which the answers of models are kept, one folder for each."""
+NOTE = "coder.json"
+
+
+def coder_notes(project: Project) -> list[dict[str, Any]]:
+    """Return what each model did: its rater, texts coded and failed, and what was removed."""
+    paths = sorted((project.folder / CODERS).glob(f"*/{NOTE}"))
+    return [json.loads(path.read_text("utf-8")) for path in paths]
+
 
 LONGEST_NAME = 60
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})

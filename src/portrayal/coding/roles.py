@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portrayal.coding.corpus import people_parts
 from portrayal.coding.project import Project
+from portrayal.collect.corpus import people_parts
 from portrayal.measure import ROLES, Scope
 from portrayal.measure.clustered import share_inference
 from portrayal.records import ALL, Interval

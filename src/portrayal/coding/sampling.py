@@ -20,12 +20,12 @@ from portrayal.coding.characters import (
     sentence_places,
     texts_of,
 )
-from portrayal.coding.corpus import SLOTS, run_corpus
-from portrayal.coding.cuelist import CueList, cue_list
-from portrayal.coding.cues import ELSEWHERE, find_cues, role_of
 from portrayal.coding.project import Item, Person
+from portrayal.collect.corpus import SLOTS, run_corpus
 from portrayal.errors import DataError
 from portrayal.measure import Scope
+from portrayal.measure.cues.lists import CueList, cue_list
+from portrayal.measure.cues.search import ELSEWHERE, find_cues, role_of
 from portrayal.reference import GENDERS, RACES
 from portrayal.run.directory import Run
 from portrayal.validate import check_choice, check_count

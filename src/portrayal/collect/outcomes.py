@@ -149,7 +149,7 @@ def refusal_accuracy(part: str | None = None, *, level: float = 0.95) -> Refusal
     level
         Confidence level of the Wilson intervals, a fraction.
     """
-    from portrayal.stats import wilson  # scipy takes a while to load, and collecting needs none
+    from portrayal.stats import wilson
 
     check_choice("part", part or "dev", ("dev", "held-out"))
     rows = [(row["label"], outcome_of(row["text"])) for row in labelled_outcomes(part)]

@@ -13,9 +13,15 @@ except ImportError as error:
         'Inspect AI is not installed. Install it with: pip install "portrayal[inspect]"'
     ) from error
 
-from portrayal.inspect.importing import InspectImport, import_inspect
-from portrayal.inspect.metrics import gender_shares, name_shares, outcome_shares, race_shares
-from portrayal.inspect.scorers import outcome, people
+from portrayal.inspect.logs import InspectImport, import_inspect
+from portrayal.inspect.scorers import (
+    gender_shares,
+    name_shares,
+    outcome,
+    outcome_shares,
+    people,
+    race_shares,
+)
 from portrayal.inspect.tasks import laissez_faire, portrayal_prompts
 
 __all__ = [

@@ -1,7 +1,13 @@
 """What Inspect loads through the entry point `portrayal` of its group `inspect_ai`."""
 
-from portrayal.inspect.metrics import gender_shares, name_shares, outcome_shares, race_shares
-from portrayal.inspect.scorers import outcome, people
+from portrayal.inspect.scorers import (
+    gender_shares,
+    name_shares,
+    outcome,
+    outcome_shares,
+    people,
+    race_shares,
+)
 from portrayal.inspect.tasks import laissez_faire, portrayal_prompts, register_studies
 
 __all__ = [

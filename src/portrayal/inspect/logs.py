@@ -1,8 +1,12 @@
 """Logs: which ones are meant, and their samples a few at a time."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 from inspect_ai.log import (
@@ -13,8 +17,69 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
+from inspect_ai.model import ChatMessage, ModelOutput
 
-from portrayal.errors import DataError
+from portrayal import registry
+from portrayal.collect import import_texts, outcome_of
+from portrayal.collect.fields import parse_columns
+from portrayal.collect.texts import SHARD_ROWS
+from portrayal.errors import DataError, OptionError
+from portrayal.inspect.tasks import STUDY_KEY
+from portrayal.records import Outcome
+from portrayal.run import Run
+from portrayal.studies import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer: its text, and whether it can be read."""
+
+    text: str
+    outcome: Outcome
+
+
+def answers_of(output: ModelOutput, *, failed: bool = False) -> list[Answer]:
+    """Return the answers of a model's output, one for each choice.
+
+    Parameters
+    ----------
+    output
+        What the model gave; several choices where several were asked for at once.
+    failed
+        Whether the sample ended in an error or was invalidated.
+
+    Returns
+    -------
+    list of Answer
+        At least one. "failed" for an error or where no answer was made at all, "refused" where the
+        provider's content filter stopped it; else what the audit reads from the text alone.
+    """
+    if not output.choices:
+        return [Answer(output.completion, "failed")]
+    found = []
+    for choice in output.choices:
+        text = choice.message.text
+        if failed:
+            found.append(Answer(text, "failed"))
+        elif choice.stop_reason == "content_filter":
+            found.append(Answer(text, "refused"))
+        else:
+            found.append(Answer(text, outcome_of(text)))
+    return found
+
+
+def sample_answers(sample: EvalSample) -> list[Answer]:
+    """Return the answers of a logged sample."""
+    failed = sample.error is not None or sample.invalidation is not None
+    return answers_of(sample.output, failed=failed)
+
+
+def prompt_of(asked: str | list[ChatMessage]) -> str:
+    """Return the request of a sample: its text, or what the user said in its messages."""
+    if isinstance(asked, str):
+        return asked
+    return "\n\n".join(message.text for message in asked if message.role == "user")
+
 
 _TOGETHER = 2_000  # samples held at once; the table of contents is read anew for each batch
 _UNREAD = {"attachments", "events", "events_data", "messages", "scores", "store", "timelines"}
@@ -134,3 +199,212 @@ def _order(log: Log, there: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
 
 def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
+
+
+Row = dict[str, Any]
+
+
+def write_rows(
+    copy: Path, logs: Iterable[Log], known: frozenset[str], say: Callable[[str], None]
+) -> int:
+    """Write the answers of logs as JSON lines, one sample after another.
+
+    The first line has every key that any row has, as readers learn the columns from the first rows.
+
+    Parameters
+    ----------
+    copy
+        File to write.
+    logs
+        Logs to read.
+    known
+        Ids of the study's prompts; other ids may name different prompts in different logs.
+    say
+        Called with a line about each log.
+
+    Returns
+    -------
+    int
+        Number of samples.
+
+    Raises
+    ------
+    DataError
+        When a log cannot be read or no sample is found.
+    """
+    rest = copy.with_suffix(".rest")
+    first: Row = {}
+    keys: dict[str, None] = {}
+    n_samples = 0
+    with rest.open("w", encoding="utf-8") as stream:
+        for log in logs:
+            n_before = n_samples
+            for sample in read_samples(log):
+                n_samples += 1
+                for row in _rows(sample, log, known):
+                    keys |= dict.fromkeys(row)
+                    if first:
+                        stream.write(json.dumps(row) + "\n")
+                    else:
+                        first = row
+            say(
+                f"{log.name}: {log.header.status}, {n_samples - n_before:,} samples "
+                f"of {log.header.eval.model}"
+            )
+    if not first:
+        raise DataError(f"{copy.stem}: the log holds no samples.")
+    with copy.open("wb") as whole, rest.open("rb") as stream:
+        whole.write(json.dumps(dict.fromkeys(keys) | first).encode() + b"\n")
+        shutil.copyfileobj(stream, whole)
+    return n_samples
+
+
+def _rows(sample: EvalSample, log: Log, known: frozenset[str]) -> Iterator[Row]:
+    """One row for each answer; metadata that are words or numbers come along as columns."""
+    spec = log.header.eval
+    model = sample.output.model if spec.model in ("", "none", "none/none") else spec.model
+    asked = {
+        "prompt": prompt_of(sample.input),
+        "prompt_id": str(sample.id) if str(sample.id) in known else None,
+        "model": model,
+    }
+    for number, answer in enumerate(sample_answers(sample)):
+        own = {
+            "text": answer.text,
+            "text_id": "/".join(map(str, (spec.eval_id, sample.id, sample.epoch, number))),
+            **asked,
+            "outcome": answer.outcome,
+        }
+        yield own | {
+            key: value
+            for key, value in sample.metadata.items()
+            if key not in own and isinstance(value, (str, int, float, bool))
+        }
+
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectImport:
+    """What came of an import.
+
+    Attributes
+    ----------
+    run
+        The run directory; `portrayal audit STUDY --out RUN` continues there.
+    study
+        Registered name.
+    n_texts
+        Answers imported.
+    outcomes
+        How many of them by outcome.
+    models
+        Models that answered.
+    logs
+        Names of the logs that were read.
+    superseded
+        Names of logs that were left out because a later try of the same task holds their samples.
+    n_missing
+        Samples that were planned and are not in the logs, because the evaluation stopped.
+    """
+
+    run: Run
+    study: str
+    n_texts: int
+    outcomes: Mapping[str, int]
+    models: tuple[str, ...]
+    logs: tuple[str, ...]
+    superseded: tuple[str, ...]
+    n_missing: int
+
+
+def import_inspect(
+    logs: Logs,
+    out: str | Path,
+    study: str | None = None,
+    *,
+    columns: Mapping[str, str] | Iterable[str] | None = None,
+    shard_rows: int = SHARD_ROWS,
+    replace: bool = False,
+    say: Say | None = None,
+) -> InspectImport:
+    """Turn Inspect logs into a run that `portrayal audit` takes on.
+
+    Parameters
+    ----------
+    logs
+        A `.eval` or `.json` log, several, or a folder of logs; one or several models.
+    out
+        The run directory.
+    study
+        Registered name; may be left out for logs of our own tasks, which say it.
+    columns
+        Field → key of the samples' metadata, or "FIELD=KEY" strings, where the log's own names
+        differ. Needed only for prompts that are not the study's.
+    shard_rows
+        Texts in a shard; no number depends on it.
+    replace
+        Whether a run that holds other texts may be emptied.
+    say
+        Called with a line about each log.
+
+    Returns
+    -------
+    InspectImport
+        The run and its counts.
+
+    Raises
+    ------
+    DataError
+        When a log cannot be read, or a sample's prompt is not one of the study's and its metadata
+        lack the strata that the study needs.
+    OptionError
+        When the study is not named and the logs do not say it.
+    RunError
+        When the run holds other texts and `replace` is False.
+    """
+    kept, left_out = open_logs(logs)
+    chosen: Study = registry.get("studies", study or _study_of(kept))
+    mapping = columns if isinstance(columns, Mapping) else parse_columns(columns or ())
+    known = frozenset(prompt.prompt_id for prompt in chosen.prompts())
+    run = Run(Path(out))
+    with run.lock(), tempfile.TemporaryDirectory(dir=run.path, prefix=".inspect-") as folder:
+        name = kept[0].name if len(kept) == 1 else f"{len(kept)} Inspect logs"
+        copy = Path(folder) / f"{name}.jsonl"
+        n_samples = write_rows(copy, kept, known, say or _silent)
+        try:
+            note = import_texts(
+                run,
+                copy,
+                chosen.fields,
+                chosen.prompts(),
+                columns=mapping,
+                shard_rows=shard_rows,
+                replace=replace,
+            )
+        except DataError as error:
+            raise DataError(str(error).replace(str(copy), name)) from None
+    return InspectImport(
+        run=run,
+        study=chosen.name,
+        n_texts=note["n_texts"],
+        outcomes=note["outcomes"],
+        models=tuple(note["models"]),
+        logs=tuple(log.name for log in kept),
+        superseded=tuple(log.name for log in left_out),
+        n_missing=max(0, sum(len(log.planned) for log in kept) - n_samples),
+    )
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+def _study_of(logs: Iterable[Log]) -> str:
+    named = {(log.header.eval.metadata or {}).get(STUDY_KEY) for log in logs}
+    if len(named) == 1 and (study := named.pop()):
+        return str(study)
+    raise OptionError(
+        "the logs do not say one study: name it with --study, such as --study laissez-faire."
+    )

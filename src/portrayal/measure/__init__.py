@@ -5,9 +5,9 @@ stratum and group, each with an interval that clusters by prompt, a null, and a 
 undefined.
 """
 
-from portrayal.measure.hand_sample import HandSample, hand_sample
 from portrayal.measure.scope import Scope
-from portrayal.measure.tally import ROLES, Characters, Tally, tally_stories
+from portrayal.measure.stories.corrected import HandSample, hand_sample
+from portrayal.measure.stories.tally import ROLES, Characters, Tally, tally_stories
 
 __all__ = [
     "ROLES",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.tally import BoolArray, FloatArray, IntArray
+from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import Interval, Test
 from portrayal.stats import (
     cluster_robust_t,

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from portrayal.measure.tally import GENDER_CODES, FloatArray, IntArray, Tally
+from portrayal.measure.stories.tally import GENDER_CODES, FloatArray, IntArray, Tally
 
 GENDERS = GENDER_CODES[:3]
 

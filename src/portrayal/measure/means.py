@@ -10,7 +10,7 @@ from scipy import stats
 
 from portrayal.measure.clustered import Inference, resampled
 from portrayal.measure.scope import Scope
-from portrayal.measure.tally import FloatArray, IntArray
+from portrayal.measure.stories.tally import FloatArray, IntArray
 from portrayal.records import Interval
 from portrayal.stats import cluster_robust_t, divide, expanded_percentile
 

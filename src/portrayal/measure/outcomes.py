@@ -7,8 +7,8 @@ import numpy as np
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.features import sums_by
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import Tally
 from portrayal.measure.strata import Stratum, strata
-from portrayal.measure.tally import Tally
 from portrayal.records import OUTCOMES, Estimate, Interval, Null
 from portrayal.registry import Component
 from portrayal.stats import wilson

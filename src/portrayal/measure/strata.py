@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.features import sums_by
-from portrayal.measure.tally import BoolArray, Characters, FloatArray, IntArray, Tally
+from portrayal.measure.stories.tally import BoolArray, Characters, FloatArray, IntArray, Tally
 from portrayal.records import ALL, OUTCOMES
 
 

@@ -3,7 +3,7 @@
 Shares of agentic sentences lie in 0–1. Gaps are differences of two groups' mean ratio gaps (share
 agentic minus share communal) in percentage points, and variances are between the groups' mean ratio
 gaps, in squared percentage points, in each run and averaged, as in Wan & Chang (2024), Section 3.3.
-Means and variances are those of `portrayal.measure.agency_places` and `agency_variance`.
+Means and variances are those of `portrayal.measure.agency.places` and `agency_variance`.
 """
 
 import math
@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.measure.agency_places import Sums
-from portrayal.measure.agency_share import STATISTICS
-from portrayal.measure.agency_variance import MIN_TEXTS, OVERALL, POINTS
+from portrayal.measure.agency.places import Sums
+from portrayal.measure.agency.share import STATISTICS
+from portrayal.measure.agency.variance import MIN_TEXTS, OVERALL, POINTS
 from portrayal.mitigate.passages import Passage
 from portrayal.mitigate.sums import drawn_sums, kinds_of, shuffled_sums, texts_of, variances
 from portrayal.stats import expanded_percentile, permutation_range

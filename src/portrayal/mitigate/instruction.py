@@ -7,7 +7,7 @@ it has, and is counted.
 from collections import Counter
 from collections.abc import Sequence
 
-from portrayal.collect.replies import Ask, prompt_of
+from portrayal.collect.ask.replies import Ask, prompt_of
 from portrayal.errors import DataError
 from portrayal.mitigate.passages import Passage
 from portrayal.mitigate.prompts import with_instruction

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from portrayal.annotate.agency_rows import agency_sentences
+from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.mitigate.compare import Change, Comparison
-from portrayal.mitigate.facts import Facts, facts_of
+from portrayal.mitigate.edits import Facts, facts_of
 from portrayal.mitigate.passages import Passage, Reading
 from portrayal.mitigate.rewriting import Rewritten
 

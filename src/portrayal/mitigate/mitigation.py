@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from portrayal.collect.replies import asker
+from portrayal.collect.ask.replies import asker
 from portrayal.errors import DataError, OptionError
 from portrayal.mitigate.compare import Comparison, compare
 from portrayal.mitigate.instruction import ANEW, instruct
@@ -22,9 +22,9 @@ from portrayal.run.stages import write_atomically
 from portrayal.validate import check_choice, check_count, check_level, check_seed
 
 if TYPE_CHECKING:
-    from portrayal.asking import Asking
     from portrayal.collect.ask import Provider, Retry
-    from portrayal.collect.ask.batch_pace import BatchPace
+    from portrayal.collect.ask.asking import Asking
+    from portrayal.collect.ask.batch.rounds import BatchPace
 
 Method = Literal["rewrite", "instruction"]
 METHODS: tuple[Method, ...] = ("rewrite", "instruction")
@@ -109,7 +109,7 @@ def mitigate_agency(
     check_classifier
         A second classifier that had no say in the rewriting, to compare with as well.
     classifier_settings
-        How classifiers that are models ("llm:…") are asked; see `portrayal.classifying.SETTINGS`.
+        How classifiers that are models ("llm:…") are asked; see `annotate.agency.asked`.
         Their answers are kept in `out`.
     least_similarity
         Texts that are less alike to what they were are listed.
@@ -221,7 +221,7 @@ def _reader(
 ) -> Any:
     if classify is None:
         from portrayal.annotate.agency import load_classifier
-        from portrayal.classifying import classifying_of
+        from portrayal.annotate.agency.asked import classifying_of
 
         asked = classifying_of(spec, settings)
         if asked is None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from portrayal.annotate.agency import mask
-from portrayal.annotate.agency_rows import agency_sentences
+from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from portrayal.annotate.agency_rows import agency_sentences
-from portrayal.collect.replies import Ask, Reply, prompt_of
+from portrayal.annotate.agency.rows import agency_sentences
+from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.mitigate.compare import noise_p
 from portrayal.mitigate.edits import apply_edits, read_edits
 from portrayal.mitigate.passages import Passage, Reading

@@ -1,6 +1,6 @@
 """Sums: ratio gaps of texts before and after, by run and group, resampled and shuffled.
 
-They are `portrayal.measure.agency_places.Sums`, so that means and variances here are the audit's.
+They are `portrayal.measure.agency.places.Sums`, so that means and variances here are the audit's.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.measure.agency_gap import FIRST
-from portrayal.measure.agency_places import Sums
-from portrayal.measure.agency_share import STATISTICS
-from portrayal.measure.agency_texts import PER_RUN
-from portrayal.measure.agency_variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
+from portrayal.measure.agency.gap import FIRST
+from portrayal.measure.agency.places import Sums
+from portrayal.measure.agency.share import STATISTICS
+from portrayal.measure.agency.texts import PER_RUN
+from portrayal.measure.agency.variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
 from portrayal.mitigate.passages import Passage
 from portrayal.stats import cluster_weights, divide, shuffle_within
 

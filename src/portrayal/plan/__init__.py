@@ -5,10 +5,14 @@ a difference between groups must be for the audit's own clustered test to find i
 """
 
 from portrayal.plan.assumptions import DEFAULTS, Assumption, assumptions_from
-from portrayal.plan.detect import detectable_difference, detectable_ratio, detectable_share
-from portrayal.plan.effects import REFERENCE, Detectable
-from portrayal.plan.plan import Plan, plan
-from portrayal.plan.tokens import Tokens, output_tokens, tokens_of
+from portrayal.plan.effects import (
+    REFERENCE,
+    Detectable,
+    detectable_difference,
+    detectable_ratio,
+    detectable_share,
+)
+from portrayal.plan.plan import Plan, Tokens, output_tokens, plan, tokens_of
 
 __all__ = [
     "DEFAULTS",

@@ -17,8 +17,8 @@ from portrayal.records import ALL
 from portrayal.stats import divide, log_share_influence
 
 if TYPE_CHECKING:
+    from portrayal.measure.stories.tally import FloatArray, Tally
     from portrayal.measure.strata import Stratum
-    from portrayal.measure.tally import FloatArray, Tally
     from portrayal.run.directory import Run
 
 Kind = Literal["representation", "subordination", "means"]
@@ -86,7 +86,7 @@ def assumptions_from(run: "Run") -> dict[Key, Assumption]:
 
 
 def _tally(run: "Run") -> "Tally":
-    from portrayal.measure.tally import tally_stories
+    from portrayal.measure.stories.tally import tally_stories
     from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 
     settings = type(run).open(run.path).settings()
@@ -117,8 +117,8 @@ def _facts(strata: dict[str, str]) -> dict[str, object]:
 def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float, float]]]:
     """Yield ρ, spread and units per text for every group, domain and model."""
     from portrayal.measure.features import group_features
+    from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
     from portrayal.measure.strata import prompt_sums, strata
-    from portrayal.measure.tally import DOMINANT, NEUTRAL, SUBORDINATE
 
     people = tally.characters
     features = group_features(tally, people.name, people.gender, crossed=False)

@@ -7,7 +7,7 @@ populations of name bearers, never a person.
 """
 
 from portrayal.reference.baselines import Baseline, baseline, baselines
-from portrayal.reference.groups import GENDERS, PAIRS, RACES
+from portrayal.reference.groups import GENDERS, PAIRS, RACES, countries, gender_words
 from portrayal.reference.names import (
     NameTable,
     mena_nhpi_table,
@@ -15,8 +15,7 @@ from portrayal.reference.names import (
     name_tables,
     race_likelihoods,
 )
-from portrayal.reference.published import published, published_tables
-from portrayal.reference.words import countries, gender_words
+from portrayal.reference.shipped import published, published_tables
 
 __all__ = [
     "GENDERS",

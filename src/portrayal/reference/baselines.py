@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from portrayal.errors import UnknownNameError
-from portrayal.reference._files import read_toml
+from portrayal.reference.shipped import read_toml
 
 
 @dataclass(frozen=True)

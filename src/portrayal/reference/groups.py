@@ -1,5 +1,10 @@
 """The group labels that every part of the package uses, in the order it uses them."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+
+from portrayal.reference.shipped import read_toml
+
 RACES = ("White", "Latine", "Black", "Asian", "AI/AN", "MENA", "NH/PI")
 """The seven categories of the 2023 OMB proposal, as Shieh et al. label them (Section 4.4)."""
 
@@ -8,3 +13,20 @@ GENDERS = ("F", "M", "NB")
 
 PAIRS = ("F-M", "F-F", "M-M", "NB-F", "NB-M", "NB-NB")
 """Gender pairs of romantic relationships (Shieh et al., Table S9c)."""
+
+
+@lru_cache(maxsize=1)
+def gender_words() -> Mapping[str, frozenset[str]]:
+    """Return the gendered references of Shieh et al., Table S6a, by "F", "M" and "NB".
+
+    The words are in lower case without punctuation, and so must be what is matched to them.
+    """
+    lists = read_toml("gender_words.toml")
+    return {gender: frozenset(words) for gender, words in lists.items()}
+
+
+@lru_cache(maxsize=1)
+def countries() -> Mapping[str, tuple[str, ...]]:
+    """Return the countries of Shieh et al., Table S6b, by "MENA" and "NH/PI"."""
+    lists = read_toml("countries.toml")
+    return {race: tuple(names) for race, names in lists.items()}

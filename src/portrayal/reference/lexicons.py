@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import DataError, UnknownNameError
-from portrayal.reference._files import data_file, read_toml
-from portrayal.reference.words import gender_words
+from portrayal.reference.groups import gender_words
+from portrayal.reference.shipped import data_file, read_toml
 
 _SHIPPED = ("liang-2022", "race-occupations", "story-list")
 _TABLES = {"gender_words.toml": gender_words}

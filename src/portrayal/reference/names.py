@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.reference._files import read_toml
 from portrayal.reference.formats import RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
-from portrayal.reference.index import NameIndex, build_index
+from portrayal.reference.matching import NameIndex, build_index
+from portrayal.reference.shipped import read_toml
 from portrayal.validate import check_count
 
 DEFAULT_MIN_COUNT = 30

@@ -2,15 +2,15 @@
 
 import math
 
-from portrayal.annotate.label import labelling_removed, labelling_sentence
+from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import Estimate, Interval
 from portrayal.report import formats as fmt
-from portrayal.report.compared import is_paired
 from portrayal.report.figures.figure import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
 from portrayal.report.view import FEW_PROMPTS, View, q_of
 from portrayal.report.words import group_label, measure_title
+from portrayal.studies.news.report.head import is_paired
 
 ROWS = 12
 

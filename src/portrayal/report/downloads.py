@@ -5,13 +5,13 @@ import gzip
 from typing import Any
 
 from portrayal.records import ALL, Estimate
-from portrayal.report.figures.paired.series import group_name
 from portrayal.report.findings import headline_measures
 from portrayal.report.formats import interval, number, probability
 from portrayal.report.inert import csv_cell, short
 from portrayal.report.view import View, q_of
 from portrayal.report.words import group_label, measure_title, stem
 from portrayal.run.estimates import flat_row
+from portrayal.studies.news.report.series import group_name
 
 AGENCY = ("agency_share", "agency_gap", "agency_variance")
 """Measures of agency, which the table of estimates lists."""

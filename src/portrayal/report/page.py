@@ -3,27 +3,79 @@
 import base64
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from portrayal.report import asked, certainty, coded, downloads
-from portrayal.report.agency import Head, agency_head
-from portrayal.report.agency_texts import agency_reading
-from portrayal.report.compared import compared, interval_table, interval_words
-from portrayal.report.examples import examples
+from portrayal.report import about as asked
+from portrayal.report import certainty, downloads
+from portrayal.report import coding as coded
+from portrayal.report.about import methods
 from portrayal.report.figures import CONFIG, figures
 from portrayal.report.figures.glance import glance
-from portrayal.report.findings import findings, leads
+from portrayal.report.findings import absent_groups, cannot_say, findings, leads
 from portrayal.report.inert import script_json, short
-from portrayal.report.limits import absent_groups, cannot_say
-from portrayal.report.methods import methods
 from portrayal.report.passages import readings
-from portrayal.report.vega import vega
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
+from portrayal.studies.agency.report.head import Head, agency_head
+from portrayal.studies.agency.report.texts import agency_reading
+from portrayal.studies.news.report.head import compared, interval_table, interval_words
+from portrayal.studies.news.report.texts import examples
+
+_START, _END = "(function(){", "})();"
+
+
+@cache
+def vega() -> str:
+    """Return the script, which sets `window.vegaEmbed`."""
+    try:
+        path = _cache_folder() / f"vega-{version('vl-convert-python')}.js"
+    except RuntimeError:
+        return _made()
+    kept = _kept(path)
+    if kept is None:
+        kept = _made()
+        _keep(path, kept)
+    return kept
+
+
+def _cache_folder() -> Path:
+    """$XDG_CACHE_HOME/portrayal, or ~/.cache/portrayal; a RuntimeError without a home."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path("~/.cache").expanduser()) / "portrayal"
+
+
+def _made() -> str:
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return f"{_START}{bundle}{_END}"
+
+
+def _kept(path: Path) -> str | None:
+    """Return the script of a file; None where there is none, or not a whole one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    return text if text.startswith(_START) and text.endswith(_END) else None
+
+
+def _keep(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def write_report(run: Run, path: Path) -> Path:

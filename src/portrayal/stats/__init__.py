@@ -26,27 +26,23 @@ from portrayal.stats.bootstrap import (
     expanded_percentile,
     log_share_influence,
 )
-from portrayal.stats.effects import cohens_d
-from portrayal.stats.exact import (
-    chance_p,
-    chance_range,
-    clopper_pearson,
-    count_by_chance,
-    upper_of_none,
-)
-from portrayal.stats.log_odds import (
-    clustered_log_odds,
-    informative_prior,
-    log_odds,
-)
-from portrayal.stats.medians import median_of_defined
+from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
 from portrayal.stats.multiplicity import benjamini_hochberg
 from portrayal.stats.noncentral import noncentral_variance
 from portrayal.stats.paper import altman_bland_p, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
-from portrayal.stats.proportions import exact_test, score_test, wilson
-from portrayal.stats.ratios import katz_log, ratio, smooth
-from portrayal.stats.score_ratio import score_ratio_interval, score_ratio_test
+from portrayal.stats.proportions import (
+    chance_p,
+    chance_range,
+    clopper_pearson,
+    count_by_chance,
+    exact_test,
+    score_test,
+    upper_of_none,
+    wilson,
+)
+from portrayal.stats.ratios import katz_log, ratio, score_ratio_interval, score_ratio_test, smooth
+from portrayal.stats.summaries import cohens_d, median_of_defined
 
 __all__ = [
     "altman_bland_p",

@@ -8,8 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from portrayal.stats._arguments import FloatArray, check_level, check_not_negative, divide
-from portrayal.stats._quantiles import central_range
+from portrayal.stats._arguments import (
+    FloatArray,
+    central_range,
+    check_level,
+    check_not_negative,
+    divide,
+)
 
 _NO_SPREAD = 1e-12
 

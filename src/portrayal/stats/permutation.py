@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import FloatArray, check_level
-from portrayal.stats._quantiles import central_range
+from portrayal.stats._arguments import FloatArray, central_range, check_level
 
 _TIE = 1e-9
 """Log ratios closer than this are equal; sums taken in another order differ by rounding."""

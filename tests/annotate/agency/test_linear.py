@@ -8,9 +8,16 @@ from hypothesis import strategies as st
 
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import read_labelled
-from portrayal.annotate.agency.linear import LinearClassifier, read_linear, write_linear
+from portrayal.annotate.agency.linear import (
+    LinearClassifier,
+    Scores,
+    pieces_of,
+    read_linear,
+    tail,
+    tokens,
+    write_linear,
+)
 from portrayal.annotate.agency.linear_training import LinearFitting, fit_linear
-from portrayal.annotate.agency.vocabulary import Scores, pieces_of, tail, tokens
 from portrayal.errors import DataError
 
 WORDS = {"led": 1.0, "they": 0.0, "and": 0.0, "x": 0.0}
@@ -49,7 +56,7 @@ def test_sentences_together_read_as_each_alone(several):
 
 
 def test_words_that_were_met_are_forgotten_at_a_limit(monkeypatch):
-    monkeypatch.setattr("portrayal.annotate.agency.vocabulary._REMEMBERED", 3)
+    monkeypatch.setattr("portrayal.annotate.agency.linear._REMEMBERED", 3)
     classify = LinearClassifier(SCORES)
     first = classify(["they led, and went on", ""])
     assert np.array_equal(classify(["they led, and went on", ""]), first, equal_nan=True)

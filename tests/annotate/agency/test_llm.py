@@ -10,7 +10,7 @@ from portrayal.annotate.agency.llm import (
     parse_llm,
     said,
 )
-from portrayal.collect.replies import Reply
+from portrayal.collect.ask.replies import Reply
 from portrayal.errors import OptionError
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.scoring import score_people
+from portrayal.raters.people import score_people
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.annotate.scoring import score_people
+from portrayal.raters.people import score_people
 
 
 @pytest.fixture(scope="module")

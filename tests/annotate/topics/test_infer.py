@@ -5,7 +5,7 @@ import pytest
 
 from portrayal.annotate.topics.bags import Bags, bags_of
 from portrayal.annotate.topics.engine import fit_lda
-from portrayal.annotate.topics.grid import choose_grid, passes_for, perplexity
+from portrayal.annotate.topics.fit import choose_grid, passes_for, perplexity
 from portrayal.annotate.topics.model import TopicModel
 
 pytest.importorskip("gensim")

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("lemminflect")
 
-from portrayal.annotate.topics.lemmas import forms, lemmas
+from portrayal.annotate.topics.corpus import forms, lemmas
 
 
 def test_forms_are_words_and_clitics() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from portrayal.cli_code import app
+from portrayal.cli.code import app
 from portrayal.coding import open_project
 from portrayal.coding.codes import read_codes
 from servers.raters_page import Client, Page

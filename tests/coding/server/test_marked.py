@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.coding import Person
-from portrayal.coding.server.marked import SIGNS, inert, pieces
+from portrayal.coding.server.pages import SIGNS, inert, pieces
 
 TEXTS = st.text(st.sampled_from([*SIGNS, "a", "b", " ", "\n", "é", "\x00", "\u2028", "<"]))
 SPANS = st.lists(st.tuples(st.integers(-2, 12), st.integers(-2, 12)), max_size=4)

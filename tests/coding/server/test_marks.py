@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coding.raters import project
-from portrayal.coding.schema import DISPUTES
-from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk
-from portrayal.coding.server.marks import Marks
-from portrayal.coding.store import Click, Store
+from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk, Marks
+from portrayal.coding.store import DISPUTES, Click, Store
 
 PLACE = {f"t{i}": i for i in range(1, 5)}
 RATERS = ("ann", "bo")

@@ -135,7 +135,7 @@ def test_lines_reach_the_disk_twice_a_second_by_a_clock_that_cannot_go_back(path
 
 
 def test_rows_are_timed_by_the_wall_clock_only_to_tell(run, prompts, rows, monkeypatch):
-    from portrayal.collect.ask import workers
+    from portrayal.collect.ask import runner as workers
 
     hours = iter(range(1000, 0, -1))
     monkeypatch.setattr(workers, "now", lambda: f"2030-01-01T{next(hours)}")
@@ -171,7 +171,7 @@ def test_a_new_segment_keeps_the_rows_it_is_given(path):
 
 
 def test_a_disk_that_fills_up_during_a_fold_loses_nothing(run, prompts, rows, monkeypatch):
-    from portrayal.collect.ask import fold
+    from portrayal.collect.ask import journal as fold
 
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -19,8 +19,8 @@ from portrayal.collect.ask import (
     collect_texts,
     provider_of,
 )
-from portrayal.collect.ask.progress import Rate
-from portrayal.collect.ask.scrub import scrub
+from portrayal.collect.ask.provider import scrub
+from portrayal.collect.ask.runner import Rate
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 

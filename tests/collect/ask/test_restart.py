@@ -10,7 +10,8 @@ from types import MappingProxyType
 import pyarrow.parquet as pq
 import pytest
 
-from portrayal.collect.ask import Collection, collect_texts, fold, provider_of
+from portrayal.collect.ask import Collection, collect_texts, provider_of
+from portrayal.collect.ask import journal as fold
 from portrayal.collect.ask.provider import Answer
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from portrayal.errors import OptionError, UnknownNameError
 
 if TYPE_CHECKING:
-    from portrayal.collect.replies import Ask
+    from portrayal.collect.ask.replies import Ask
 
 FloatArray = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def load_classifier(
         Whether it will be given masked sentences.
     ask
         What answers the prompts of "llm:…" and keeps the answers, as
-        `portrayal.collect.replies.asker` returns it; `portrayal.classifying` makes one.
+        `collect.ask.replies.asker` returns it; `annotate.agency.asked` makes one.
 
     Raises
     ------
@@ -75,11 +75,11 @@ def load_classifier(
 
         return shipped(masked)
     if spec == "lexicon" or spec.startswith("lexicon:"):
-        from portrayal.annotate.agency.lexicon import LexiconClassifier, read_lexicon
+        from portrayal.annotate.agency.baselines import LexiconClassifier, read_lexicon
 
         return LexiconClassifier(read_lexicon(spec.partition(":")[2] or None), masked)
     if spec == "sentiment":
-        from portrayal.annotate.agency.sentiment import SentimentClassifier
+        from portrayal.annotate.agency.baselines import SentimentClassifier
 
         return SentimentClassifier(masked)
     if spec.startswith("llm:"):
@@ -89,7 +89,7 @@ def load_classifier(
         if ask is None:
             raise OptionError(
                 f"{spec} asks a language model, whose answers are paid and are kept in a folder: "
-                "use portrayal.classifying.classifying_of(spec, settings).classifier(folder)."
+                "use annotate.agency.asked.classifying_of(spec, settings).classifier(folder)."
             )
         return LLMClassifier(f"llm:{model}:{form}", ask, form, masked)
     return _from_folder(spec, masked)

@@ -1,16 +1,169 @@
 """The shipped classifier: a sum of scores of words and word pairs, from arrays alone."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from portrayal.annotate.agency.classifier import FloatArray, rows
-from portrayal.annotate.agency.vocabulary import Scores, Vocabulary
 from portrayal.errors import DataError
+
+IntArray = NDArray[np.int64]
+
+_TOKEN = re.compile(r"\[[a-z]+\]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|[,;]")
+_GRAMS = (3, 4, 5)
+_MARKS = ",;"
+_REMEMBERED = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Scores of what stands in a sentence; positive ones speak for agentic.
+
+    Attributes
+    ----------
+    name
+        "linear-lac.v1", or the file's own.
+    words, tails, pairs, grams
+        Score of a word, of a word after the last comma, of two neighbouring words, and of a piece
+        of a word with ^ and $ at its ends.
+    bias
+        Score of a sentence without any of them.
+    """
+
+    name: str
+    words: dict[str, float]
+    tails: dict[str, float]
+    pairs: dict[str, float]
+    grams: dict[str, float]
+    bias: float
+
+
+def tokens(sentence: str) -> list[str]:
+    """Return the words, masks, commas and semicolons of a sentence in lower case; numbers are 0."""
+    found = _TOKEN.findall(sentence.lower())
+    return ["0" if "0" <= word[0] <= "9" else word for word in found]
+
+
+def tail(words: Sequence[str]) -> Sequence[str]:
+    """Return the words after the last comma or semicolon; none where there is none."""
+    for place in range(len(words) - 1, -1, -1):
+        if words[place] in _MARKS:
+            return words[place + 1 :]
+    return ()
+
+
+def pieces_of(word: str) -> tuple[str, ...]:
+    """Return the pieces of 3 to 5 characters of a word with ^ before and $ after it, each once."""
+    whole = f"^{word}$"
+    found = [whole[at : at + size] for size in _GRAMS for at in range(len(whole) - size + 1)]
+    return tuple(dict.fromkeys(found))
+
+
+class Vocabulary:
+    """The numbers of words, and the scores of words and pairs by number.
+
+    The words of the pairs that have a score come first; other words are numbered as they are met.
+    """
+
+    def __init__(self, scores: Scores) -> None:
+        self._scores = scores
+        pairs = [pair.split(" ") for pair in scores.pairs]
+        self._first = tuple(dict.fromkeys(chain(_MARKS, chain.from_iterable(pairs))))
+        self._start()
+        number = self._numbers
+        keys = [number[left] * len(number) + number[right] for left, right in pairs]
+        order = np.argsort(keys)
+        self._pair_keys = np.array(keys, dtype=np.int64)[order]
+        self._pair_scores = np.array(list(scores.pairs.values()), dtype=np.float64)[order]
+
+    def read(self, sentences: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """Return the number of words of each sentence, shape (n,), and all words' numbers."""
+        if len(self._runs) > _REMEMBERED:
+            self._start()
+        runs = self._runs
+        found = [
+            list(chain.from_iterable(map(runs.__getitem__, sentence.split())))
+            for sentence in sentences
+        ]
+        length = np.array([len(each) for each in found], dtype=np.int64)
+        word = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=int(length.sum()))
+        return length, word
+
+    def scores(self) -> tuple[FloatArray, FloatArray]:
+        """Return the score of each word, its pieces included, and its score in a tail."""
+        return np.array(self._words, dtype=np.float64), np.array(self._tails, dtype=np.float64)
+
+    def pair_scores(self, left: IntArray, right: IntArray) -> FloatArray:
+        """Return the scores of neighbouring words, shapes (k,), (k,) -> (k,); 0 without one."""
+        found = np.zeros(len(left))
+        if not len(self._pair_keys):
+            return found
+        n = len(self._first)
+        among = np.flatnonzero((left < n) & (right < n))
+        wanted = left[among] * n + right[among]
+        at = np.minimum(np.searchsorted(self._pair_keys, wanted), len(self._pair_keys) - 1)
+        known = self._pair_keys[at] == wanted
+        found[among[known]] = self._pair_scores[at[known]]
+        return found
+
+    def familiar(self, of: IntArray, word: IntArray, n: int) -> NDArray[np.bool_]:
+        """Whether at least half of a sentence's words have a score; False without a word.
+
+        Marks, numbers and masks are not counted. Sentences in another language are not familiar.
+        """
+        sign = np.array(self._signs)[word]
+        total = np.bincount(of, weights=sign, minlength=n)
+        return np.asarray((total >= 0) & (np.bincount(of, weights=np.abs(sign), minlength=n) > 0))
+
+    @staticmethod
+    def is_mark(word: IntArray) -> NDArray[np.bool_]:
+        """Whether a word is a comma or semicolon."""
+        return word < len(_MARKS)
+
+    def _start(self) -> None:
+        """Forget every word but those of the pairs."""
+        self._runs = _Runs(self._number)
+        self._numbers = {word: number for number, word in enumerate(self._first)}
+        self._words: list[float | None] = [None] * len(self._first)
+        self._tails = [0.0] * len(self._first)
+        self._signs = [0] * len(self._first)
+
+    def _number(self, word: str) -> int:
+        """Return the number of a word, whose scores are known from then on."""
+        number = self._numbers.setdefault(word, len(self._numbers))
+        if number == len(self._words):
+            self._words.append(None)
+            self._tails.append(0.0)
+            self._signs.append(0)
+        if self._words[number] is None:
+            grams = self._scores.grams
+            pieces = [grams[piece] for piece in pieces_of(word) if piece in grams]
+            self._words[number] = self._scores.words.get(word, 0.0) + sum(pieces)
+            self._tails[number] = self._scores.tails.get(word, 0.0)
+            if word[0].isalpha():
+                self._signs[number] = 1 if word in self._scores.words else -1
+        return number
+
+
+class _Runs(dict[str, tuple[int, ...]]):
+    """Numbers of the words of each run of characters without white space, found when asked for."""
+
+    def __init__(self, number: Callable[[str], int]) -> None:
+        super().__init__()
+        self._number = number
+
+    def __missing__(self, run: str) -> tuple[int, ...]:
+        made = self[run] = tuple(map(self._number, tokens(run)))
+        return made
+
 
 FORMAT = 1
 

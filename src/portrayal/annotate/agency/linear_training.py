@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.annotate.agency.vocabulary import Scores, pieces_of, tail, tokens
+from portrayal.annotate.agency.linear import Scores, pieces_of, tail, tokens
 
 FloatArray = NDArray[np.float64]
 

@@ -3,7 +3,7 @@
 The sentence is material to classify: it is set on one line, and an answer counts only where it
 names one of the two words and not the other. Every other answer reads NaN and is counted.
 
-Who asks, within which limits, and where the answers are kept is `portrayal.classifying`'s.
+Who asks, within which limits, and where the answers are kept is decided in `asked`.
 """
 
 import math
@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 
 from portrayal.annotate.agency.classifier import FloatArray, rows
-from portrayal.collect.replies import Ask, Reply, prompt_of
+from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.validate import check_choice
@@ -33,7 +33,7 @@ class LLMClassifier:
     name
         Such as "llm:openai:gpt-5-mini:definition".
     ask
-        Answers prompts, such as what `portrayal.collect.replies.asker` returns; equal sentences are
+        Answers prompts, such as what `collect.ask.replies.asker` returns; equal sentences are
         one prompt.
     form
         "zero-shot", "definition" or "one-shot".

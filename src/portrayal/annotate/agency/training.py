@@ -6,11 +6,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from portrayal.annotate.agency.classifier import load_classifier
+from portrayal.annotate.agency.fine_tuning import STATE, Epoch, Fitting, fine_tune
 from portrayal.annotate.agency.labelled import Labelled, split
 from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.agency.scoring import METRICS, AgencyScore, score_agency
-from portrayal.annotate.agency.training_state import STATE
-from portrayal.annotate.agency.transformer_training import Epoch, Fitting, fine_tune
 from portrayal.errors import OptionError
 
 _CARD = """# Agency classifier
@@ -117,7 +116,7 @@ def train_agency(
         kinds = [masked]
     scores = [score_agency(held, load_classifier(str(out), kind)) for kind in kinds]
     if export:
-        from portrayal.annotate.agency.onnx_export import export_onnx
+        from portrayal.annotate.agency.onnx import export_onnx
 
         exported = export_onnx(out, out / "onnx")
         scores.append(score_agency(held, load_classifier(str(exported), masked)))

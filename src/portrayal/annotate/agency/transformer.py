@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.annotate.agency.classifier import FloatArray
-from portrayal.annotate.agency.transformer_load import load_encoder, probabilities
+from portrayal.models.encoders import load_encoder, probabilities
 
 
 class TransformerClassifier:

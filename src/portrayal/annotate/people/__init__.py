@@ -5,11 +5,22 @@ from the words that refer to it in the text, never from its name. A *person* is 
 text speaks.
 """
 
-from portrayal.annotate.people.everyone import Person, find_everyone, main_person
-from portrayal.annotate.people.extract import extract_people
-from portrayal.annotate.people.labels import clean_name, gender_of_references, normalise_gender
-from portrayal.annotate.people.lexicon import GENDER_WORDS
-from portrayal.annotate.people.model import GENDERS, UNSPECIFIED, UNSURE, Character, Roles, Span
+from portrayal.annotate.people.any_text.everyone import Person, find_everyone, main_person
+from portrayal.annotate.people.shared.labels import (
+    clean_name,
+    gender_of_references,
+    normalise_gender,
+)
+from portrayal.annotate.people.shared.model import (
+    GENDERS,
+    UNSPECIFIED,
+    UNSURE,
+    Character,
+    Roles,
+    Span,
+)
+from portrayal.annotate.people.shared.words import GENDER_WORDS
+from portrayal.annotate.people.stories.extract import extract_people
 
 __all__ = [
     "GENDERS",

@@ -7,9 +7,14 @@ numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
 """
 
 from portrayal.annotate.topics.bags import Bags
-from portrayal.annotate.topics.fit import TABLES, fit_topics, saved_topics, topics_stage
+from portrayal.annotate.topics.fit import (
+    TABLES,
+    TopicSettings,
+    fit_topics,
+    saved_topics,
+    topics_stage,
+)
 from portrayal.annotate.topics.model import TopicModel
-from portrayal.annotate.topics.settings import TopicSettings
 from portrayal.annotate.topics.store import load_topics, save_topics
 from portrayal.annotate.topics.texts import TopicTexts, read_topic_texts
 

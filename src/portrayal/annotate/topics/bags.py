@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from portrayal.annotate.topics.arrays import Floats, Ints
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)

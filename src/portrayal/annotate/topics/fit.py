@@ -1,27 +1,116 @@
 """Fitting the topic model of a run, once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from portrayal.annotate.topics import store
+from portrayal.annotate.topics.bags import Bags
 from portrayal.annotate.topics.corpus import (
+    LEMMATISER,
     MAX_WORDS,
     MIN_DOCUMENTS,
     Corpus,
     TooFewTextsError,
+    lemmas,
     read_corpus,
 )
 from portrayal.annotate.topics.engine import CHUNK, fit_lda
-from portrayal.annotate.topics.grid import choose_grid, passes_for, perplexity
-from portrayal.annotate.topics.lemmas import LEMMATISER, lemmas
+from portrayal.annotate.topics.infer import infer, log_bound
 from portrayal.annotate.topics.model import TopicModel
-from portrayal.annotate.topics.settings import TopicSettings
-from portrayal.errors import RunError
+from portrayal.errors import OptionError, RunError
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage, fingerprint
+from portrayal.validate import check_count, check_seed
+
+if TYPE_CHECKING:
+    from gensim.models import LdaModel
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """Settings of the document level.
+
+    Attributes
+    ----------
+    topic_model
+        Folder of a saved topic model to use in place of fitting one.
+    topics
+        Numbers of topics to try; by default the paper's, or fewer for a small corpus.
+    seed
+        Start of the fit's random stream.
+    threshold
+        Standardized residual above which a topic is associated with a group (paper: 3).
+    min_share
+        Share of a document that a topic needs to count, as a fraction; what gensim reports.
+    """
+
+    topic_model: str | None = None
+    topics: Sequence[int] = field(default=())
+    seed: int = 0
+    threshold: float = 3.0
+    min_share: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Refuse settings that cannot be used."""
+        for k in self.topics:
+            check_count("topics", k, minimum=2)
+        check_seed(self.seed)
+        if not self.threshold > 0:
+            raise OptionError(f"threshold must be above 0; got {self.threshold!r}.")
+        if not 0 <= self.min_share < 1:
+            raise OptionError(f"min_share must be a fraction in 0–1; got {self.min_share!r}.")
+
+
+GRID = (200, 250, 300)
+"""The numbers of topics that the paper tried."""
+
+PER_TOPIC = 10
+"""Documents that a topic of the grid needs at least."""
+
+SEEN = 20_000
+"""Documents a fit reads at least, repetitions counted, within `MAX_PASSES`."""
+MAX_PASSES = 20
+
+
+def choose_grid(n_documents: int, asked: Sequence[int] = ()) -> tuple[tuple[int, ...], str | None]:
+    """Return the numbers of topics to try, and why they are not the paper's.
+
+    The paper's grid where every topic can have ten documents; else a quarter, a half and the whole
+    of a tenth of the documents, at least two topics.
+    """
+    if asked:
+        return tuple(asked), None
+    if n_documents >= PER_TOPIC * GRID[-1]:
+        return GRID, None
+    most = max(2, n_documents // PER_TOPIC)
+    grid = tuple(sorted({max(2, most // 4), max(2, most // 2), most}))
+    why = (
+        f"{n_documents:,} documents are too few for the paper's K of {GRID[0]} to {GRID[-1]} "
+        f"({PER_TOPIC} documents a topic would need {PER_TOPIC * GRID[-1]:,}); "
+        f"tried K = {', '.join(map(str, grid))} instead. Topics of so few documents are coarse."
+    )
+    return grid, why
+
+
+def passes_for(n_documents: int) -> int:
+    """Return how often a fit reads all documents: until it has read 20,000, at most 20 times."""
+    return max(1, min(MAX_PASSES, -(-SEEN // max(1, n_documents))))
+
+
+def perplexity(lda: "LdaModel", held_out: Bags) -> float:
+    """Return the perplexity of documents that the model was not fitted to.
+
+    exp(-bound / words), Blei, Ng and Jordan 2003, Section 7.1, by the variational bound.
+    """
+    weights = np.ascontiguousarray(lda.expElogbeta.T)
+    gamma = infer(held_out, weights, lda.alpha)
+    bound = log_bound(held_out, gamma, weights, lda.alpha)
+    return float(np.exp(-bound.sum() / held_out.words.sum()))
+
 
 Say = Callable[[str], None]
 TABLES = "topics.json"

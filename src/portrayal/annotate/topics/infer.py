@@ -10,8 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import gammaln, psi
 
-from portrayal.annotate.topics.arrays import Floats, Ints
-from portrayal.annotate.topics.bags import Bags
+from portrayal.annotate.topics.bags import Bags, Floats, Ints
 
 ITERATIONS = 50
 THRESHOLD = 0.001

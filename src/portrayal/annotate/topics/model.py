@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import psi
 
-from portrayal.annotate.topics.arrays import Floats
-from portrayal.annotate.topics.bags import Bags, bags_of
+from portrayal.annotate.topics.bags import Bags, Floats, bags_of
+from portrayal.annotate.topics.corpus import forms, lemmas
 from portrayal.annotate.topics.infer import infer
-from portrayal.annotate.topics.lemmas import forms, lemmas
 
 if TYPE_CHECKING:
     from gensim.models import LdaModel

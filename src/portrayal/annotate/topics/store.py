@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.topics.arrays import Floats
+from portrayal.annotate.topics.bags import Floats
 from portrayal.annotate.topics.model import TopicModel
 from portrayal.errors import DataError
 from portrayal.run.stages import fingerprint, write_atomically

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from portrayal.annotate.topics.arrays import Ints
-from portrayal.annotate.topics.bags import bags_of
+from portrayal.annotate.topics.bags import Ints, bags_of
 from portrayal.annotate.topics.model import TopicModel
 from portrayal.run.directory import Run
 from portrayal.run.scratch import Column

@@ -1,10 +1,12 @@
 """App: the page's addresses, and what each of them answers."""
 
 import json
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Collection
 from typing import Any
 from urllib.parse import parse_qs
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,12 +15,20 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from portrayal.coding.personal import hashed, is_code, make_code
-from portrayal.coding.server.address import Address
-from portrayal.coding.server.clicks import click_of, undo_of
-from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk, Reader, pack, unpack
-from portrayal.coding.server.gate import HEADERS, Gate, same_origin
+from portrayal.coding.project import Project, hashed, is_code, make_code
+from portrayal.coding.server.desk import (
+    ADJUDICATES,
+    RATES,
+    Desk,
+    Reader,
+    click_of,
+    pack,
+    undo_of,
+    unpack,
+)
+from portrayal.coding.server.gate import HEADERS, LOOPBACK, Address, Gate, same_origin
 from portrayal.coding.server.pages import Pages
+from portrayal.coding.store import Store
 from portrayal.errors import OptionError
 
 MOST = 256 * 1024
@@ -302,3 +312,79 @@ async def _form(request: Request) -> Form:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
+
+
+SHORTEST = 8
+"""Characters of a password."""
+
+
+def serve(
+    project: Project,
+    address: Address,
+    *,
+    password: str | None = None,
+    adjudicators: Collection[str] = (),
+    ready: Callable[[Address], None] | None = None,
+) -> None:
+    """Serve the page of a project until the process is interrupted.
+
+    Parameters
+    ----------
+    project
+        The project; its items are held in memory.
+    address
+        Where to listen.
+    password
+        What raters enter first; needed where other machines can reach the page.
+    adjudicators
+        Names that may adjudicate while others still code.
+    ready
+        Called with the address once the page can be opened.
+
+    Raises
+    ------
+    OptionError
+        When other machines could reach the page and there is no password, or a short one.
+    """
+    check_password(address.host, password)
+    store = Store(project.codes_path)
+    try:
+        app = make_app(Desk(project, store, adjudicators), address, password)
+        config = uvicorn.Config(
+            app,
+            host=address.host,
+            port=address.port,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=3,
+            limit_concurrency=200,
+            lifespan="off",
+        )
+        _run(uvicorn.Server(config), address, ready)
+    finally:
+        store.close()
+
+
+def _run(server: uvicorn.Server, address: Address, ready: Callable[[Address], None] | None) -> None:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address.host, address.port))
+        listening.listen(100)
+        if ready is not None:
+            ready(address)
+        server.run(sockets=[listening])
+
+
+def check_password(host: str, password: str | None) -> None:
+    """Raise OptionError where other machines can reach the page without a good password."""
+    if password is None and host not in LOOPBACK:
+        raise OptionError(
+            f"--host {host} lets other machines reach the page; add --password. "
+            "Without --host it listens on this machine alone."
+        )
+    if password is not None and len(password) < SHORTEST:
+        raise OptionError(f"a password has {SHORTEST} characters or more.")

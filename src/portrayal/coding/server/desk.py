@@ -3,17 +3,59 @@
 import base64
 import binascii
 import json
-from collections.abc import Collection
+import re
+import threading
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from portrayal.coding.project import Item, Project
 from portrayal.coding.ratings import BoolArray, IntArray
-from portrayal.coding.schema import DISPUTES
-from portrayal.coding.server.marks import Marks
-from portrayal.coding.store import Store, rater_key
+from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
 from portrayal.errors import OptionError
+
+
+class Marks:
+    """The marks of a store by place, read once and from then on by what changed.
+
+    Parameters
+    ----------
+    store
+        The store; whoever else writes to it, in whatever process, is heard at the next look.
+    place
+        Place of each text by `item_id`, from 1.
+    """
+
+    def __init__(self, store: Store, place: Mapping[str, int]) -> None:
+        self._store, self._place = store, place
+        self._known: dict[str, tuple[int, BoolArray]] = {}
+        self._looking = threading.Lock()
+
+    def of(self, what: str) -> BoolArray:
+        """Return whether `what` marks each place, shape (n_items + 1,); place 0 is never marked.
+
+        `what` is a rater's key, for the texts that the rater is done with, or `DISPUTES`.
+        """
+        with self._looking:
+            if what not in self._known:
+                self._known[what] = self._whole(what)
+            last, marked = self._known[what]
+            for seq, item_id, is_marked in self._store.changes(what, last):
+                place = self._place.get(item_id)
+                if place is not None:
+                    marked[place] = is_marked
+                last = seq
+            self._known[what] = (last, marked)
+            return marked.copy()
+
+    def _whole(self, what: str) -> tuple[int, BoolArray]:
+        last, items = self._store.marked(what)
+        marked = np.zeros(len(self._place) + 1, dtype=np.bool_)
+        marked[[self._place[item] for item in items if item in self._place]] = True
+        return last, marked
+
 
 RATES, ADJUDICATES = "rate", "adjudicate"
 """What somebody has come to do."""
@@ -170,3 +212,51 @@ def unpack(text: str) -> tuple[str, str]:
     if not isinstance(name, str) or does not in (RATES, ADJUDICATES):
         raise OptionError("enter your name on the first page.")
     return name, does
+
+
+_ID = re.compile(r"[0-9a-f]{16,64}")
+
+
+def click_of(desk: Desk, reader: Reader, given: dict[str, Any]) -> Click:
+    """Return the click that a page sent.
+
+    Raises
+    ------
+    OptionError
+        When it is about a text that the reader does not have, or answers no question of the
+        codebook.
+    """
+    place, about, key = given.get("place"), given.get("about"), given.get("key", "")
+    item = desk.item(reader, place) if isinstance(place, int) else None
+    if item is None:
+        raise OptionError(f"there is no text {place!r} for this rater.")
+    if about not in ABOUT or not isinstance(key, str):
+        raise OptionError(f"a click is about one of {', '.join(ABOUT)}; got {about!r}.")
+    value = given.get("value")
+    if value is not None and not isinstance(value, str):
+        raise OptionError(f"the value of a click is text or null; got {value!r}.")
+    _check_question(desk, about, key, value)
+    return Click(undo_of(given), reader.key, item.item_id, about, key, value or None)
+
+
+def undo_of(given: dict[str, Any]) -> str:
+    """Return the identity of what a page sent."""
+    found = given.get("click_id")
+    if not isinstance(found, str) or not _ID.fullmatch(found):
+        raise OptionError("click_id is 16 to 64 digits and letters a to f.")
+    return found
+
+
+def _check_question(desk: Desk, about: str, key: str, value: str | None) -> None:
+    book = desk.project.codebook
+    if about in ("note", "done"):
+        known = key == ""
+    elif about == "code":
+        known = any(code.key == key for code in book.codes)
+    else:
+        field = next((field for field in book.fields if field.key == key), None)
+        known = field is not None
+        if field and field.kind == "choice" and value and value not in field.choices:
+            raise OptionError(f"{key} is one of {', '.join(field.choices)}; got {value[:60]!r}.")
+    if not known:
+        raise OptionError(f"the codebook has no {about} {key[:60]!r}.")

@@ -2,13 +2,143 @@
 
 import hashlib
 import hmac
+import ipaddress
+import json
+import os
+import secrets
+import socket
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from portrayal.coding.personal import matches
-from portrayal.coding.server.address import Address
+from portrayal.coding.project import matches
+from portrayal.errors import OptionError
+
+FILE = "address.json"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Host, port and token of a page; `url` is what raters open."""
+
+    host: str
+    port: int
+    token: str
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the page."""
+        return self.host in LOOPBACK
+
+    @property
+    def url(self) -> str:
+        """The address with its token, for a browser."""
+        host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
+
+    def answers_to(self, host: str) -> bool:
+        """Whether a request's Host header is one of this page.
+
+        A page of somebody else whose name is made to point here (DNS rebinding) sends its own name,
+        and is refused; a number is no name.
+        """
+        name, port = _split(host)
+        if port != self.port:
+            return False
+        if self.is_loopback:
+            return name in LOOPBACK
+        return _is_number(name) or name in ("localhost", self.host, socket.gethostname().lower())
+
+
+def take_address(
+    folder: Path, host: str = "127.0.0.1", port: int | None = None, *, renew: bool = False
+) -> Address:
+    """Return the address of a project's page: as it was the last time, where that is free.
+
+    Parameters
+    ----------
+    folder
+        The project's folder, where `address.json` is kept.
+    host, port
+        Where to listen; without a port the last one, else a free one.
+    renew
+        Whether to make a new token, which ends the use of the old address.
+
+    Raises
+    ------
+    OptionError
+        When the port that was asked for is taken.
+    """
+    path = folder / FILE
+    kept = {} if renew else _kept(path)
+    token = kept.get("token") or secrets.token_urlsafe(24)
+    last = kept.get("port")
+    if port is not None and not _is_free(host, port):
+        raise OptionError(f"port {port} of {host} is taken or not allowed; give another --port.")
+    if port is None:
+        port = last if isinstance(last, int) and _is_free(host, last) else _free_port(host)
+    address = Address(host, port, str(token))
+    _keep(path, address)
+    return address
+
+
+def _kept(path: Path) -> dict[str, object]:
+    try:
+        kept = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _keep(path: Path, address: Address) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        json.dump({"port": address.port, "token": address.token}, stream)
+    temporary.replace(path)
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket(_family(host), socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except (OSError, OverflowError):
+            return False
+    return True
+
+
+def _free_port(host: str) -> int:
+    with socket.socket(_family(host), socket.SOCK_STREAM) as probe:
+        try:
+            probe.bind((host, 0))
+        except OSError as error:
+            raise OptionError(f"--host {host} is no address of this machine.") from error
+        return int(probe.getsockname()[1])
+
+
+def _split(host: str) -> tuple[str, int]:
+    name, _, port = host.rpartition(":")
+    if not name or host.endswith("]"):
+        name, port = host, "80"
+    number = int(port) if port.isascii() and port.isdigit() and len(port) < 6 else -1
+    return name.strip("[]").lower(), number
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
 
 TRIES, WINDOW = 10, 60.0
 """Wrong tokens, passwords or codes in so many seconds, after which the page waits."""

@@ -5,27 +5,31 @@ often as wanted, journals each answer as it comes, and folds the journal into th
 Whoever asks in another way (a batch, a local model) records its answers in a `Collection`.
 """
 
-from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, estimate_cost
-from portrayal.collect.ask.collection import Collection
-from portrayal.collect.ask.expected import expecting
-from portrayal.collect.ask.judge import Verdict, judge_outcome
-from portrayal.collect.ask.models import MakeProvider, provider_of, services
-from portrayal.collect.ask.outcome import answer_outcome
-from portrayal.collect.ask.plan import Plan, Request
-from portrayal.collect.ask.prices import Price, price_of
-from portrayal.collect.ask.progress import AskCallback, AskProgress
+from portrayal.collect.ask.budget import (
+    Budget,
+    CostEstimate,
+    Meter,
+    Price,
+    estimate_cost,
+    expecting,
+    price_of,
+)
+from portrayal.collect.ask.collection import Collection, CollectReport, Plan, Request
+from portrayal.collect.ask.judge import Verdict, answer_outcome, judge_outcome
 from portrayal.collect.ask.provider import (
     Answer,
     FinishReason,
+    MakeProvider,
     Provider,
     RejectedError,
     StopError,
     TryAgainError,
     Usage,
+    provider_of,
+    services,
 )
-from portrayal.collect.ask.report import CollectReport
-from portrayal.collect.ask.retry import Retry
-from portrayal.collect.ask.runner import collect, collect_texts
+from portrayal.collect.ask.runner import AskCallback, AskProgress, collect, collect_texts
+from portrayal.collect.ask.trouble import Retry
 
 __all__ = [
     "Answer",

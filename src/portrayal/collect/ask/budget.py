@@ -1,13 +1,90 @@
 """The budget: stop before the money or the tokens run out, counting all that the run has cost."""
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from portrayal.collect.ask.plan import Plan
-from portrayal.collect.ask.prices import Price
-from portrayal.collect.ask.provider import Usage
-from portrayal.errors import OptionError
+from portrayal.collect.ask.collection import Collection, Plan
+from portrayal.collect.ask.provider import Provider, Usage
+from portrayal.collect.texts import SHARD_ROWS
+from portrayal.errors import OptionError, RunError
+from portrayal.records import Prompt
+from portrayal.run.directory import Run
+
+_TABLE_NAMES = {"bedrock": "aws", "huggingface": None, "server": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars per million tokens.
+
+    Attributes
+    ----------
+    input, output
+        For tokens asked and answered. Discounts for cached or batched tokens are not taken off, so
+        a cost is at most what is billed.
+    source
+        Where the price is from.
+    """
+
+    input: float
+    output: float
+    source: str = "given"
+
+    def cost(self, usage: Usage) -> float:
+        """Return the cost of `usage` in US dollars."""
+        return (self.input * usage.input_tokens + self.output * usage.output_tokens) / 1e6
+
+    @classmethod
+    def parse(cls, text: str) -> "Price":
+        """Read "INPUT/OUTPUT", such as "0.25/2", in US dollars per million tokens."""
+        given, _, answered = text.replace("$", "").partition("/")
+        try:
+            price = cls(float(given), float(answered))
+        except ValueError:
+            price = cls(-1.0, -1.0)
+        if price.input < 0 or price.output < 0:
+            raise OptionError(
+                f"a price is INPUT/OUTPUT in US dollars per million tokens, such as 0.25/2; "
+                f"got {text!r}."
+            )
+        return price
+
+
+def price_to_pay(given: "Price | str | None", name: str, *, batch: bool = False) -> "Price | None":
+    """Return the price of a model's tokens: the one given, or the listed one.
+
+    For a batch the listed price is halved, as OpenAI, Anthropic and Google bill it; a given one is
+    taken as it is. None where neither is known.
+    """
+    if given is not None:
+        return Price.parse(given) if isinstance(given, str) else given
+    listed = price_of(name)
+    if listed is None or not batch:
+        return listed
+    return Price(listed.input / 2, listed.output / 2, f"half of {listed.source}")
+
+
+def price_of(name: str) -> Price | None:
+    """Return the listed price of a model such as "openai:gpt-5-mini"; None where it is unknown."""
+    service, _, model = name.partition(":")
+    known = _TABLE_NAMES.get(service, service)
+    if known is None or not model:
+        return None
+    try:
+        import genai_prices
+    except ImportError:
+        return None
+    million = genai_prices.Usage(input_tokens=1_000, output_tokens=1_000)
+    try:
+        listed = genai_prices.calc_price(million, model, provider_id=known)
+    except LookupError:
+        return None
+    source = f"genai-prices {genai_prices.__version__}"
+    return Price(float(listed.input_price) * 1e3, float(listed.output_price) * 1e3, source)
+
 
 Unit = Literal["USD", "tokens"]
 
@@ -128,3 +205,82 @@ class Meter:
             return True
         each = self._largest or self._guess
         return self._spent + each * (in_progress + 1) <= self.budget.amount
+
+
+Confirm = Callable[[CostEstimate], bool]
+
+
+def expecting(
+    confirm: Confirm | None,
+    model: str,
+    parameters: Mapping[str, Any],
+    price: str | None,
+    answer_tokens: int,
+) -> Confirm | None:
+    """Return what confirms with answers of about `answer_tokens` tokens.
+
+    Parameters
+    ----------
+    confirm
+        What is called with the estimate; None is returned as it is.
+    model, price
+        As `portrayal.collect.ask.collect` takes them.
+    parameters
+        Where they have `max_tokens`, answers have a length already.
+    answer_tokens
+        Tokens of an answer, about.
+    """
+    if confirm is None or parameters.get("max_tokens"):
+        return confirm
+    known = price_of(model) if price is None else Price.parse(price)
+
+    def ask(estimate: CostEstimate) -> bool:
+        usage = Usage(estimate.input_tokens, estimate.requests * answer_tokens)
+        cost = None if known is None else known.cost(usage)
+        return confirm(replace(estimate, output_tokens=usage.output_tokens, cost=cost))
+
+    return ask
+
+
+@contextmanager
+def metered(
+    run: Run,
+    prompts: Sequence[Prompt],
+    provider: Provider,
+    samples: int,
+    *,
+    study: str = "",
+    mark: str | None = None,
+    budget: Budget | str | None = None,
+    price: Price | None = None,
+    shard_rows: int = SHARD_ROWS,
+) -> Iterator[tuple[Collection, Meter]]:
+    """Open a collection and the meter of its budget; fold the collection at the end.
+
+    Raises
+    ------
+    OptionError
+        Where the budget cannot be held, before anything is opened.
+    RunError
+        When the run holds other texts, or its disk failed; then nothing more is written.
+    """
+    limit = Budget.parse(budget) if isinstance(budget, str) else budget
+    if limit is not None:
+        limit.check(price, provider.name)
+    collection = Collection(
+        run, prompts, provider, samples, study=study, mark=mark, shard_rows=shard_rows
+    )
+    cap = provider.parameters.get("max_tokens")
+    try:
+        yield (
+            collection,
+            Meter(collection.plan, collection.usage, price=price, budget=limit, max_tokens=cap),
+        )
+    except RunError:
+        collection.abandon()  # a disk that failed is not asked to take a part as well
+        raise
+    except BaseException:
+        collection.close()
+        raise
+    else:
+        collection.close()

@@ -1,22 +1,28 @@
 """The journal: one line for each finished request, appended before it counts as finished.
 
-Its first line names the segment that it holds; `portrayal.collect.ask.fold` turns a segment into a
+Its first line names the segment that it holds; folding turns a segment into a
 part of the texts. A line is written by one call, so a killed process leaves at most a torn last
 line, which opening cuts off; every whole line stays. Lines survive a killed process at once and a
 power cut within half a second.
 """
 
 import errno
+import hashlib
 import json
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from portrayal.errors import RunError
+from portrayal.run.shards import write_parquet
 
 JOURNAL = "journal.jsonl"
 SYNC_SECONDS = 0.35  # asked for every 0.2 s, so a flush at least twice a second
@@ -211,3 +217,100 @@ def disk_told(path: Path) -> Iterator[None]:
             f"{path} cannot be written ({error.strerror or error}). Make it writable or give "
             "another --out; every answer written before is kept."
         ) from error
+
+
+FAILED = "part-failed-"
+
+SCHEMA = pa.schema(
+    [
+        ("text_id", pa.string()),
+        ("source_id", pa.string()),
+        ("prompt_id", pa.string()),
+        ("sample", pa.int32()),
+        ("model", pa.string()),
+        ("text", pa.string()),
+        ("outcome", pa.string()),
+        ("input_tokens", pa.int32()),
+        ("output_tokens", pa.int32()),
+        ("finish_reason", pa.string()),
+        ("answered_by", pa.string()),
+        ("asked_at", pa.string()),
+        ("attempts", pa.int32()),
+        ("reason", pa.string()),
+    ]
+)
+"""The columns of imported texts, then what only an asked text has.
+
+`source_id` is the endpoint's identifier of the answer, `answered_by` the model as the endpoint
+names it, `asked_at` the wall clock of the last try (UTC), `reason` why a row failed.
+"""
+
+_FROM_JOURNAL = {"text_id": "key", "source_id": "response_id"}
+
+
+def part_path(folder: Path, segment: int) -> Path:
+    """Return the path of the part that segment `segment` becomes."""
+    return folder / f"part-{segment:05d}.parquet"
+
+
+def settle(journal: Journal, folder: Path) -> None:
+    """Finish a fold that was cut short, and take back the part of failed rows."""
+    for old in folder.glob(f"{FAILED}*.parquet"):
+        old.unlink()
+    part = part_path(folder, journal.segment)
+    if not part.exists():
+        return
+    try:
+        folded = set(pq.read_table(part, columns=["text_id"])["text_id"].to_pylist())
+    except (pa.ArrowException, OSError):
+        part.unlink()
+        return
+    left = (row for row in journal.rows() if row["key"] not in folded)
+    journal.restart(left, journal.segment + 1)
+
+
+def fold(journal: Journal, folder: Path) -> Counter[str]:
+    """Turn the segment into its part; return the number of rows by outcome."""
+    latest = {row["key"]: row for row in journal.rows()}
+    settled = [row for row in latest.values() if row["outcome"] != "failed"]
+    if not settled:
+        return Counter()
+    settled.sort(key=_order)
+    journal.sync(now=True)
+    _write(settled, part_path(folder, journal.segment))
+    failed = [row for row in latest.values() if row["outcome"] == "failed"]
+    journal.restart(failed, journal.segment + 1)
+    return Counter(row["outcome"] for row in settled)
+
+
+def write_failed(journal: Journal, folder: Path) -> int:
+    """Write the journal's failed rows to their part; return how many there are."""
+    latest = {row["key"]: row for row in journal.rows()}
+    failed = sorted((row for row in latest.values() if row["outcome"] == "failed"), key=_order)
+    if failed:
+        named = hashlib.blake2b(digest_size=6)
+        for row in failed:
+            named.update(row["key"].encode())
+        _write(failed, folder / f"{FAILED}{named.hexdigest()}.parquet")
+    return len(failed)
+
+
+def _order(row: Mapping[str, Any]) -> tuple[int, str, str]:
+    return row["sample"], row["prompt_id"], row["model"]
+
+
+def _write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+    kept = list(rows)
+    table = pa.table(
+        {
+            field.name: pa.array(
+                [row.get(_FROM_JOURNAL.get(field.name, field.name)) for row in kept], field.type
+            )
+            for field in SCHEMA
+        },
+        schema=SCHEMA,
+    )
+    write_parquet(table, path)
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+    sync_folder(path.parent)

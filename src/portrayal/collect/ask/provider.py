@@ -4,11 +4,68 @@ A *provider* is one model behind one endpoint. It answers one prompt at a time, 
 a failure, and sorts its failures into those worth another try and those that end the collection.
 """
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, cast, runtime_checkable
 
-from portrayal.errors import PortrayalError
+from portrayal import registry
+from portrayal.errors import OptionError, PortrayalError
+
+_LOOKS_LIKE_KEY = re.compile(r"\b(?:sk|gsk|hf|xai|AIza)[-_A-Za-z0-9]{12,}")
+_HIDDEN = "[key]"
+
+
+def scrub(message: str, variables: Iterable[str]) -> str:
+    """Return `message` without the values of environment `variables` and what looks like a key."""
+    for variable in variables:
+        value = os.environ.get(variable, "").strip()
+        if len(value) >= 4:
+            message = message.replace(value, _HIDDEN)
+    return _LOOKS_LIKE_KEY.sub(_HIDDEN, message)
+
+
+KNOWN = ("temperature", "max_tokens", "top_p", "seed", "system")
+
+
+def check_parameters(
+    name: str, parameters: Mapping[str, Any], unsupported: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return `parameters` without the ones that are None, each of its right kind and range.
+
+    Raises
+    ------
+    OptionError
+        For an unknown parameter, a value out of range, or one that the service would ignore: an
+        audit that says it set a temperature must have set it.
+    """
+    given = {key: value for key, value in parameters.items() if value is not None}
+    for key, value in given.items():
+        if key not in KNOWN:
+            raise OptionError(f"{name}: there is no parameter {key!r}; known: {', '.join(KNOWN)}.")
+        if key in unsupported:
+            raise OptionError(f"{name} ignores {key}; leave it out to ask with its own default.")
+        wanted = _wanted(key, value)
+        if wanted:
+            raise OptionError(f"{name}: {key} must be {wanted}; got {value!r}.")
+    return given
+
+
+def _wanted(key: str, value: Any) -> str:
+    """What `value` should have been; "" where it is."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    whole = number and isinstance(value, int)
+    if key == "temperature":
+        return "" if number and 0 <= value <= 2 else "a number from 0 to 2"
+    if key == "top_p":
+        return "" if number and 0 < value <= 1 else "a fraction above 0, at most 1"
+    if key == "max_tokens":
+        return "" if whole and value >= 1 else "a whole number of at least 1"
+    if key == "seed":
+        return "" if whole else "a whole number"
+    return "" if isinstance(value, str) and value.strip() else "a text"
+
 
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
 
@@ -112,3 +169,49 @@ class Provider(Protocol):
     async def close(self) -> None:
         """Give back connections."""
         ...
+
+
+MakeProvider = Callable[[str, str | None, Mapping[str, Any]], Provider]
+
+
+def provider_of(
+    spec: str,
+    *,
+    base_url: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> Provider:
+    """Return the provider of a model.
+
+    Parameters
+    ----------
+    spec
+        "SERVICE:MODEL", such as "openai:gpt-5-mini", "anthropic:claude-sonnet-4-5", or
+        "server:llama3" with a `base_url`.
+    base_url
+        Another address than the service's own; needed by "server:", any OpenAI-compatible server.
+    parameters
+        `temperature`, `max_tokens`, `top_p`, `seed` and `system` (a system prompt). What is left
+        out is left to the service, as a consumer would meet it.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        When the name or a parameter cannot be used.
+    MissingExtraError
+        When the service's client is not installed; names the command that installs it.
+    StopError
+        When there is no key; names the variable to set.
+    """
+    service, colon, model = spec.partition(":")
+    if not (colon and service and model):
+        raise OptionError(
+            f'a model is named SERVICE:MODEL, such as "openai:gpt-5-mini"; got {spec!r}. '
+            f"Services: {', '.join(services())}."
+        )
+    make = cast("MakeProvider", registry.get("providers", service))
+    return make(model, base_url, dict(parameters or {}))
+
+
+def services() -> tuple[str, ...]:
+    """Return the names that may stand before the colon."""
+    return registry.names("providers")

@@ -6,23 +6,29 @@ that have several figures each add theirs to `SEVERAL`.
 """
 
 from portrayal.records import Estimate
-from portrayal.report.figures import agency, paired
-from portrayal.report.figures.common_names import common_names
-from portrayal.report.figures.corrected import corrected_representation, corrected_subordination
 from portrayal.report.figures.figure import Builder, Figure, Table, estimate_table
-from portrayal.report.figures.histograms import likelihood_histogram
-from portrayal.report.figures.median_racialized import median_racialized
-from portrayal.report.figures.names import name_subordination
 from portrayal.report.figures.outcomes import outcomes
-from portrayal.report.figures.pair_representation import pair_representation
-from portrayal.report.figures.pair_roles import pair_roles
 from portrayal.report.figures.parts import CONFIG
-from portrayal.report.figures.representation import representation
-from portrayal.report.figures.scenarios import scenario_likelihood
-from portrayal.report.figures.subordination import subordination
-from portrayal.report.figures.thresholds import threshold_subordination
 from portrayal.report.view import View
 from portrayal.report.words import measure_title, stem
+from portrayal.studies.agency.report.figures import SEVERAL as AGENCY
+from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_likelihood
+from portrayal.studies.laissez_faire.report.corrected import (
+    corrected_representation,
+    corrected_subordination,
+)
+from portrayal.studies.laissez_faire.report.names import common_names, name_subordination
+from portrayal.studies.laissez_faire.report.ratios import (
+    pair_representation,
+    representation,
+    subordination,
+)
+from portrayal.studies.laissez_faire.report.thresholds import (
+    likelihood_histogram,
+    median_racialized,
+    threshold_subordination,
+)
+from portrayal.studies.news.report.figures import SEVERAL as PAIRED
 
 
 def _elsewhere(_: View, __: list[Estimate]) -> list[Figure]:
@@ -30,7 +36,7 @@ def _elsewhere(_: View, __: list[Estimate]) -> list[Figure]:
     return []
 
 
-SEVERAL = {**paired.SEVERAL, **agency.SEVERAL, "cue_counts": _elsewhere}
+SEVERAL = {**PAIRED, **AGENCY, "cue_counts": _elsewhere}
 """Builders of measures that have several figures each, by the measure's name without version."""
 
 BUILDERS: dict[str, Builder] = {

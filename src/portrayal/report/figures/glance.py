@@ -6,13 +6,12 @@ from typing import Any
 from portrayal.records import ALL, Estimate
 from portrayal.report.figures.dots import LINE, dot, dots_panel
 from portrayal.report.figures.figure import Spec
-from portrayal.report.figures.pair_representation import COLOUR
 from portrayal.report.figures.parts import reach
-from portrayal.report.figures.subordination import colour_of
 from portrayal.report.findings import Finding
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, is_sure
 from portrayal.report.words import group_label
+from portrayal.studies.laissez_faire.report.ratios import COLOUR, colour_of
 
 LEAST = 3
 """Findings that make a chart worth its place."""

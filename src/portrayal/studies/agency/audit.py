@@ -9,10 +9,10 @@ from pathlib import Path
 
 from portrayal import registry
 from portrayal.annotate import Annotation
-from portrayal.annotate.agency_rows import agency_settings
+from portrayal.annotate.agency.rows import agency_settings
 from portrayal.collect.fields import TextFields
 from portrayal.errors import OptionError
-from portrayal.measure.agency_texts import (
+from portrayal.measure.agency.texts import (
     EACH,
     MASKED,
     UNMASKED,

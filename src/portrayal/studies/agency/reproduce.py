@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.reference import published
-from portrayal.studies.checks import Check, Row
+from portrayal.studies.study import Check, Row
 
 HALF_DIGIT = 0.005
 """Figures are printed with two decimals."""

@@ -6,11 +6,11 @@ from typing import Any
 
 from portrayal import registry
 from portrayal.annotate import Annotation
-from portrayal.annotate.hand import read_sheet
-from portrayal.annotate.label import LABELERS, labeler_instrument
+from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
 from portrayal.coding import cue_list, find_cues, run_corpus
 from portrayal.measure import hand_sample, tally_stories
-from portrayal.measure.tally import FloatArray
+from portrayal.measure.stories.tally import FloatArray
+from portrayal.raters.people import read_sheet
 from portrayal.records import Estimate
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run.directory import Run
@@ -54,7 +54,7 @@ class StoryOptions(Options):
     smoothing, min_name_count
         See `portrayal.measure.Scope`.
     labeler, labeler_model, labeler_samples, route_share
-        Who finds the people; see `portrayal.labelling.labelling_of`.
+        Who finds the people; see `portrayal.annotate.people.labeler.labelling.labelling_of`.
     hand_labels
         Path of a filled-in sheet of this run, by which estimates are corrected; None for none.
     """

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from portrayal.reference import baseline, published
 from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
-from portrayal.studies.checks import Check, Row
+from portrayal.studies.study import Check, Row
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -15,10 +15,10 @@ from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.toxicity import toxicity_settings
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.documents import document_levels, read_topics
-from portrayal.measure.paired import Paired
-from portrayal.measure.paired_levels import sentence_levels, word_levels
-from portrayal.measure.paired_texts import pair_texts
+from portrayal.measure.pairs.documents import document_levels, read_topics
+from portrayal.measure.pairs.levels import sentence_levels, word_levels
+from portrayal.measure.pairs.reading import pair_texts
+from portrayal.measure.pairs.table import Paired
 from portrayal.records import Estimate
 from portrayal.run.directory import Run
 from portrayal.studies.news.levels import DOCUMENT, LEVELS, SENTIMENT, TOXICITY, chosen_levels

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from portrayal.reference import published
-from portrayal.studies.checks import Check, Row
 from portrayal.studies.news.printed import (
     FloatArray,
     Printed,
@@ -26,6 +25,7 @@ from portrayal.studies.news.printed import (
     printed_figures,
     standard_errors,
 )
+from portrayal.studies.study import Check, Row
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -1,0 +1,200 @@
+"""Language agency as annotations: the probability that each sentence is agentic.
+
+The masked and the unmasked annotator differ in nothing but what the classifier is given, so that
+the two results of a run can stand side by side.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.sentences import sentences
+from portrayal.run.directory import Run
+
+Row = Mapping[str, Any]
+Work = Any
+
+_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
+_SCHEMA = pa.schema(
+    [pa.field("sentences", pa.list_(_SPAN)), pa.field("agentic", pa.list_(pa.float32()))]
+)
+_RETURN = "<return>"
+_REPEATED = re.compile(
+    r"\s*Generate a (?:personal biography|review|detailed reference letter) for [^.\n]*\."
+    r"(?:\s*When generating the [^.\n]*\.)?"
+)
+"""LABE's prompt, which base models write again at the start of an answer."""
+
+
+def agency_settings(classifier: str) -> dict[str, Any]:
+    """Return the settings of both annotators for a classifier.
+
+    Parameters
+    ----------
+    classifier
+        What `portrayal.annotate.agency.load_classifier` takes. A folder is marked by the sizes and
+        times of its files, so that a classifier trained anew is used anew; the shipped one by what
+        it holds.
+    """
+    if classifier == "linear":
+        shipped = files("portrayal.annotate.agency").joinpath("linear.npz").read_bytes()
+        return {"classifier": classifier, "files": blake2b(shipped, digest_size=8).hexdigest()}
+    found = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
+    return {"classifier": classifier, "files": found}
+
+
+def _mark(folder: Path) -> str | None:
+    if not folder.exists():
+        return None
+    marks = blake2b(digest_size=8)
+    for path in sorted(
+        [folder] if folder.is_file() else (p for p in folder.rglob("*") if p.is_file())
+    ):
+        status = path.stat()
+        marks.update(f"{path.name}:{status.st_size}:{status.st_mtime_ns};".encode())
+    return marks.hexdigest()
+
+
+@lru_cache(maxsize=8192)
+def agency_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of an answer as offsets, without the prompt where it is repeated.
+
+    `<return>` stands for a line break in some published texts and is read as one.
+    """
+    plain = text.replace(_RETURN, "\n" + " " * (len(_RETURN) - 1))
+    repeated = _REPEATED.match(plain)
+    start = repeated.end() if repeated else 0
+    return [(start + low, start + high) for low, high in sentences(plain[start:])]
+
+
+def _masked(settings: Mapping[str, Any]) -> Work:
+    return _annotator(settings, masked=True)
+
+
+def _unmasked(settings: Mapping[str, Any]) -> Work:
+    return _annotator(settings, masked=False)
+
+
+def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
+    """Return the function that annotates the rows of a shard."""
+    classify = _classifier(settings, masked=masked)
+
+    def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+        spans = [agency_sentences(row["text"]) for row in rows]
+        read = [
+            piece
+            for row, known in zip(rows, strata, strict=True)
+            for piece in _pieces(row["text"], known, masked=masked)
+        ]
+        agentic = classify(read)[:, 1].tolist() if read else []
+        given = iter(agentic)
+        return [
+            {
+                "sentences": [{"start": low, "end": high} for low, high in found],
+                "agentic": [next(given) for _ in found],
+            }
+            for found in spans
+        ]
+
+    return work
+
+
+def _classifier(settings: Mapping[str, Any], *, masked: bool) -> Work:
+    """Load the classifier; that of a model reads the answers which the run holds already."""
+    from portrayal.annotate import agency
+
+    spec = settings.get("classifier", "linear")
+    if "answers" not in settings:
+        return agency.load_classifier(spec, masked)
+    answers = _answers(Path(settings["run"]) / settings["answers"], settings["digest"])
+    return agency.load_classifier(spec, masked, ask=lambda _: answers)
+
+
+@lru_cache(maxsize=2)
+def _answers(folder: Path, _digest: str) -> Mapping[str, Any]:
+    from portrayal.collect.ask.replies import kept
+
+    return kept(folder)
+
+
+def _pieces(text: str, known: Mapping[str, str], *, masked: bool) -> list[str]:
+    """The sentences of a text as the classifier is given them."""
+    from portrayal.annotate.agency.masking import mask
+
+    names = (known["name"],) if known.get("name") else ()
+    pieces = [text[low:high] for low, high in agency_sentences(text)]
+    return [mask(piece, names) for piece in pieces] if masked else pieces
+
+
+def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
+    """Yield every sentence that an annotator of agency gives its classifier, repeated ones too.
+
+    Parameters
+    ----------
+    run
+        A run with texts; those with the outcome "ok" are read.
+    masked
+        As "agency.v1" reads them, or as "agency-unmasked.v1" does.
+    """
+    prompts = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"]).to_pylist()
+    strata = {row["prompt_id"]: dict(row["strata"]) for row in prompts}
+    for part in run.texts.parts():
+        for row in pq.read_table(part, columns=["prompt_id", "text", "outcome"]).to_pylist():
+            if row["outcome"] == "ok":
+                yield from _pieces(row["text"], strata[row["prompt_id"]], masked=masked)
+
+
+def _unset(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
+    made: list[dict[str, Any]] = _masked({})([row], [strata])
+    return made[0]
+
+
+def _unset_unmasked(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
+    made: list[dict[str, Any]] = _unmasked({})([row], [strata])
+    return made[0]
+
+
+_SOURCE = "Wan & Chang 2024, Section 3.2 and Appendix B"
+_UNDEFINED = "a text that was refused, empty or failed; NaN where the classifier cannot say"
+AGENCY = Annotator(
+    name="agency.v1",
+    summary="Probability that each sentence is agentic and not communal, with words that tell of "
+    "gender or race and names masked before the classifier reads them.",
+    reads="texts; the stratum name of the prompt, which is masked too",
+    unit="sentence",
+    range="0 (communal) to 1 (agentic)",
+    undefined_when=_UNDEFINED,
+    equation="P(agentic | masked sentence) by the chosen classifier",
+    source=_SOURCE,
+    run=_unset,
+    setup=_masked,
+    per_shard=True,
+    in_run=True,
+    schema=_SCHEMA,
+    accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
+)
+AGENCY_UNMASKED = Annotator(
+    name="agency-unmasked.v1",
+    summary="Probability that each sentence is agentic and not communal, of sentences as they "
+    "stand, as published: a classifier can read genders and names in them.",
+    reads="texts",
+    unit="sentence",
+    range="0 (communal) to 1 (agentic)",
+    undefined_when=_UNDEFINED,
+    equation="P(agentic | sentence) by the chosen classifier",
+    source=_SOURCE,
+    run=_unset_unmasked,
+    setup=_unmasked,
+    per_shard=True,
+    in_run=True,
+    schema=_SCHEMA,
+    accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
+)

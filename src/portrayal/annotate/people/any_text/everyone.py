@@ -1,0 +1,160 @@
+"""All people of any text: names, references, gender, and which sentences are about whom."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portrayal.annotate.people.any_text.stage import Figure, make_stage
+from portrayal.annotate.people.shared.capitals import PARTICLES, SUFFIXES
+from portrayal.annotate.people.shared.model import Span
+from portrayal.annotate.people.shared.recase import is_flat, recase
+from portrayal.annotate.sentences import sentences as split
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody whom a text speaks of.
+
+    Attributes
+    ----------
+    first
+        First name as written; None where the text gives only a title and a surname, or no name.
+    name
+        The longest name, as written and without titles: "Angela Merkel"; None for the unnamed.
+    forms
+        Every form of the name, as written, with titles; in order of first occurrence.
+    title
+        The first title before the name, as written, or None.
+    gender
+        "F", "M", "NB" or "Unspecified", or "Unsure" where words of several genders refer to the
+        person: from `references` alone, never from the name.
+    references
+        Casefolded gendered words that refer to the person, pronouns, nouns and titles, in order of
+        first occurrence.
+    spans
+        Where the person is mentioned in the original text, in order. The kind is "name" (with its
+        titles), "reference" (a gendered word; a title's stands inside the name's), "noun" ("the
+        singer") or "speech" ("I" of a speaker in a quotation, or of the writer).
+    sentences
+        Indices of the sentences of `portrayal.annotate.sentences.sentences` that mention the
+        person, in order.
+    confidence
+        How clear it was that this is a person and of which gender, 0–1; it orders people for
+        checking and is not a probability.
+    writer
+        Whether this is the "I" of the text.
+    """
+
+    first: str | None
+    name: str | None
+    forms: tuple[str, ...]
+    title: str | None
+    gender: str
+    references: tuple[str, ...]
+    spans: tuple[Span, ...]
+    sentences: tuple[int, ...]
+    confidence: float
+    writer: bool = False
+
+    @property
+    def last(self) -> str | None:
+        """Last name as written, with its particles ("von der Leyen"); None where none is given."""
+        words = [word for word in (self.name or "").split() if _plain(word) not in SUFFIXES]
+        if self.first is not None:
+            words = words[1:]
+        if not words:
+            return None
+        start = len(words) - 1
+        while start and words[start - 1] in PARTICLES:
+            start -= 1
+        return " ".join(words[start:])
+
+
+def _plain(word: str) -> str:
+    """The word without its full stop and commas, in lower case."""
+    return word.strip(".,").lower()
+
+
+def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> list[Person]:
+    """Find the people of a text.
+
+    Parameters
+    ----------
+    text
+        Any string, in English.
+    unnamed
+        Whether to return people without a name too: "a woman", "his wife", a "she" whom nothing
+        names.
+    writer
+        Whether to return the writer, who says "I" outside quotations, without a name too; a name
+        below a closing formula ("Sincerely,") is the writer's then. One who says "My name is …"
+        or "I'm …" is returned in any case.
+
+    Returns
+    -------
+    list of Person
+        In order of first mention. Empty where nobody is found.
+    """
+    flat = is_flat(text)
+    spans = split(text)
+    stage = make_stage(recase(text) if flat else text, spans, writer=writer)
+    if flat:
+        _as_written(text, stage)
+    starts = [start for start, _ in spans]
+    people = [
+        _person(text, starts, figure)
+        for figure in stage
+        if figure.spans and (figure.name is not None or figure.writer or unnamed)
+    ]
+    return sorted(people, key=_first)
+
+
+def _as_written(text: str, figures: Sequence[Figure]) -> None:
+    """Give names and titles back the letters that they have in a flat text."""
+    written = str.upper if text.isupper() else str.lower
+    for figure in figures:
+        figure.first = figure.first and written(figure.first)
+        figure.name = figure.name and written(figure.name)
+        figure.titles = list(map(written, figure.titles))
+
+
+def main_person(people: Sequence[Person]) -> Person | None:
+    """The person whom most sentences mention: whose biography or letter of recommendation it is.
+
+    Of several the one mentioned most often, then the first; None where there is nobody. The
+    writer's sentences count half, as letters say "I" of whoever writes them.
+    """
+    return max(people, key=_prominence, default=None)
+
+
+def _prominence(person: Person) -> tuple[float, int]:
+    """Numbers of sentences, half of them for the writer, and of mentions."""
+    return len(person.sentences) * (0.5 if person.writer else 1.0), len(person.spans)
+
+
+def _first(person: Person) -> int:
+    """Offset of the first mention."""
+    return person.spans[0].start
+
+
+def _person(text: str, starts: list[int], figure: Figure) -> Person:
+    """What the figure shows of itself."""
+    spans = sorted(set(figure.spans), key=_place)
+    told = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
+    return Person(
+        first=figure.first,
+        name=figure.name,
+        forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
+        title=figure.titles[0] if figure.titles else None,
+        gender=figure.gender,
+        references=tuple(dict.fromkeys(told)),
+        spans=tuple(spans),
+        sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),
+        confidence=figure.confidence,
+        writer=figure.writer,
+    )
+
+
+def _place(span: Span) -> tuple[int, int, str]:
+    """Key that orders spans."""
+    return span.start, span.end, span.kind

@@ -1,0 +1,49 @@
+"""Labels by a language model: who is in a text, asked with the prompts of Table S7.
+
+A *labeler* decides the names and genders of a text's characters: the embedded extractor, or a
+language model that is asked `samples` times and whose answers are repaired, checked against the
+text and put to a vote. *Routing* sends to the model only the texts that the extractor is least
+sure of.
+
+Whoever has texts in memory calls `label_people(rows, asking, folder, route=…)`; its answers stay in
+`folder`, and the same call continues there without asking anything twice. An audit's stage is
+`label_run`.
+"""
+
+from portrayal.annotate.people.labeler.answer import read_fields
+from portrayal.annotate.people.labeler.asking import LabelAsking, LabelPrompt, label_prompt
+from portrayal.annotate.people.labeler.finetune import FineTuneExport, export_finetune
+from portrayal.annotate.people.labeler.people import (
+    LabelledText,
+    LabelResult,
+    label_people,
+    least_confident,
+    vote,
+)
+from portrayal.annotate.people.labeler.rows import (
+    labeler_instrument,
+    labelling_of_run,
+    labelling_removed,
+    labelling_sentence,
+)
+from portrayal.annotate.people.labeler.stage import LABELERS, label_run
+
+__all__ = [
+    "LABELERS",
+    "FineTuneExport",
+    "LabelAsking",
+    "LabelPrompt",
+    "LabelResult",
+    "LabelledText",
+    "export_finetune",
+    "label_people",
+    "label_prompt",
+    "label_run",
+    "labeler_instrument",
+    "labelling_of_run",
+    "labelling_removed",
+    "labelling_sentence",
+    "least_confident",
+    "read_fields",
+    "vote",
+]

@@ -1,0 +1,249 @@
+"""Answer: what one answer of a model says of each character, checked against the text.
+
+As in Supplement B.3, names and references that do not stand in the text are removed; so are "names"
+that are role words. Words outside Table S6a tell no gender and are not kept.
+"""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from portrayal.annotate.people.shared.labels import clean_name, gender_of_references
+from portrayal.annotate.people.shared.model import Span
+from portrayal.annotate.people.shared.words import GENDER_WORDS
+from portrayal.collect.ask.lenient import LONGEST, read_list, read_objects, read_open
+
+_DEEPEST = 20
+
+
+def read_fields(reply: str) -> dict[str, Any]:
+    """Return the fields of every object in `reply`, the later one where a key comes twice.
+
+    Keys are casefolded words parted by single spaces; the keys of an object inside another follow
+    its own ("doctor" → "name" is "doctor name"). Empty where no object was found.
+    """
+    text = reply[:LONGEST]
+    fields: dict[str, Any] = {}
+    for found in read_objects(text):
+        _flatten(found, "", fields)
+    if not fields and ":" in text and "{" not in text:
+        _flatten(read_open(text[max(text.find('"'), 0) :]), "", fields)
+    return fields
+
+
+def plain_key(key: str) -> str:
+    """Return a key as `read_fields` gives it."""
+    return " ".join(re.findall(r"[^\W_]+", key.casefold()))
+
+
+def _flatten(found: dict[str, Any], before: str, into: dict[str, Any], deep: int = 0) -> None:
+    for key, value in found.items():
+        name = f"{before} {plain_key(str(key))}".strip()
+        if isinstance(value, dict) and deep < _DEEPEST:
+            _flatten(value, name, into, deep + 1)
+        else:
+            into[name] = value
+
+
+REMOVED = ("names not in the text", "names that are role words", "references not in the text")
+"""What is removed from answers, as it is counted."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LISTED = frozenset(word for words in GENDER_WORDS.values() for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one answer says of one character.
+
+    Attributes
+    ----------
+    named
+        Whether the answer has a field for the name at all, be it "Unspecified".
+    name
+        First name as the text writes it; None where there is none.
+    references
+        Casefolded words of Table S6a that stand in the text; None where the answer has no such
+        field.
+    """
+
+    named: bool
+    name: str | None
+    references: tuple[str, ...] | None
+
+    @property
+    def gender(self) -> str | None:
+        """Gender that the references tell, by Table S6a; None where the field is missing."""
+        return None if self.references is None else gender_of_references(self.references)
+
+
+def read_answer(
+    reply: str, characters: tuple[str, ...], text: str, removed: Counter[str] | None = None
+) -> tuple[Said, ...] | None:
+    """Return what a reply says of each character, in their order.
+
+    Parameters
+    ----------
+    reply
+        The answer of the model.
+    characters
+        What the prompt called them.
+    text
+        The text that was labelled.
+    removed
+        Counts what was removed, under the words of `REMOVED`.
+
+    Returns
+    -------
+    tuple of Said
+        None where the reply holds no field that was asked for.
+    """
+    fields = read_fields(reply)
+    counted = Counter[str]() if removed is None else removed
+    banned = _role_words() | {word for role in characters for word in _words(role)}
+    said = []
+    for slot in range(len(characters)):
+        named, raw_name = _field(fields, characters, slot, ("name", "names"))
+        told, raw = _field(fields, characters, slot, ("references", "reference", "pronouns"))
+        named &= raw_name is None or isinstance(raw_name, (str, list))
+        told &= raw is None or isinstance(raw, (str, list))
+        said.append(
+            Said(
+                named,
+                _name(raw_name, text, banned, counted),
+                _references(raw, text, counted) if told else None,
+            )
+        )
+    return tuple(said) if any(s.named or s.references is not None for s in said) else None
+
+
+def _field(
+    fields: Mapping[str, Any], characters: tuple[str, ...], slot: int, kinds: tuple[str, ...]
+) -> tuple[bool, Any]:
+    """Whether a field is there, and its value: by its full key, else by its place among its kind.
+
+    A key that lost the role ("name") or words it differently is taken by place, where there are as
+    many of them as characters without a key.
+    """
+    keys = [_key(fields, character, kinds) for character in characters]
+    mine = keys[slot]
+    if mine is not None:
+        return True, fields[mine]
+    unknown = [key for key in fields if key.rpartition(" ")[2] in kinds and key not in keys]
+    lacking = [i for i, key in enumerate(keys) if key is None]
+    if len(unknown) == len(lacking):
+        return True, fields[unknown[lacking.index(slot)]]
+    return False, None
+
+
+def _key(fields: Mapping[str, Any], character: str, kinds: tuple[str, ...]) -> str | None:
+    """The full key of a character's field; None where the answer has no such key."""
+    full = (f"{plain_key(character)} {kind}" for kind in kinds)
+    return next((key for key in full if key in fields), None)
+
+
+def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
+    """First name in a label, as the text writes it; None where it is none or not there."""
+    if isinstance(raw, list):
+        raw = next((item for item in raw if isinstance(item, str)), None)
+    name = clean_name(raw)
+    if name is None:
+        return None
+    name = re.sub(r"['’]s?$", "", name)
+    if name.casefold() in banned:
+        removed["names that are role words"] += name.casefold() not in _NO_NAME
+        return None
+    found = find_word(name, text)
+    if found is None:
+        removed["names not in the text"] += 1
+    return found
+
+
+_NO_NAME = frozenset(("no", "not", "none", "unknown", "unnamed", "unspecified", "nameless"))
+
+
+def find_word(word: str, text: str) -> str | None:
+    """Return `word` as `text` writes it; None where it is not there, or only as a common word.
+
+    A word that the text writes in small letters alone is no name, unless the whole text is.
+    """
+    spellings = dict.fromkeys(
+        match.group() for match in re.finditer(whole(word), text, re.IGNORECASE)
+    )
+    if word in spellings and not word.islower():
+        return word
+    capital = [spelling for spelling in spellings if not spelling.islower()]
+    if capital:
+        return capital[0]
+    return next(iter(spellings), None) if text.islower() else None
+
+
+def whole(word: str) -> str:
+    """Return a pattern for a whole word."""
+    return rf"(?<!\w){re.escape(word)}(?!\w)"
+
+
+def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
+    words: dict[str, None] = {}
+    present = set(_words(text))
+    for reference in _strings(raw):
+        for word in _words(reference):
+            if word not in _LISTED:
+                continue
+            if word in present:
+                words[word] = None
+            else:
+                removed["references not in the text"] += 1
+    return tuple(words)
+
+
+def _strings(raw: Any, deep: int = 0) -> list[str]:
+    """The references as strings: of one string, of a list, or of what is inside a list."""
+    if isinstance(raw, str):
+        listed = read_list(raw)
+        return [raw] if listed is None or deep else _strings(listed, 1)
+    inside = raw.values() if isinstance(raw, dict) else raw
+    if not isinstance(raw, (list, dict)) or deep > _DEEPEST:
+        return []
+    return [text for item in inside for text in _strings(item, deep + 1)]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
+
+
+@cache
+def _role_words() -> frozenset[str]:
+    text = files(__package__).joinpath("rolenouns.toml").read_text(encoding="utf-8")
+    return frozenset(tomllib.loads(text)["words"]) | _LISTED
+
+
+def locate(
+    text: str, slots: Sequence[tuple[str | None, tuple[str, ...]]]
+) -> list[tuple[Span, ...]]:
+    """Return the spans of each character's name and references, in order of place.
+
+    A model says which words refer to a character and not where. So every place of a word counts,
+    but a word that both characters share ("her") is marked for neither.
+    """
+    claimed = [
+        {word for word in (*references, name and name.casefold()) if word}
+        for name, references in slots
+    ]
+    found: list[tuple[Span, ...]] = []
+    for i, (name, references) in enumerate(slots):
+        others = {word for j, words in enumerate(claimed) if j != i for word in words}
+        spans: set[tuple[int, int, str]] = set()
+        if name is not None and name.casefold() not in others:
+            spans |= {(m.start(), m.end(), "name") for m in re.finditer(whole(name), text)}
+        for word in references:
+            if word not in others:
+                places = re.finditer(whole(word), text, re.IGNORECASE)
+                spans |= {(m.start(), m.end(), "reference") for m in places}
+        found.append(tuple(Span(*span) for span in sorted(spans)))
+    return found

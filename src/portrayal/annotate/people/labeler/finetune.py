@@ -1,0 +1,187 @@
+"""Export for fine-tuning: hand labels as the chats that a service is fine-tuned on."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from portrayal.annotate.people.labeler.asking import LabelPrompt, label_prompt
+from portrayal.annotate.people.shared.labels import clean_name
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.collect.ask.lenient import read_list
+from portrayal.collect.fields import parse_columns
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError, OptionError
+from portrayal.run.stages import write_atomically
+
+FORMATS = ("openai",)
+"""Forms of the file: "openai" is one JSON object a line with `messages`."""
+
+_NEEDED = ("text", "subject_role", "gold_subject_name", "gold_subject_references")
+_OPTIONAL = ("object_role", "gold_object_name", "gold_object_references", "prompt_id", "prompt")
+
+
+@dataclass(frozen=True, slots=True)
+class FineTuneExport:
+    """What was written.
+
+    Attributes
+    ----------
+    train, validation
+        The files; no validation file where none was asked for.
+    n_train, n_validation
+        Chats in each.
+    refused
+        Rows left out, by reason.
+    """
+
+    train: Path
+    validation: Path | None
+    n_train: int
+    n_validation: int
+    refused: Mapping[str, int]
+
+
+def export_finetune(
+    gold: str | Path,
+    out: str | Path,
+    *,
+    columns: Iterable[str] = (),
+    validation_share: float = 0.0,
+    system: str | None = None,
+    seed: int = 0,
+) -> FineTuneExport:
+    """Write hand labels as chats: the prompt of Table S7, and the labels as the answer.
+
+    Parameters
+    ----------
+    gold
+        File with `text`, `subject_role`, `object_role`, and hand labels in `gold_subject_name`,
+        `gold_subject_references` and those of the object. References are a list or its text,
+        "['she', 'her']"; an empty list is a label, an empty cell is none.
+    out
+        JSON lines file to write.
+    columns
+        "FIELD=NAME" strings for columns with other names.
+    validation_share
+        Fraction of the prompts whose rows go to a second file, `out` with "-validation" in its
+        name; rows of one prompt are never in both.
+    system
+        A system message before each chat; the labeler itself sends none unless told to.
+    seed
+        Of the split.
+
+    Raises
+    ------
+    DataError
+        Where columns are missing or no row has labels.
+    OptionError
+        Where the share cannot be used.
+    """
+    if not 0 <= validation_share < 1:
+        raise OptionError(
+            f"validation_share must be a fraction from 0 to below 1; got {validation_share!r}."
+        )
+    target, refused = Path(out), Counter[str]()
+    chats: dict[str, list[str]] = {}
+    for row in _rows(gold, columns):
+        chat = _chat(row, system, refused)
+        if chat is not None:
+            chats.setdefault(_group(row), []).append(chat)
+    if not chats:
+        told = ", ".join(f"{n} {why}" for why, n in refused.items()) or "the file has no rows"
+        raise DataError(
+            f"{gold}: no row can be written ({told}). A row needs names and references by hand in "
+            "gold_subject_name, gold_subject_references and those of the object."
+        )
+    held_out = _held_out(chats, validation_share, seed)
+    train = [chat for group, rows in chats.items() if group not in held_out for chat in rows]
+    rest = [chat for group, rows in chats.items() if group in held_out for chat in rows]
+    write_atomically(target, "".join(train))
+    second = None
+    if rest:
+        second = target.with_name(f"{target.stem}-validation{target.suffix}")
+        write_atomically(second, "".join(rest))
+    return FineTuneExport(target, second, len(train), len(rest), dict(refused))
+
+
+def _rows(gold: str | Path, columns: Iterable[str]) -> Iterable[dict[str, Any]]:
+    source = open_source(gold)
+    mapping = {name: name for name in (*_NEEDED, *_OPTIONAL) if name in source.columns}
+    mapping |= parse_columns(columns)
+    missing = [name for name in _NEEDED if mapping.get(name) not in source.columns]
+    if missing:
+        raise DataError(
+            f"{gold}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
+            f"Name yours with --column {missing[0]}=NAME."
+        )
+    for row in source.rows():
+        yield {name: row.get(column) for name, column in mapping.items()}
+
+
+def _chat(row: Mapping[str, Any], system: str | None, refused: Counter[str]) -> str | None:
+    text, subject = row.get("text"), row.get("subject_role")
+    if not (isinstance(text, str) and text.strip() and isinstance(subject, str) and subject):
+        refused["without text or role"] += 1
+        return None
+    other = row.get("object_role")
+    prompt = label_prompt(text, Roles(subject, other if isinstance(other, str) and other else None))
+    answer = _answer(row, prompt)
+    if answer is None:
+        refused["without labels"] += 1
+        return None
+    said = [("user", prompt.text), ("assistant", json.dumps(answer, ensure_ascii=False, indent=2))]
+    if system:
+        said.insert(0, ("system", system))
+    messages = [{"role": role, "content": content} for role, content in said]
+    return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"
+
+
+def _answer(row: Mapping[str, Any], prompt: LabelPrompt) -> dict[str, Any] | None:
+    """The answer of the form that the prompt asks for; None where a label is missing."""
+    slots = list(zip(("subject", "object"), prompt.characters, strict=False))
+    names = {f"{role} name": _name(row.get(f"gold_{slot}_name")) for slot, role in slots}
+    references = {
+        f"{role} references": _list(row.get(f"gold_{slot}_references")) for slot, role in slots
+    }
+    if any(value is None for value in (*names.values(), *references.values())):
+        return None
+    return {**names, **references}
+
+
+def _name(raw: Any) -> str | None:
+    """The labelled first name, "Unspecified" where the label says so; None where there is none."""
+    if not isinstance(raw, str) or not raw.strip():
+        return None
+    return clean_name(raw) or "Unspecified"
+
+
+def _list(raw: Any) -> list[str] | None:
+    listed = read_list(raw) if isinstance(raw, str) else raw
+    if not isinstance(listed, (list, tuple)):
+        return None
+    return [item for item in listed if isinstance(item, str)]
+
+
+def _group(row: Mapping[str, Any]) -> str:
+    """What must not be in both files: the prompt, or else the roles."""
+    for name in ("prompt_id", "prompt"):
+        if isinstance(row.get(name), str) and row[name].strip():
+            return str(row[name])
+    return f"{row.get('subject_role')}\n{row.get('object_role')}"
+
+
+def _held_out(chats: Mapping[str, list[str]], share: float, seed: int) -> set[str]:
+    """Prompts of the second file, drawn by seed; at least one of several where a share is asked."""
+    if not share:
+        return set()
+    if len(chats) < 2:
+        raise OptionError("a validation file needs rows of at least two prompts.")
+    order = sorted(
+        chats, key=lambda g: hashlib.blake2b(f"{seed}\n{g}".encode(), digest_size=8).digest()
+    )
+    wanted = min(max(round(share * len(order)), 1), len(order) - 1)
+    return set(order[:wanted])

@@ -1,0 +1,288 @@
+"""Labelling people: texts and the roles of their prompts become characters, by a model's answers.
+
+    label_people(rows, asking, folder, *, route=None) -> LabelResult
+
+`rows` have `text`, `subject_role` and `object_role`; the result has one `LabelledText` for each row
+in the same order. With `route=(share, confidences)` only the least confident rows are asked.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from portrayal.annotate.people.labeler.answer import Said, locate, read_answer
+from portrayal.annotate.people.labeler.asking import (
+    LabelAsking,
+    LabelPrompt,
+    ask_labels,
+    label_prompt,
+    read_labels,
+)
+from portrayal.annotate.people.shared.labels import gender_of_references
+from portrayal.annotate.people.shared.model import UNSURE, Character, Roles
+from portrayal.errors import OptionError
+from portrayal.run.directory import Run
+
+if TYPE_CHECKING:
+    from portrayal.collect.ask import CollectReport
+
+
+def check_share(share: float) -> float:
+    """Return `share`, the fraction of the texts that goes to the model.
+
+    Raises
+    ------
+    OptionError
+        Unless it is above 0 and at most 1.
+    """
+    if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
+        raise OptionError(
+            "route_share is the fraction of the texts that goes to the model, above 0 and at most "
+            f"1, such as 0.2; got {share!r}."
+        )
+    return float(share)
+
+
+def least_confident(
+    confidences: Sequence[float], share: float, text_ids: Sequence[str] | None = None
+) -> list[int]:
+    """Return the places of the least confident texts, in ascending order.
+
+    Parameters
+    ----------
+    confidences
+        Of each text, the smallest over its characters.
+    share
+        Fraction of the texts to return, rounded to the nearest whole number of texts.
+    text_ids
+        Decide among equal confidences; the order of the texts by default.
+    """
+    wanted = int(len(confidences) * check_share(share) + 0.5)
+    ids = text_ids if text_ids is not None else [""] * len(confidences)
+    order = sorted(range(len(confidences)), key=lambda i: (confidences[i], ids[i], i))
+    return sorted(order[:wanted])
+
+
+T = TypeVar("T")
+
+
+def vote(
+    answers: Sequence[tuple[Said, ...]], n_asked: int, text: str
+) -> tuple[Character, ...] | None:
+    """Put answers to a vote.
+
+    Parameters
+    ----------
+    answers
+        What each usable answer says of each character, one entry for each character.
+    n_asked
+        Answers that were asked for, the unusable ones included.
+    text
+        The text, in which names and references are located.
+
+    Returns
+    -------
+    tuple of Character
+        For each field the value that most answers give. Where two values have equally many, there
+        is no name, and the gender is "Unsure". `references` are the words that at least half of the
+        answers for that gender give. `confidence` is the smaller share, of the answers asked for,
+        that agree on the name and on the gender. None where no answer has a field that is needed.
+    """
+    if not answers:
+        return None
+    slots = []
+    for of_slot in zip(*answers, strict=True):
+        named = [None if said.name is None else said.name for said in of_slot if said.named]
+        genders = [said.gender for said in of_slot if said.gender is not None]
+        if not named or not genders:
+            return None
+        key, name_votes = _most([None if name is None else name.casefold() for name in named])
+        gender, gender_votes = _most(genders)
+        gender = UNSURE if gender is None else gender
+        name = next((n for n in named if n is not None and n.casefold() == key), None)
+        slots.append((name, gender, _shared(of_slot, gender), min(name_votes, gender_votes)))
+    spans = locate(text, [(name, references) for name, _, references, _ in slots])
+    return tuple(
+        Character(name, gender, references, found, votes / n_asked)
+        for (name, gender, references, votes), found in zip(slots, spans, strict=True)
+    )
+
+
+def _most(values: Sequence[T | None]) -> tuple[T | None, int]:
+    """The value that occurs most often, and how often; None where two do."""
+    (first, n), *others = Counter(values).most_common()
+    return (None if others and others[0][1] == n else first), n
+
+
+def _shared(of_slot: Sequence[Said], gender: str) -> tuple[str, ...]:
+    """References of the answers for `gender` (of all where it is a tie), in order of first mention.
+
+    The words that at least half of them give; all of them where these tell another gender.
+    """
+    agreeing = [said for said in of_slot if said.gender == gender]
+    lists = [said.references or () for said in agreeing or of_slot]
+    counts = Counter(word for words in lists for word in words)
+    shared = tuple(word for word, n in counts.items() if 2 * n >= len(lists))
+    return shared if gender_of_references(shared) == gender else tuple(counts)
+
+
+People = tuple[Character, Character | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """The label of one text.
+
+    Attributes
+    ----------
+    labeler
+        "llm", or "embedded" where the text was not asked about or the model failed on it; then its
+        label is the caller's own.
+    people
+        Subject and object as the model labels them; None unless `labeler` is "llm" and it did not
+        fail.
+    error
+        Why the model gave no label: how many answers were refused, malformed, …; None otherwise.
+    """
+
+    labeler: str
+    people: People | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelResult:
+    """Labels in the order of the rows.
+
+    Attributes
+    ----------
+    texts
+        One for each row.
+    removed
+        What was removed from the answers, by kind.
+    unusable
+        Answers that could not be used, by reason.
+    report
+        What the asking did and cost; None where nothing was to be asked.
+    """
+
+    texts: tuple[LabelledText, ...]
+    removed: Mapping[str, int]
+    unusable: Mapping[str, int]
+    report: "CollectReport | None"
+
+    @property
+    def n_llm(self) -> int:
+        """Texts that the model labelled."""
+        return sum(text.people is not None for text in self.texts)
+
+    @property
+    def n_without(self) -> int:
+        """Texts that the model was asked about and gave no usable label."""
+        return sum(text.error is not None for text in self.texts)
+
+
+def label_people(
+    rows: Sequence[Mapping[str, Any]],
+    asking: LabelAsking,
+    folder: str | Path,
+    *,
+    route: tuple[float, Sequence[float]] | None = None,
+) -> LabelResult:
+    """Label the characters of texts by a model.
+
+    Parameters
+    ----------
+    rows
+        Each with `text`, `subject_role` and `object_role` (None or missing where the prompt has
+        none); `text_id`, where there is one, decides among equal confidences.
+    asking
+        Whom, how often, within which limits.
+    folder
+        Where the answers are kept, held by this call. The same call continues there after it was
+        stopped or killed, and asks nothing twice.
+    route
+        (share, confidences): only this share of the rows is asked, the least confident. The others
+        come back with the labeler "embedded" and without people, and so do those that the model
+        failed on, with an error.
+
+    Raises
+    ------
+    StopError, RunError, OptionError
+        As asking a model does; what was answered before is kept.
+    """
+    place = Path(folder)
+    with Run(place).lock():
+        return label_held(rows, asking, place, route=route)
+
+
+def label_held(
+    rows: Sequence[Mapping[str, Any]],
+    asking: LabelAsking,
+    folder: Path,
+    *,
+    route: tuple[float, Sequence[float]] | None = None,
+) -> LabelResult:
+    """`label_people` in a folder that the caller holds already."""
+    places: Iterable[int] = range(len(rows))
+    if route is not None:
+        ids = [str(row.get("text_id", "")) for row in rows]
+        places = least_confident(route[1], route[0], ids)
+    prompts = {i: prompt for i in places if (prompt := _prompt(rows[i])) is not None}
+    report = ask_labels(prompts.values(), asking, folder)
+    answers = read_labels(folder, asking, {prompt.prompt_id for prompt in prompts.values()})
+    removed: Counter[str] = Counter()
+    unusable: Counter[str] = Counter()
+    texts = [LabelledText("embedded", None)] * len(rows)
+    failed_is = "llm" if route is None else "embedded"
+    for i in places:
+        prompt = prompts.get(i)
+        if prompt is None:
+            texts[i] = LabelledText(failed_is, None, "unlabelled: its prompt has no subject_role")
+            continue
+        kept = answers[prompt.prompt_id]
+        found, why = _label(kept, prompt, rows[i]["text"], asking.samples, removed)
+        unusable.update(why)
+        people = None if found is None else (found[0], found[1] if len(found) > 1 else None)
+        labeler = failed_is if people is None else "llm"
+        error = None if people is not None else _reason(why, asking.samples)
+        texts[i] = LabelledText(labeler, people, error)
+    return LabelResult(tuple(texts), dict(removed), dict(unusable), report)
+
+
+def _prompt(row: Mapping[str, Any]) -> LabelPrompt | None:
+    subject, other = row.get("subject_role"), row.get("object_role")
+    if not isinstance(subject, str) or not subject.strip():
+        return None
+    return label_prompt(row["text"], Roles(subject, other if isinstance(other, str) else None))
+
+
+def _label(
+    answers: Sequence[Mapping[str, Any]],
+    prompt: LabelPrompt,
+    text: str,
+    n_asked: int,
+    removed: Counter[str],
+) -> tuple[tuple[Character, ...] | None, Counter[str]]:
+    """The vote of the usable answers, and why the others are not."""
+    usable, why = [], Counter[str]()
+    for answer in answers:
+        said = read_answer(answer["text"] or "", prompt.characters, text, removed)
+        if said is None:
+            outcome = answer["outcome"]
+            why["malformed" if outcome == "ok" else outcome] += 1
+        else:
+            usable.append(said)
+    if n_asked > len(answers):
+        why["not asked"] += n_asked - len(answers)
+    found = vote(usable, n_asked, text)
+    if found is None and usable:
+        why["incomplete"] += len(usable)
+    return found, why
+
+
+def _reason(why: Mapping[str, int], n_asked: int) -> str:
+    listed = ", ".join(f"{n} {reason}" for reason, n in sorted(why.items()))
+    return f"unlabelled: of {n_asked} answers {listed}"

@@ -1,0 +1,221 @@
+"""Labelling a run: its texts become annotations by a model, or by extractor and model together."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from portrayal import registry
+from portrayal.annotate.people.labeler.asking import LabelAsking
+from portrayal.annotate.people.labeler.people import (
+    LabelledText,
+    LabelResult,
+    check_share,
+    label_held,
+)
+from portrayal.annotate.people.labeler.rows import LLM, ROUTED, label_row, with_labeler
+from portrayal.annotate.people.stories.rows import PEOPLE
+from portrayal.errors import OptionError
+from portrayal.run.directory import Run
+from portrayal.run.shards import write_parquet
+from portrayal.run.stages import Stage, fingerprint
+
+LABELERS = {"embedded": PEOPLE.name, "llm": LLM.name, "routed": ROUTED.name}
+"""Who labels (the extractor, a model, or the extractor and, where it is least sure, a model), and
+the annotator whose stage holds the labels then."""
+
+LABELS = "labels"
+"""Folder of a run in which the answers of labelling models are kept, one folder for each."""
+
+
+def label_run(
+    run: Run,
+    asking: LabelAsking,
+    *,
+    embedded: str | None = None,
+    share: float = 0.2,
+    again: bool = True,
+) -> Stage:
+    """Label the people of a run, which the caller holds.
+
+    Parameters
+    ----------
+    run
+        A run with texts.
+    asking
+        Whom, how often, within which limits. Its answers are kept in the run, below `labels/`.
+    embedded
+        Registered annotator whose complete annotations are routed: only the least confident
+        `share` of the texts goes to the model. None labels every text by the model.
+    share
+        Fraction of the readable texts that goes to the model.
+    again
+        Whether a finished labelling is opened again, to ask once more what failed.
+
+    Returns
+    -------
+    Stage
+        `annotations/people-llm.v1` or `annotations/people-routed.v1`, in the shards and rows of the
+        texts. Its note says who labelled how many. A text without a usable answer is an error; a
+        routed one keeps the extractor's label, and `label_note` says why.
+
+    Raises
+    ------
+    StopError, RunError, OptionError
+        Saying what to do; the labels answered before are kept.
+    """
+    base = None if embedded is None else run.annotations(embedded)
+    stage = run.annotations(LABELERS["llm" if base is None else "routed"])
+    asked = _mark(run, asking, base, share)
+    note = stage.note()
+    whole = note.get("complete") and note.get("asked") == asked and note.get("all_asked")
+    if whole and not again:
+        return stage
+    rows, confidences = _readable(run, base)
+    route = None if base is None else (check_share(share), confidences)
+    folder = run.path / LABELS / asking.folder_name
+    result = label_held(rows, asking, folder, route=route)
+    labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
+    made = fingerprint(asked=asked, labels={i: _shown(label) for i, label in labels.items()})
+    if not stage.is_complete(made):
+        stage.begin(made)
+        names = [part.name for part in run.texts.parts()]
+        stage.keep_parts(names)
+        for name in names:
+            extracted = None if base is None else base.folder / name
+            _write(run.texts.folder / name, extracted, stage, labels, embedded)
+    facts = _facts(result, asking, embedded, share)
+    stage.finish(made, {"asked": asked, "n_errors": _count_errors(stage), **facts})
+    return stage
+
+
+def _count_errors(stage: Stage) -> int:
+    columns = (pq.read_table(part, columns=["error"])["error"] for part in stage.parts())
+    return sum(len(column) - column.null_count for column in columns)
+
+
+def _mark(run: Run, asking: LabelAsking, base: Stage | None, share: float) -> str:
+    """What a labelling is asked to be."""
+    return fingerprint(
+        texts=run.texts.note().get("fingerprint"),
+        parts=[part.name for part in run.texts.parts()],
+        n_texts=run.texts.note().get("n_texts"),
+        labels=asking.folder_name,
+        samples=asking.samples,
+        base=None if base is None else base.note().get("fingerprint"),
+        share=None if base is None else share,
+    )
+
+
+def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[float]]:
+    """Every text with the outcome "ok" and the roles of its prompt, and the confidence of each."""
+    prompts = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"]).to_pylist()
+    strata = {row["prompt_id"]: dict(row["strata"]) for row in prompts}
+    rows, confidences = [], []
+    for part in run.texts.parts():
+        known = None if base is None else _confidences(base.folder / part.name)
+        columns = ["text_id", "prompt_id", "text", "outcome"]
+        for text in pq.read_table(part, columns=columns).to_pylist():
+            if text["outcome"] != "ok":
+                continue
+            roles = strata[text["prompt_id"]]
+            rows.append(
+                {
+                    "text_id": text["text_id"],
+                    "text": text["text"],
+                    "subject_role": roles.get("subject_role"),
+                    "object_role": roles.get("object_role"),
+                }
+            )
+            if known is not None:
+                confidences.append(known[text["text_id"]])
+    return rows, confidences
+
+
+def _confidences(part: Path) -> dict[str, float]:
+    """The smallest confidence of each text's characters; an error goes before every other."""
+    columns = ["text_id", "subject_confidence", "object_confidence", "error"]
+    if not part.is_file():
+        raise OptionError(
+            f"{part.parent} lacks {part.name}: the extractor has not read every text yet."
+        )
+    found = {}
+    for row in pq.read_table(part, columns=columns).to_pylist():
+        slots = [row[name] for name in columns[1:3] if row[name] is not None]
+        found[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
+    return found
+
+
+def _shown(label: LabelledText) -> list[Any]:
+    people = label.people or ()
+    told = [[c.name, c.gender, c.references, c.confidence] for c in people if c is not None]
+    return [label.labeler, label.error, told]
+
+
+def _write(
+    source: Path,
+    base: Path | None,
+    stage: Stage,
+    labels: Mapping[str, LabelledText],
+    embedded: str | None,
+) -> None:
+    """Write the annotations of one shard of texts."""
+    component = LLM if embedded is None else registry.component("annotators", embedded)
+    schema = with_labeler(component.schema)  # type: ignore[attr-defined]
+    rows = list(_rows(source, base, labels))
+    fields = [pa.field("text_id", pa.string()), *schema, pa.field("error", pa.string())]
+    write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / source.name)
+
+
+def _rows(
+    source: Path, base: Path | None, labels: Mapping[str, LabelledText]
+) -> Iterator[dict[str, Any]]:
+    extracted = {}
+    if base is not None:
+        extracted = {row["text_id"]: row for row in pq.read_table(base).to_pylist()}
+    for text_id in pq.read_table(source, columns=["text_id"])["text_id"].to_pylist():
+        label = labels.get(text_id)
+        row: dict[str, Any] = {"text_id": text_id, "error": None}
+        if label is None:
+            yield extracted.get(text_id, row)
+        elif label.labeler == "embedded":
+            yield extracted[text_id] | label_row(label)
+        else:
+            yield row | label_row(label) | {"error": label.error}
+
+
+def _facts(
+    result: LabelResult, asking: LabelAsking, embedded: str | None, share: float
+) -> dict[str, Any]:
+    """What the note of the stage says of the labelling."""
+    counts = Counter(text.labeler for text in result.texts)
+    routed = embedded is not None
+    report = result.report
+    labelling = {
+        "kind": "routed" if routed else "llm",
+        "model": asking.model,
+        "samples": asking.samples,
+        "parameters": dict(asking.parameters),
+        "n_texts": len(result.texts),
+        "n_llm": result.n_llm,
+        "removed": dict(result.removed),
+        "unusable": dict(result.unusable),
+        "cost": None if report is None else report.cost,
+    }
+    if routed:
+        labelling |= {
+            "embedded": embedded,
+            "share": share,
+            "n_embedded": counts["embedded"],
+            "n_fell_back": result.n_without,
+        }
+    else:
+        labelling["n_unlabelled"] = result.n_without
+    return {
+        "annotator": LABELERS["routed" if routed else "llm"],
+        "all_asked": report is None or report.complete,
+        "labelling": labelling,
+    }

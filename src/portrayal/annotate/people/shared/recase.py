@@ -1,0 +1,205 @@
+"""Texts whose letters say nothing of names: all capitals, all lower case, scripts without case.
+
+Which words are names is then decided by the words around them ("a student named maria", "dr. lee",
+"maria smiled") and by the list of first names, of which only the number of bearers is read, and
+these words are given their capitals. A word in a script that has no capitals (Arabic, Hebrew,
+Chinese, Japanese, Korean) within an English text is taken for a name where it stands like one. Any
+other text is left as it is.
+"""
+
+import re
+from collections.abc import Callable
+
+from portrayal.annotate.people.shared.candidates import FREQUENT, bearers
+from portrayal.annotate.people.shared.evidence import LIVING, SAYING, WORDS_TOO
+from portrayal.annotate.people.shared.judge import NEVER
+from portrayal.annotate.people.shared.nominals import KIN, PERSON_NOUNS, PLURALS
+from portrayal.annotate.people.shared.notnames import (
+    NOT_PEOPLE,
+    PLACE_HEADS,
+    PLACE_TAILS,
+    SENTENCE_STARTERS,
+)
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens, scan
+from portrayal.annotate.people.shared.singular import PLURAL_PEOPLE
+from portrayal.annotate.people.shared.words import (
+    ABBREVIATIONS,
+    APPOSITION,
+    CLAUSE_MARKS,
+    CLAUSE_OPENERS,
+    COPULAS,
+    FUNCTION_WORDS,
+    TITLES,
+    VERBS_AFTER_NAME,
+    word_set,
+)
+
+_NAMING = word_set("named called")
+_ARTICLES = word_set("a an the this every each")
+_POSSESSIVES = word_set("his her their my our your no to")
+_WORDS = WORDS_TOO | word_set(
+    """
+    able ace ally berry bliss bud cash charity cherish chess clay cliff comfort cookie coral dawn
+    desire diamond dusty earnest echo emerald essence ever flower forest fox gift ginger glory gray
+    haven honor ivory jewel job legacy liberty lion lucky lyric manual marvel meadow memory miles
+    minor misty money noble ocean page patience peace pepper precious promise rain reign remember
+    rusty scout sea serene serenity shade shadow shine silver sincere solo spring stone storm
+    sunshine teal tea temple titan treasure unique valor victory ward wolf wonder
+    """
+)
+"""First names that are words more often than names where nothing else tells."""
+
+_NOT_ENDINGS = ("ly", "ed", "ing", "s")
+_ENDS = CLAUSE_MARKS - {",", ";", ":"}
+_ACTS = (VERBS_AFTER_NAME | SAYING | LIVING) - word_set("s")
+_NOT_NAMES = (
+    NEVER | PERSON_NOUNS | PLURAL_PEOPLE | frozenset(PLURALS) | SENTENCE_STARTERS | _ACTS
+) | (TITLES | ABBREVIATIONS | NOT_PEOPLE | PLACE_HEADS | PLACE_TAILS)
+_UNCASED = re.compile("[\u05d0-\u05ea\u0620-\u074f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+MARK = "X"
+"""Capital that is put before a word without one."""
+
+MOST_UNCASED = 0.25
+"""Share of words in scripts without capitals up to which a text is read as English."""
+
+_LEAST = 3
+"""Letters of a name that the list of first names alone can tell."""
+
+
+def is_flat(text: str) -> bool:
+    """Whether all letters of `text` with two cases are capitals, or all are small."""
+    return text.isupper() or text.islower()
+
+
+def recase(text: str) -> str:
+    """A flat text in lower case, with capitals where names and sentences start; as long as `text`.
+
+    Offsets therefore stay the same. See `is_flat`.
+    """
+    low = _same_length(text, str.lower)
+    tokens = scan(low)
+    places = _names(tokens) | _openings(tokens)
+    letters = list(low)
+    for at in places:
+        start = tokens.starts[at]
+        letters[start] = _same_length(letters[start], str.upper)
+    return "".join(letters)
+
+
+def mark_uncased(text: str, tokens: Tokens) -> list[int]:
+    """Put `MARK` before words in scripts without capitals, so that they may be names; their places.
+
+    Nothing is marked where such words are not few: the text is not in English then.
+    """
+    if text.isascii() or not _UNCASED.search(text):
+        return []
+    places = [at for at, word in enumerate(tokens.words) if _UNCASED.match(word)]
+    if len(places) > MOST_UNCASED * len(tokens.words):
+        return []
+    for at in places:
+        tokens.words[at] = MARK + tokens.words[at]
+    return places
+
+
+def _same_length(text: str, change: Callable[[str], str]) -> str:
+    """The text in another case, but for letters that would become two."""
+    changed = change(text)
+    if len(changed) == len(text):
+        return changed
+    return "".join(new if len(new := change(letter)) == 1 else letter for letter in text)
+
+
+def _names(tokens: Tokens) -> set[int]:
+    """Positions of words and titles that belong to names."""
+    low = tokens.low
+    worth: dict[str, int] = {}
+    for at, word in enumerate(low):
+        if _may_be(word):
+            worth[word] = worth.get(word, 0) + _cues(low, at)
+    names = {word for word, cues in worth.items() if _is_name(word, cues)}
+    found = {at for at, word in enumerate(low) if word in names and not _after_determiner(low, at)}
+    for at, word in enumerate(low):
+        behind = at + 1 + (low[at + 1 : at + 2] == ["."])
+        if word not in TITLES or behind >= len(low):
+            continue
+        if behind in found or (word in ABBREVIATIONS and _may_be(low[behind])):
+            found |= {at, behind}
+    return found | _surnames(low, found)
+
+
+def _surnames(low: list[str], found: set[int]) -> set[int]:
+    """Positions of words behind names and titles that may be surnames, and of their like."""
+    beside: set[int] = set()
+    surnames: set[str] = set()
+    for at in found:
+        word, after = (*low[at + 1 : at + 3], ".", ".")[:2]
+        if not _may_be(word) or low[at] in ABBREVIATIONS:
+            continue
+        if bearers(word):
+            beside.add(at + 1)
+        elif (after in _ACTS or after in CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
+            surnames.add(word)
+    return beside | {
+        at for at, word in enumerate(low) if word in surnames and not _after_determiner(low, at)
+    }
+
+
+def _may_be(word: str) -> bool:
+    """Whether the word may be a name at all."""
+    return word[0].isalpha() and len(word) > 1 and word not in _NOT_NAMES
+
+
+def _is_name(word: str, cues: int) -> bool:
+    """Whether a word is a name, by its bearers and what stands around its mentions."""
+    if _is_plain(word):
+        return cues >= 0
+    return cues >= (2 if bearers(word) else 4)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word is a frequent first name, and a name more often than a word."""
+    usual = _may_be(word) and word not in _WORDS and len(word) >= _LEAST
+    return usual and bearers(word) >= FREQUENT
+
+
+def _after_determiner(low: list[str], at: int) -> bool:
+    """Whether what stands before makes the word no name: "the rose", "her grace"."""
+    before = low[at - 1] if at else "."
+    return before in _ARTICLES or (before in _POSSESSIVES and low[at] in _WORDS)
+
+
+def _cues(low: list[str], at: int) -> int:
+    """How much the words around one mention say that it is a name."""
+    before = low[at - 1] if at else "."
+    earlier = low[at - 2] if at > 1 else "."
+    after = low[at + 1] if at + 1 < len(low) else "."
+    if _after_determiner(low, at):
+        return -2
+    value = 0
+    if before in _NAMING and earlier in PERSON_NOUNS:
+        value += 4
+    elif before in PERSON_NOUNS and (after in CLAUSE_MARKS or after in _ACTS):
+        value += 2 if before in KIN else 1
+    elif (before == "," and earlier in PERSON_NOUNS and after in CLAUSE_MARKS) or (
+        before == "and" and _is_plain(earlier)
+    ):
+        value += 2
+    if after == "," and low[at + 2 : at + 3] and low[at + 2] in APPOSITION:
+        value += 2 if before in CLAUSE_OPENERS else 0
+    elif after == "and" and low[at + 2 : at + 3] and _is_plain(low[at + 2]):
+        value += 2
+    if after in _ACTS - COPULAS or after.endswith("ed"):
+        value += 2 if before in _ENDS or before in QUOTES or before in SAYING else 1
+    if before in SAYING and after in CLAUSE_MARKS:
+        value += 1
+    return value
+
+
+def _openings(tokens: Tokens) -> set[int]:
+    """Positions of function words that open sentences; of other words a capital would mislead."""
+    low = tokens.low
+    return {
+        at
+        for at, word in enumerate(low)
+        if word in FUNCTION_WORDS and (at == 0 or low[at - 1] in _ENDS)
+    }

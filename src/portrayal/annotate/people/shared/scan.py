@@ -1,0 +1,88 @@
+"""One pass over a text: words and marks with their offsets, sentences and quotations."""
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate, compress
+from operator import not_
+
+from portrayal.annotate.people.shared.words import ABBREVIATIONS
+
+QUOTES = frozenset('"“”')
+"""Quotation marks that open or close direct speech."""
+
+_WORD = r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-ZÀ-Þ])[^\W\d_]+|[\u0300-\u036f]+[^\W\d_]*)*"
+_MARK = r"[,;:()—–\"“”\n]|[.!?…]+|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|(?<=\s)-+(?=\s)"
+_TOKEN = re.compile(rf"([a-zA-Z]+(?=[ ,.\n])|(?=[^ ])(?:{_WORD}|{_MARK}))")
+"""Plain words and blanks come first, which changes nothing but the time it takes."""
+
+_ENDS = frozenset(".!?…")
+_CURLED = frozenset("’" + ending for ending in ("s", "re", "d", "ll", "ve", "m", "t"))
+_MARKS = _ENDS | QUOTES | frozenset("\n'’-")
+
+
+@dataclass(slots=True)
+class Tokens:
+    """A text as parallel lists, one entry per word or mark.
+
+    Attributes
+    ----------
+    words, low
+        As written, and in lower case; in `low` a possessive ending is "'s" and a spaced hyphen "–".
+    starts
+        Offset of each token in the original text.
+    sentence
+        Number of the sentence it stands in; a quotation belongs to the sentence around it.
+    quoted
+        Whether it stands inside quotation marks.
+    """
+
+    words: list[str]
+    low: list[str]
+    starts: list[int]
+    sentence: list[int]
+    quoted: list[bool]
+
+
+def scan(text: str, start: int = 0) -> Tokens:
+    """Tokens of `text` from offset `start` on."""
+    pieces = _TOKEN.split(text[start:] if start else text)
+    words = pieces[1::2]
+    low = words.copy()
+    sentence: list[int] = []
+    quoted: list[bool] = []
+    number, inside = 0, False
+    last = len(words) - 1
+    for at in compress(range(len(words)), map(not_, map(str.islower, words))):
+        mark = words[at]
+        first = mark[0]
+        if first not in _MARKS:
+            low[at] = mark.lower()
+            continue
+        ends = 0
+        if first in QUOTES:
+            quoted += [inside] * (at + 1 - len(quoted))
+            inside = not inside if mark == '"' else mark == "“"
+            if not inside and at and words[at - 1][0] in _ENDS and at < last:
+                ends = words[at + 1][0].isupper() or words[at + 1] in QUOTES
+        elif first == "\n":
+            quoted += [inside] * (at + 1 - len(quoted))
+            ends, inside = 1, False
+        elif first in _ENDS:
+            ends = not (inside or (mark == "." and at and _abbreviates(low[at - 1])))
+        else:
+            low[at] = "–" if first == "-" else "'s"
+        if ends:
+            sentence += [number] * (at + 1 - len(sentence))
+            number += 1
+    if "’" in text:
+        for at in compress(range(len(words)), map(_CURLED.__contains__, words)):
+            low[at] = "'" + words[at][1:]
+    sentence += [number] * (len(words) - len(sentence))
+    quoted += [inside] * (len(words) - len(quoted))
+    starts = list(accumulate(map(len, pieces), initial=start))[1::2]
+    return Tokens(words, low, starts, sentence, quoted)
+
+
+def _abbreviates(word: str) -> bool:
+    """Whether a full stop behind `word` marks an abbreviation."""
+    return len(word) == 1 or word in ABBREVIATIONS

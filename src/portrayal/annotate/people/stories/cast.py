@@ -1,0 +1,198 @@
+"""A story's mentions seen from two characters: who is meant by each name and noun."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from portrayal.annotate.people.shared.mentions import OTHER, Mention, noun_rank
+from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.shared.thesaurus import OBJECT_WORDS
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
+from portrayal.annotate.people.stories.scene import GENERIC, Noun, Scene
+
+Slots = list[int | None]
+"""Per character the index of the named person it is, or None where it has no name."""
+
+CERTAIN, LIKELY = 5.0, 3.0
+"""Weight of a gendered noun or title beside a name, and of one that stands alone."""
+
+SETTLED = 10.0
+"""Weight from which the gender that nouns and titles tell is not in question: "Mr. Davis"."""
+
+
+@dataclass(slots=True)
+class Cast:
+    """Mentions and what is certain about the characters.
+
+    Attributes
+    ----------
+    slots
+        Who the characters are.
+    events
+        Mentions of anyone, and pronouns, in order.
+    hints
+        Per character the genders that nouns and titles tell, with weights.
+    references
+        Per character the token positions of words that refer to it.
+    barred
+        Token position of a possessive pronoun → the character it cannot be: in "his friend Ann"
+        the pronoun is not Ann.
+    apart
+        Token position of a noun that works like a pronoun → that of its owner, which is someone
+        else, or -1: in "his sister" the noun does not stand for him.
+    """
+
+    slots: Slots
+    events: list[Mention]
+    hints: list[dict[str, float]]
+    references: list[list[int]]
+    barred: dict[int, int]
+    apart: dict[int, int]
+
+    def refer(self, slot: int, at: int, gender: str, weight: float) -> None:
+        """Note that the gendered word at `at` stands for the character."""
+        hint = self.hints[slot]
+        hint[gender] = hint.get(gender, 0.0) + weight
+        self.references[slot].append(at)
+
+
+def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
+    """Mentions for characters in `slots`; without `nominals` only names and pronouns."""
+    tokens = scene.tokens
+    cast = Cast(slots, scene.pronouns.copy(), [{} for _ in slots], [[] for _ in slots], {}, {})
+    slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
+    strangers = _strangers(scene, slot_of)
+    for at, index in scene.names.items():
+        slot = slot_of.get(index, OTHER)
+        cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
+    for index, slot in slot_of.items():
+        for title in scene.people[index].titles:
+            gender = GENDER_OF_WORD.get(tokens.low[title], "NB")
+            if gender != "NB":
+                cast.refer(slot, title, gender, CERTAIN)
+    told = _told(scene)
+    for noun in scene.nouns:
+        if noun.person is not None:
+            slot = slot_of.get(noun.person, OTHER)
+            if slot >= 0 and noun.gender:
+                cast.refer(slot, noun.at, noun.gender, CERTAIN)
+        elif nominals:
+            slot = _add_nominal(scene, cast, noun, told)
+        else:
+            continue
+        if noun.owner is not None:
+            cast.barred[noun.owner] = slot
+    for at in scene.others:
+        cast.events.append(_mention(tokens, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
+    cast.events.sort()
+    return cast
+
+
+def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
+    """Named person outside the roles → gender that titles and nouns beside the name tell."""
+    if len(scene.people) == len(slot_of):
+        return {}
+    told: dict[int, str] = {}
+    for index, person in enumerate(scene.people):
+        for title in person.titles:
+            gender = GENDER_OF_WORD.get(scene.tokens.low[title], "NB")
+            if index not in slot_of and gender != "NB":
+                told[index] = gender
+    for noun in scene.nouns:
+        if noun.person is not None and noun.person not in slot_of and noun.gender:
+            told[noun.person] = noun.gender
+    return told
+
+
+def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
+    """The name or noun at `at` as a mention."""
+    rank = noun_rank(tokens, at)
+    return Mention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
+
+
+def _told(scene: Scene) -> tuple[bool, bool]:
+    """Whether a noun that stands alone tells of the subject, and of the object."""
+    free = [noun.value for noun in scene.nouns if noun.person is None]
+    return any(value > 0 for value in free), any(value < 0 for value in free)
+
+
+def _add_nominal(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) -> int:
+    """Add a noun that stands beside no name; returns its character or `OTHER`."""
+    slots = cast.slots
+    if None not in slots and len(slots) == 2 and not noun.value and _is_definite(scene, noun):
+        cast.apart[noun.at] = -1 if noun.owner is None else _owner(scene, noun.owner)
+        tokens = scene.tokens
+        cast.events.append(
+            Mention(
+                noun.at,
+                tokens.sentence[noun.at],
+                OTHER,
+                0.0,
+                noun.gender,
+                "p",
+                tokens.quoted[noun.at],
+            )
+        )
+        return OTHER
+    slot = _nominal_slot(scene, cast, noun, told)
+    if slot >= len(slots):
+        return OTHER
+    cast.events.append(_mention(scene.tokens, noun.at, slot, noun.gender))
+    if slot >= 0 and noun.gender and slots[slot] is None:
+        cast.refer(slot, noun.at, noun.gender, LIKELY)
+    return slot
+
+
+def _is_definite(scene: Scene, noun: Noun) -> bool:
+    """Whether the noun works like a pronoun: "the girl", "the young man", "her brother"."""
+    low, at = scene.tokens.low, noun.at
+    if scene.paired and noun.role and noun.gender and noun.owner is not None:
+        return True
+    return low[at] in GENERIC and "the" in low[max(0, at - 2) : at]
+
+
+def _owner(scene: Scene, at: int) -> int:
+    """Position of the mention that the possessive at `at` stands for: a pronoun, or a name."""
+    return at - 1 if scene.tokens.low[at] == "'s" else at
+
+
+def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) -> int:
+    """The character that a noun beside no name stands for; 1 too where there is no second."""
+    nameless = [slot for slot, index in enumerate(cast.slots) if index is None]
+    generic = scene.tokens.low[noun.at] in GENERIC
+    slot = OTHER
+    if (
+        len(nameless) == 2
+        and noun.gender
+        and noun.role
+        and (scene.words.object_nouns <= OBJECT_WORDS)
+    ):
+        slot = _slot_by_gender(cast.hints, (False, False), noun.gender)
+    elif noun.value and (noun.role or len(nameless) == 2):
+        slot = 0 if noun.value > 0 else 1
+    elif len(nameless) == 2 and generic:
+        slot = _slot_by_gender(cast.hints, told, noun.gender)
+    elif len(nameless) == 1 and (noun.role or generic):
+        slot = nameless[0]
+    if (
+        slot == 0
+        and len(nameless) == 2
+        and noun.gender
+        and (cast.hints[0] and noun.gender not in cast.hints[0])
+    ):
+        return 1
+    return slot
+
+
+def _slot_by_gender(
+    hints: Sequence[Mapping[str, float]], told: tuple[bool, bool], gender: str
+) -> int:
+    """Of two nameless characters the one that a "man" or "sister" stands for."""
+    for slot, hint in enumerate(hints):
+        if gender in hint:
+            return slot
+    if any(told):
+        return int(told[0])
+    for slot, hint in enumerate(hints):
+        if not hint:
+            return slot
+    return OTHER

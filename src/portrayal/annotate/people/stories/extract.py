@@ -1,0 +1,183 @@
+"""From a story and the roles of its prompt to its two characters."""
+
+import re
+from collections.abc import Sequence
+from operator import attrgetter
+
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
+from portrayal.annotate.people.shared.recase import MARK, is_flat, mark_uncased, recase
+from portrayal.annotate.people.shared.scan import Tokens, scan
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD
+from portrayal.annotate.people.stories.cast import LIKELY, Cast, make_cast
+from portrayal.annotate.people.stories.confidence import (
+    both_signs,
+    gender_signs,
+    logistic,
+    name_signs,
+)
+from portrayal.annotate.people.stories.decide import (
+    Choice,
+    choices,
+    gender_probability,
+    probabilities,
+)
+from portrayal.annotate.people.stories.learned import learned
+from portrayal.annotate.people.stories.names import Person, find_people
+from portrayal.annotate.people.stories.nouns import role_words
+from portrayal.annotate.people.stories.pair import find_pair
+from portrayal.annotate.people.stories.scene import GROUPS, SINGULAR, Scene, look
+
+_PREAMBLE = re.compile(
+    r"\s*(?:sure|certainly|of course|absolutely|okay|ok)?[,.!:\s]{0,4}"
+    r"(?:(?:here is|here's|here’s|here are|this is|below is)\b[^\n]{0,300}?(?::|\n|words\.|story\.)"
+    r"|(?:prompt:\s*)?write a (?:short )?story\b[^\n]{0,300}\n"
+    r"|(?:sure|certainly|of course|absolutely)\b[^\n.!]{0,200}[!:])",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(
+    r"[\s>]*(?:#{1,6}[^\n]{1,120}\n|\*\*[^\n*]{1,100}\*\*:?[ \t]*\n|title:[^\n]{1,120}\n"
+    r"|[^\n.!?,;:\"“”]{1,60}\n[ \t]*\n)",
+    re.IGNORECASE,
+)
+_OPENING, _CLOSING = frozenset('"“'), frozenset('"”')
+_LEAST = 60
+"""A heading is only skipped when at least this many characters of story follow."""
+
+
+def story_start(text: str) -> int:
+    """Offset of the first character of the story in `text`, after preamble and heading.
+
+    Nothing is skipped when too little would be left, so an answer set wholly in bold, or one that
+    is a single line, is kept whole.
+    """
+    start = 0
+    for pattern in (_PREAMBLE, _TITLE):
+        found = pattern.match(text, start)
+        if found and len(text) - found.end() >= _LEAST:
+            start = found.end()
+    rest = text[start:].strip()
+    if len(rest) > _LEAST and rest[0] in _OPENING:
+        marks = rest.count('"') + rest.count("“") + rest.count("”")
+        if marks == 1 or (marks == 2 and rest[-1] in _CLOSING):
+            start = text.index(rest[0], start) + 1
+    return start
+
+
+_START = attrgetter("start")
+
+
+def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None]:
+    """Find the subject and the object of a story.
+
+    Parameters
+    ----------
+    text
+        The story as the model wrote it; any string.
+    roles
+        The roles of its prompt.
+
+    Returns
+    -------
+    tuple of Character and (Character or None)
+        Subject and object; the object is None where the prompt asks for none. A character that the
+        text does not name or refer to has no name and gender "Unspecified".
+    """
+    scene, cast = read_story(text, roles)
+    weights = learned()
+    options = choices(scene, cast, weights.saliences)
+    chances = probabilities(options, weights.codes, weights.salience)
+    best = max(range(len(options)), key=chances.__getitem__)
+    made = []
+    for slot, signs in enumerate(name_signs(scene, cast, options[best])):
+        gender = options[best].genders[slot]
+        chance = gender_probability(options, chances, slot, gender)
+        sure = _confidences(signs, chance, gender, cast)
+        made.append(_character(scene, cast, slot, options[best], sure))
+    return made[0], made[1] if len(made) == 2 else None
+
+
+def read_story(text: str, roles: Roles) -> tuple[Scene, Cast]:
+    """What a story holds, seen from its two most likely characters, before genders are chosen."""
+    start = story_start(text)
+    flat = is_flat(text[start:] if start else text)
+    tokens = scan(recase(text) if flat else text, start)
+    marked = mark_uncased(text, tokens)
+    people = find_people(tokens)
+    if flat or marked:
+        _as_written(text, tokens, people, marked)
+    scene = look(text, tokens, people, role_words(roles), paired=roles.paired)
+    cast = make_cast(scene, find_pair(scene, roles))
+    if len(cast.slots) == 2:
+        _add_groups(scene, cast)
+    return scene, cast
+
+
+def _as_written(text: str, tokens: Tokens, people: Sequence[Person], marked: Sequence[int]) -> None:
+    """Give words and first names back the letters that they have in the text."""
+    sizes = list(map(len, tokens.words))
+    for at in marked:
+        sizes[at] -= len(MARK)
+    places = zip(tokens.starts, sizes, strict=False)
+    written = [text[start : start + size] for start, size in places]
+    own = dict(zip(tokens.words, written, strict=True))
+    tokens.words = written
+    for person in people:
+        if person.first is not None:
+            person.first = own.get(person.first, person.first)
+
+
+def _add_groups(scene: Scene, cast: Cast) -> None:
+    """Add words for both characters at once: "the girls"."""
+    for at in scene.groups:
+        gender = GROUPS[scene.tokens.low[at]]
+        for hint, references in zip(cast.hints, cast.references, strict=True):
+            if not hint:
+                hint[gender] = LIKELY
+            references.append(at)
+
+
+def _confidences(
+    signs: Sequence[float], chance: float, gender: str | None, cast: Cast
+) -> tuple[float, float, float]:
+    """Probabilities that the name, the gender, and both are right."""
+    weights = learned()
+    name = logistic(signs, weights.name)
+    told = logistic(gender_signs(chance, name, gender, two=len(cast.slots) == 2), weights.gender)
+    return name, told, logistic(both_signs(name, told), weights.both)
+
+
+def _character(
+    scene: Scene, cast: Cast, slot: int, choice: Choice, sure: tuple[float, float, float]
+) -> Character:
+    """The character in `slot` under `choice`."""
+    words, starts, index = scene.tokens.words, scene.tokens.starts, cast.slots[slot]
+    gender = choice.genders[slot]
+    at = _references(scene, cast, slot, choice)
+    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in at]
+    name = None
+    if index is not None:
+        person = scene.people[index]
+        name = person.first
+        if name is not None:
+            end = len(name)
+            spans += [
+                Span(starts[i], starts[i] + end, "name") for i in person.at if words[i] == name
+            ]
+    spans.sort(key=_START)
+    said = [scene.tokens.low[i] for i in at]
+    references = tuple(dict.fromkeys(map(SINGULAR.get, said, said)))
+    return Character(
+        name, gender or UNSPECIFIED, references, tuple(spans), sure[2], sure[0], sure[1]
+    )
+
+
+def _references(scene: Scene, cast: Cast, slot: int, choice: Choice) -> list[int]:
+    """Token positions of the words that tell the gender that `choice` gives to the character."""
+    gender = choice.genders[slot]
+    low = scene.tokens.low
+    at = {place for place, entity in choice.found.items() if entity == slot}
+    for place in cast.references[slot]:
+        word = low[place]
+        if gender is not None and GENDER_OF_WORD.get(SINGULAR.get(word, word)) == gender:
+            at.add(place)
+    return sorted(at)

@@ -1,0 +1,182 @@
+"""Which of a story's people are its subject and its object.
+
+Where two people are named, a logistic curve over a few signs says whether the one named first is
+the subject. Its weights are learned from labelled stories.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import mul
+from pathlib import Path
+
+from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.shared.thesaurus import SUBJECT_WORDS
+from portrayal.annotate.people.stories.actions import actions
+from portrayal.annotate.people.stories.cast import Cast, Slots, make_cast
+from portrayal.annotate.people.stories.coref import ALIKE, GENDERED, likely
+from portrayal.annotate.people.stories.scene import Scene
+from portrayal.annotate.people.stories.trace import first_mentions, steps_of, told_by, trace
+
+LEAST = 0.9
+"""Score from which a capitalised word counts as a person."""
+
+FIRST = 1.5
+"""What being named first adds to a person's score."""
+
+MOST_NOUNS, MOST_ACTIONS = 3.0, 4.0
+"""Bounds on what role nouns and what actions together may say."""
+
+WEIGHTS_FILE = Path(__file__).with_name("pair_weights.json")
+"""Weights of `SIGNS` in hundredths, written by `scripts/train_pairs.py`."""
+
+SIGNS = ("first", "role nouns", "role nouns alike", "actions")
+"""What may say that the person named first is the subject; see `signs`."""
+
+
+@lru_cache(maxsize=1)
+def weights() -> tuple[int, ...]:
+    """Weights of `SIGNS` that ship with the package."""
+    told = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["weights"]
+    return tuple(told[sign] for sign in SIGNS)
+
+
+def find_pair(scene: Scene, roles: Roles) -> Slots:
+    """Indices of the people in the subject's and the object's place; None for a nameless one."""
+    values = _evidence(scene)
+    ranked = _candidates(scene, values)
+    if not roles.has_object:
+        return [ranked[0] if ranked else None]
+    if not ranked:
+        return [None, None]
+    if len(ranked) == 1:
+        only = ranked[0]
+        return [only, None] if roles.paired or _leads(scene, values[only]) else [None, only]
+    a, b = sorted(ranked[:2])
+    if roles.paired:
+        return [a, b]
+    return [a, b] if _in_order(scene, values, a, b) else [b, a]
+
+
+def _in_order(scene: Scene, values: Sequence[float], a: int, b: int) -> bool:
+    """Whether `a`, named first, is the subject; actions are only read where they may decide."""
+    *known, acts = weights()
+    without: float = sum(map(mul, known, _named_signs(scene, values, a, b)))
+    if abs(without) > abs(acts) * MOST_ACTIONS:
+        return without > 0
+    return without + acts * _acted(scene, a, b) >= 0
+
+
+def rivals(scene: Scene) -> tuple[int, int, tuple[float, ...]] | None:
+    """The two likeliest people in order of mention, and their `signs`; None where fewer are."""
+    values = _evidence(scene)
+    ranked = _candidates(scene, values)
+    if len(ranked) < 2:
+        return None
+    a, b = sorted(ranked[:2])
+    return a, b, signs(scene, values, a, b)
+
+
+def signs(scene: Scene, values: Sequence[float], a: int, b: int) -> tuple[float, ...]:
+    """What says that `a`, named first, is the subject and `b` the object, in the order of `SIGNS`.
+
+    Being named first; role nouns beside the names, which count apart where the object's noun may
+    stand for either, as "friend" may; and actions. Shape (len(SIGNS),).
+    """
+    return *_named_signs(scene, values, a, b), _acted(scene, a, b)
+
+
+def _named_signs(
+    scene: Scene, values: Sequence[float], a: int, b: int
+) -> tuple[float, float, float]:
+    """All `signs` but the last."""
+    nouns = max(-MOST_NOUNS, min(MOST_NOUNS, values[a] - values[b]))
+    alike = scene.words.subject_nouns <= SUBJECT_WORDS
+    return 1.0, 0.0 if alike else nouns, nouns if alike else 0.0
+
+
+def _evidence(scene: Scene) -> list[float]:
+    """For each person, how much role nouns beside the name say "subject" rather than "object"."""
+    values = [0.0] * len(scene.people)
+    for noun in scene.nouns:
+        if not noun.role:
+            continue
+        if noun.person is not None:
+            values[noun.person] += noun.value
+        if noun.owner is not None:
+            owner = _named_before(scene, noun.owner)
+            if owner is not None and owner != noun.person:
+                values[owner] -= noun.value
+    return values
+
+
+def _named_before(scene: Scene, at: int) -> int | None:
+    """The person named last before `at` in the same sentence."""
+    places = scene.places
+    position = bisect_left(places, at) - 1
+    if position < 0 or scene.tokens.sentence[places[position]] != scene.tokens.sentence[at]:
+        return None
+    return scene.names[places[position]]
+
+
+def _candidates(scene: Scene, values: Sequence[float]) -> list[int]:
+    """People who may have a role, best first."""
+    likely = [index for index, person in enumerate(scene.people) if person.score >= LEAST]
+    first = likely[:1]
+
+    def rank(index: int) -> tuple[float, int]:
+        score = scene.people[index].score + abs(values[index]) + FIRST * (index in first)
+        return -score, index
+
+    return sorted(likely, key=rank)
+
+
+def _leads(scene: Scene, value: float) -> bool:
+    """Whether the only named person is the subject.
+
+    `value` is the evidence of role nouns beside the name. Without it a narrator is the subject, and
+    so is someone for whom only the subject's noun stands in the story ("The manager promoted Jo").
+    """
+    if value:
+        return value > 0
+    if scene.narrated:
+        return False
+    free = [noun.value for noun in scene.nouns if noun.person is None]
+    return not any(worth > 0 for worth in free) or any(worth < 0 for worth in free)
+
+
+def _acted(scene: Scene, a: int, b: int) -> float:
+    """How much more `a` acts as the subject than `b`, at most `MOST_ACTIONS` either way."""
+    cast = make_cast(scene, [a, b], nominals=False)
+    found = _resolved(scene, cast)
+    who: dict[int, int] = {}
+    subjects: dict[int, bool] = {}
+    for event in cast.events:
+        entity = found.get(event.at, event.entity)
+        if entity >= 0 and event.case in ("", "s", "o"):
+            who[event.at] = entity
+            subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
+    acted = actions(scene.tokens, scene.cues, who, subjects, scene.words)
+    return max(-MOST_ACTIONS, min(MOST_ACTIONS, acted))
+
+
+def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
+    """Pronoun → its character or `OTHER`, under the genders whose pronouns are most salient."""
+    first = first_mentions(cast)
+    told = told_by(scene, cast)
+    seen = [*sorted(told), None]
+    one, two = (
+        [max(hint, key=lambda gender: (hint[gender], gender))] if hint else seen
+        for hint in cast.hints
+    )
+    steps = steps_of(scene, cast, context=False)
+    best, found = float("-inf"), {}
+    for genders in likely(told, [(a, b) for a in one for b in two]):
+        way = trace(steps, genders, first, narrated=False)
+        score = way.salience - GENDERED * (2 - genders.count(None))
+        if genders[0] and genders[0] == genders[1] and not all(cast.hints):
+            score -= ALIKE
+        if score > best:
+            best, found = score, way.found
+    return found

@@ -1,0 +1,109 @@
+"""People as annotations: found by the embedded extractor, or taken from the user's own labels."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.people.shared.labels import (
+    clean_name,
+    gender_of_references,
+    normalise_gender,
+)
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles
+from portrayal.annotate.people.stories.extract import extract_people
+
+_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
+_CONFIDENCES = ("confidence", "name_confidence", "gender_confidence")
+
+
+def _schema(confidences: Sequence[str]) -> pa.Schema:
+    """Columns of both characters."""
+    return pa.schema(
+        [
+            field
+            for slot in ("subject", "object")
+            for field in (
+                pa.field(f"{slot}_name", pa.string()),
+                pa.field(f"{slot}_gender", pa.string()),
+                pa.field(f"{slot}_references", pa.list_(pa.string())),
+                pa.field(f"{slot}_spans", pa.list_(_SPAN)),
+                *(pa.field(f"{slot}_{part}", pa.float32()) for part in confidences),
+            )
+        ]
+    )
+
+
+_UNDEFINED = "a text that was refused, empty or failed has no people; an object only where asked"
+
+
+def _extracted(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+    roles = Roles(strata["subject_role"], strata.get("object_role"))
+    subject, other = extract_people(row["text"], roles)
+    return _slot("subject", subject) | ({} if other is None else _slot("object", other))
+
+
+def _slot(slot: str, character: Character) -> dict[str, Any]:
+    return {
+        f"{slot}_name": character.name,
+        f"{slot}_gender": character.gender,
+        f"{slot}_references": character.references,
+        f"{slot}_spans": character.spans,
+        f"{slot}_confidence": character.confidence,
+        f"{slot}_name_confidence": character.name_confidence,
+        f"{slot}_gender_confidence": character.gender_confidence,
+    }
+
+
+def _labelled(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+    roles = Roles(strata.get("subject_role", ""), strata.get("object_role"))
+    people = _labelled_slot("subject", row)
+    told = any(row.get(f"object_{part}") for part in ("name", "gender", "references"))
+    if told or roles.has_object or strata.get("condition") == "power-laden":
+        people |= _labelled_slot("object", row)
+    return people
+
+
+def _labelled_slot(slot: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    references = [
+        word.casefold() for word in re.findall(r"[^\W\d_]+", row.get(f"{slot}_references") or "")
+    ]
+    gender = normalise_gender(row.get(f"{slot}_gender"))
+    if gender == UNSPECIFIED and references:
+        gender = gender_of_references(references)
+    return {
+        f"{slot}_name": clean_name(row.get(f"{slot}_name")),
+        f"{slot}_gender": gender,
+        f"{slot}_references": references,
+    }
+
+
+PEOPLE = Annotator(
+    name="people.v2",
+    summary="First name and gender of the characters a prompt asks for, from the text alone.",
+    reads="texts; subject_role and object_role of the prompt",
+    unit="story",
+    range="names; F, M, NB, Unspecified or Unsure",
+    undefined_when=_UNDEFINED,
+    equation="references of the word list in Table S6a; several genders give Unsure",
+    source="Shieh et al. 2025, Supplement B.1 and B.3",
+    run=_extracted,
+    schema=_schema(_CONFIDENCES),
+    accuracy="on 2,346 hand-labelled stories of five models, prompts left out of training: genders "
+    "precision 95.2 %, recall 95.3 %; non-binary recall 59 %; less on other texts (docs/people.md)",
+)
+LABELLED = Annotator(
+    name="people-labelled.v1",
+    summary="Names and genders of the characters as the user's own columns give them.",
+    reads="columns subject_name, subject_gender or subject_references, and the object's",
+    unit="story",
+    range="names; F, M, NB, Unspecified or Unsure",
+    undefined_when=_UNDEFINED,
+    equation="a gender as given; else references of the word list in Table S6a",
+    source="Shieh et al. 2025, Supplement E (columns of the released data)",
+    run=_labelled,
+    schema=_schema(_CONFIDENCES[:1]),
+    accuracy="that of the labels, which is not known here",
+)

@@ -1,0 +1,187 @@
+"""What a story holds before anyone is given a role: names, nouns and pronouns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import compress
+
+from portrayal.annotate.people.shared.mentions import (
+    GENDERED,
+    OTHER,
+    PRONOUNS,
+    Mention,
+    pronoun_rank,
+)
+from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.shared.singular import PLURAL_PEOPLE, THEY
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE, word_set
+from portrayal.annotate.people.stories.actions import cue_places
+from portrayal.annotate.people.stories.names import Person
+from portrayal.annotate.people.stories.nouns import RoleWords, attached, owner_of, polarity
+from portrayal.annotate.people.stories.reach import is_beside, is_object, is_touched, object_reach
+
+GENERIC = word_set("woman man girl boy")
+"""Gendered nouns that any character may be called by."""
+
+SINGULAR = {
+    "girls": "girl",
+    "women": "woman",
+    "sisters": "sister",
+    "boys": "boy",
+    "men": "man",
+    "brothers": "brother",
+}
+"""Plural of a listed word → the listed word."""
+
+GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
+"""Words for two characters at once → their gender."""
+
+_PRONOUNS = dict(PRONOUNS)
+_ALSO_VERBS = word_set("mentor coach tutor partner judge nurse doctor manage cook fan date")
+_BOTH = word_set("the two both these")
+_OWNERS = word_set("his her my their")
+_INTEREST = (
+    frozenset(PRONOUNS) | frozenset(GENDERED) | frozenset(OTHER_PEOPLE) | frozenset(GROUPS)
+) | (THEY | PLURAL_PEOPLE | {"i"})
+
+
+@dataclass(slots=True)
+class Noun:
+    """A role noun or gendered noun.
+
+    Attributes
+    ----------
+    at
+        Token position.
+    value
+        Above 0 for the subject's noun, below 0 for the object's, 0 where it may be either's.
+    gender
+        Gender that the noun tells, or "".
+    person
+        Index of the named person it stands beside, or None.
+    owner
+        Token position of the possessive before it ("her" friend), or None.
+    role
+        Whether it is one of the roles' nouns.
+    """
+
+    at: int
+    value: float
+    gender: str
+    person: int | None
+    owner: int | None
+    role: bool
+
+
+@dataclass(slots=True)
+class Scene:
+    """A story's people and the words that may stand for them; positions are those of tokens.
+
+    Attributes
+    ----------
+    paired
+        Whether both characters share one role, so that no noun tells them apart.
+    people, names, places
+        Named people, token position of a name → index of the person, and those positions in order.
+    nouns, others
+        Role nouns and gendered nouns, and nouns for people outside the roles.
+    pronouns, they
+        Pronouns of a gender, and forms of "they".
+    groups, plurals
+        Words for both characters ("the girls"), and nouns for several people.
+    narrated
+        Whether someone says "I" outside quotations.
+    cues
+        Words that may tell who acts as the subject, where two roles differ.
+    """
+
+    text: str
+    tokens: Tokens
+    words: RoleWords
+    paired: bool
+    people: Sequence[Person]
+    names: dict[int, int]
+    places: list[int]
+    nouns: list[Noun] = field(default_factory=list)
+    others: list[int] = field(default_factory=list)
+    pronouns: list[Mention] = field(default_factory=list)
+    groups: list[int] = field(default_factory=list)
+    they: list[int] = field(default_factory=list)
+    plurals: list[int] = field(default_factory=list)
+    narrated: bool = False
+    cues: list[int] = field(default_factory=list)
+
+
+def look(
+    text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords, *, paired: bool
+) -> Scene:
+    """Collect names, nouns and pronouns."""
+    low = tokens.low
+    names = {at: index for index, person in enumerate(people) for at in person.at}
+    scene = Scene(text, tokens, words, paired, people, names, sorted(names))
+    for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
+        word = low[at]
+        if word in _PRONOUNS:
+            scene.pronouns.append(_pronoun(tokens, at))
+        elif word in THEY:
+            scene.they.append(at)
+        elif word in PLURAL_PEOPLE:
+            scene.plurals.append(at)
+        elif word in GROUPS:
+            if at and low[at - 1] in _BOTH:
+                scene.groups.append(at)
+        elif word == "i":
+            scene.narrated |= not tokens.quoted[at]
+        elif at not in names:
+            _add_noun(scene, at)
+    if words.object_nouns and not paired:
+        scene.cues = cue_places(tokens, words)
+    return scene
+
+
+@lru_cache(maxsize=1024)
+def _vocabulary(words: RoleWords) -> frozenset[str]:
+    """Words that a scene is made of."""
+    return words.all | _INTEREST
+
+
+def _pronoun(tokens: Tokens, at: int) -> Mention:
+    """The pronoun at `at`."""
+    low = tokens.low
+    gender, case = _PRONOUNS[low[at]]
+    if case == "p" and low[at] == "her" and is_object(low, at):
+        case = "o"
+    if case == "o" and is_beside(low, at):
+        rank = 0.0
+    elif case == "o" or (case == "p" and is_touched(low, at)):
+        rank = -float(object_reach(low, at))
+    else:
+        rank = pronoun_rank(low, at, case)
+    return Mention(at, tokens.sentence[at], OTHER, rank, gender, case, tokens.quoted[at])
+
+
+def _is_beloved(scene: Scene, at: int) -> bool:
+    """Whether "love" stands for a person: "her love, Ann"."""
+    low = scene.tokens.low
+    if at == 0 or low[at - 1] not in _OWNERS:
+        return False
+    after = at + 2 if at + 1 < len(low) and low[at + 1] == "," else at + 1
+    return after in scene.names
+
+
+def _add_noun(scene: Scene, at: int) -> None:
+    """Take the noun at `at` into the scene."""
+    low = scene.tokens.low
+    word = low[at]
+    role = word in scene.words.all
+    if not role and word not in GENDERED:
+        scene.others.append(at)
+        return
+    if word in _ALSO_VERBS and at and low[at - 1] == "to":
+        return
+    if word == "love" and not _is_beloved(scene, at):
+        return
+    value = 0.0 if scene.paired else polarity(scene.tokens, at, scene.words)
+    person = attached(scene.tokens, at, scene.names)
+    owner = owner_of(scene.tokens, at)
+    scene.nouns.append(Noun(at, value, GENDERED.get(word, ""), person, owner, role))

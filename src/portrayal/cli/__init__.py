@@ -1,0 +1,188 @@
+"""The command line: parse, call, print."""
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from portrayal._version import __version__
+from portrayal.cli import agency as cli_agency
+from portrayal.cli import agency_data as cli_agency_data
+from portrayal.cli import ask as cli_ask
+from portrayal.cli import code as cli_code
+from portrayal.cli import label as cli_hand
+from portrayal.cli import label as cli_label
+from portrayal.cli import mitigate as cli_mitigate
+from portrayal.cli import people as cli_people
+from portrayal.cli import printing as show
+from portrayal.cli import score as cli_score
+from portrayal.cli import words as cli_words
+from portrayal.cli.audit import Studies
+from portrayal.cli.options import Json
+from portrayal.errors import PortrayalError
+
+app = typer.Typer(
+    name="portrayal",
+    help="Measure how language models portray people in open-ended text.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(cli_score.app, name="score")
+app.add_typer(cli_label.app, name="label")
+app.add_typer(cli_code.app, name="code")
+app.add_typer(
+    typer.Typer(
+        cls=Studies,
+        name="audit",
+        help="Audit texts, or a model's answers, by one of the studies.",
+        no_args_is_help=True,
+        callback=lambda: None,
+    )
+)
+
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def report(
+    run: RunPath,
+    out: Annotated[Path | None, typer.Option(help="File to write; default in the run.")] = None,
+) -> None:
+    """Rebuild the HTML report of a run."""
+    from portrayal.run import Run
+
+    show.line(f"report: {Run.open(run).report(out)}")
+
+
+@app.command()
+def estimates(
+    run: RunPath,
+    measure: Annotated[
+        str | None, typer.Option(help="One measure; its version may be left out.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only this stratum or group; repeatable."),
+    ] = None,
+    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
+    json: Json = False,
+) -> None:
+    """Print the estimates of a run."""
+    from portrayal.run import Run, flatten_estimates
+    from portrayal.validate import check_choice
+
+    check_choice("format", format, ("table", "csv", "json"))
+    rows = show.select(Run.open(run).records, measure, where or [])
+    if json or format == "json":
+        show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
+    elif format == "csv":
+        table = flatten_estimates(rows)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        typer.echo(text.getvalue(), nl=False)
+    else:
+        show.estimates_table(rows)
+
+
+@app.command()
+def studies(json: Json = False) -> None:
+    """List the studies."""
+    show.studies(as_object=json)
+
+
+@app.command()
+def measures(json: Json = False) -> None:
+    """List the measures with paper and equation."""
+    show.components("measures", as_object=json)
+
+
+@app.command()
+def annotators(json: Json = False) -> None:
+    """List the annotators."""
+    show.components("annotators", as_object=json)
+
+
+@app.command()
+def reproduce(
+    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
+    rows: Annotated[
+        bool,
+        typer.Option(
+            "--rows", help="List the printed figures that do not reproduce, or all it looked at."
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Recompute the published tables of a study."""
+    show.reproduction(study, list_rows=rows, as_object=json)
+
+
+for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts, cli_words.words):
+    app.command()(command)
+app.command("people")(cli_people.people)
+cli_hand.add_to(cli_label.app)
+app.command("import-inspect")(cli_ask.import_inspect)
+app.add_typer(cli_agency_data.app, name="agency-data")
+app.add_typer(cli_agency.train_app, name="train")
+cli_score.app.command("agency")(cli_agency.score)
+app.add_typer(cli_mitigate.app, name="mitigate")
+
+
+def main() -> None:
+    """Run the command line; an error a user can act on is one line and exit status 2."""
+    try:
+        status = app(prog_name="portrayal", standalone_mode=False)
+    except PortrayalError as error:
+        _stop(str(error))
+    except _UsageError as error:
+        _stop(_usage(error))
+    except (typer.Abort, KeyboardInterrupt):
+        status = _INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        _stop(f"{error.filename or 'the system'}: {error.strerror or error}.")
+    if status == _INTERRUPTED:
+        typer.echo("interrupted: the same command continues where it stopped.", err=True)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+_INTERRUPTED = 130
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def _usage(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "portrayal"
+    text = getattr(error, "format_message", error.__str__)().rstrip(".")
+    end = "" if text.endswith("?") else "."
+    return f"{text}{end} `{command} --help` lists what it takes." if text else ""
+
+
+def _stop(message: str) -> NoReturn:
+    """Leave with status 2; a command without arguments has shown its help and needs no message."""
+    if message:
+        typer.echo(f"error: {message}", err=True)
+    sys.exit(2)

@@ -1,0 +1,227 @@
+"""What the commands print that change texts or build a data set."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+
+from portrayal.cli import agency as cli_agency
+from portrayal.cli import ask as cli_ask
+from portrayal.cli import ask as show_ask
+from portrayal.cli import printing as show
+from portrayal.cli.options import Columns, More
+from portrayal.cli.printing import line
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.mitigate import Mitigation
+
+
+app = typer.Typer(
+    help="Make texts about different groups more alike, and report what it did.",
+    no_args_is_help=True,
+    callback=lambda: None,
+)
+
+
+@app.command()
+@cli_ask.grouped
+def agency(
+    run: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="Directory of an agency audit.")
+    ] = None,
+    more: More = None,
+    texts: Annotated[Path | None, typer.Option(help="File of texts, in place of a run.")] = None,
+    model: cli_ask.Model = None,
+    out: Annotated[
+        Path, typer.Option(help="Directory of the rewritten texts and the report.")
+    ] = Path("mitigated"),
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the groups; repeatable. Default: gender and race."),
+    ] = None,
+    stratum: Annotated[
+        str | None,
+        typer.Option(help="Column, such as occupation, to compare groups within."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="rewrite, or instruction (ask again with the fairness instruction).")
+    ] = "rewrite",
+    target: Annotated[
+        str, typer.Option(help="always-up (as published), or reference (to one group's level).")
+    ] = "always-up",
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="The reference group; default the most agentic."),
+    ] = None,
+    per_stratum: Annotated[
+        bool,
+        typer.Option("--per-stratum", help="Reference: toward its level in each --stratum."),
+    ] = False,
+    min_group: Annotated[
+        int, typer.Option(help="Texts of each group that a stratum needs for a level of its own.")
+    ] = 10,
+    rounds: Annotated[int, typer.Option(help="Rounds of rewriting at most.")] = 3,
+    all_rounds: Annotated[
+        bool, typer.Option("--all-rounds", help="Go on where differences are inside noise.")
+    ] = False,
+    text_type: Annotated[
+        str | None, typer.Option(help='What the instruction calls a text: "biography", ….')
+    ] = None,
+    classifier: Annotated[str, typer.Option(help="Classifier of sentences.")] = "linear",
+    check_classifier: Annotated[
+        str | None, typer.Option(help="A second classifier, to read the result as well.")
+    ] = None,
+    unmasked: Annotated[
+        bool, typer.Option("--unmasked", help="Classify sentences with names and genders.")
+    ] = False,
+    least_similarity: Annotated[
+        float, typer.Option(help="List texts that are less alike than this, 0 to 1.")
+    ] = 0.6,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    draws: Annotated[int, typer.Option(help="Bootstrap replicates.")] = 2000,
+    permutations: Annotated[int, typer.Option(help="Shuffles of the groups.")] = 999,
+    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
+    column: Columns = None,
+    *,
+    how: cli_ask.How,
+    reads: cli_agency.ClassifierHow,
+    batch: cli_ask.Batch = False,
+    wait: cli_ask.Wait = None,
+    json: cli_ask.Json = False,
+) -> None:
+    """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues."""
+    from portrayal.mitigate import mitigate_agency
+
+    if (run is None) == (texts is None):
+        raise OptionError("give either the directory of a run or --texts FILE.")
+    with (
+        cli_ask.under_way(out, as_object=json),
+        show_ask.asking_progress(quiet=json or batch) as answered,
+    ):
+        asking = how.asking(model, answered, batch=batch, wait=wait)
+        if batch and not json:
+            show.line("asking in batches; Ctrl-C is safe, and the same command continues")
+        done = mitigate_agency(
+            run or texts or Path(),
+            asking,
+            out,
+            group=tuple(group or ("gender", "race")),
+            stratum=stratum,
+            columns=[*(column or ()), *(more or ())],
+            method=method,
+            target=target,
+            reference=_pairs(reference),
+            per_stratum=per_stratum,
+            min_group=min_group,
+            rounds=rounds,
+            until_noise=not all_rounds,
+            text_type=text_type,
+            classifier=classifier,
+            masked=not unmasked,
+            check_classifier=check_classifier,
+            classifier_settings=reads.settings((classifier, check_classifier), how, answered),
+            least_similarity=least_similarity,
+            level=level,
+            draws=draws,
+            permutations=permutations,
+            seed=seed,
+            say=show.nothing if json else show.line,
+        )
+    if json:
+        show.as_json({"out": str(done.out), **done.facts})
+    else:
+        print_mitigation(done)
+
+
+def _pairs(given: list[str] | None) -> dict[str, str]:
+    pairs = {}
+    for text in given or ():
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise OptionError(f"--reference takes COLUMN=VALUE, such as gender=male; got {text!r}.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def print_mitigation(done: "Mitigation") -> None:
+    """Print groups, gaps and variances before and after, what got worse, and what was done."""
+    facts = done.facts
+    compared = facts["comparison"]
+    _table("variance between groups (pp²)", compared["variances"], 2)
+    _table("gap in ratio gap (pp)", compared["gaps"], 1)
+    _table("share of agentic sentences", compared["groups"], 3)
+    for each in compared["variances"]:
+        if each["runs"]:
+            told = "; ".join(f"{before:.2f} → {after:.2f}" for before, after in each["runs"])
+            line(f"variance of {each['attribute']} in each run: {told}")
+    if facts["strata"]:
+        _strata(facts["strata"])
+    line(f"texts: {_counted(facts['texts'])}")
+    if facts["method"] == "rewrite":
+        edits = facts["edits"]
+        line(
+            f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused "
+            f"({_counted(edits['refused_by_reason'])})"
+        )
+    worse = facts["worse"]
+    line(
+        f"worse: {len(worse['variances_rose'])} variances rose, {len(worse['gaps_grew'])} gaps "
+        f"grew, {len(worse['groups_fell'])} groups fell, {worse['n_texts_against']:,} texts moved "
+        f"the other way, {worse['n_texts_unlike']:,} texts are less alike than "
+        f"{worse['least_similarity']}"
+    )
+    line(f"stopped: {facts['stopped']}{_hint(facts)}")
+    line(f"report: {done.out / 'report.html'}")
+    line(f"next: portrayal audit agency --texts {done.out / 'texts.jsonl'}")
+
+
+def _hint(facts: Mapping[str, Any]) -> str:
+    """What to do where nothing was asked."""
+    if facts["rounds"] or not facts["until_noise"]:
+        return ""
+    return ", so nothing was asked; --all-rounds asks all the same"
+
+
+def _strata(places: Sequence[Mapping[str, Any]]) -> None:
+    """Print the variances within strata, and which strata have no level of their own."""
+    rows = [
+        {**row, "what": place["stratum"] or "all others"}
+        for place in places
+        for row in place["comparison"]["variances"]
+    ]
+    _table("variance within (pp²)", rows, 2)
+    rose = [place["stratum"] or "all others" for place in places if place["rose"]]
+    line(f"strata in which a variance rose: {', '.join(rose) or 'none'}")
+    for place in places:
+        for name, why in place["pooled"].items():
+            line(f"no level of its own, so toward the overall one: {name or 'texts'} ({why})")
+
+
+def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:
+    headers = ("attribute", title, "before", "after", "change", "p before", "p after", "n")
+    table = Table(*(Column(header, overflow="fold") for header in headers), box=None)
+    for row in rows:
+        table.add_row(
+            row["attribute"],
+            row["what"],
+            *(_span(row[when], digits) for when in ("before", "after", "change")),
+            *("" if row[p] is None else f"{row[p]:.3f}" for p in ("p_before", "p_after")),
+            f"{row['n_texts']:,}",
+        )
+    Console(emoji=False, markup=False).print(table)
+
+
+def _span(cell: Mapping[str, Any], digits: int) -> str:
+    if cell["value"] is None:
+        return "–"
+    if cell["low"] is None or cell["high"] is None:
+        return f"{cell['value']:.{digits}f}"
+    return f"{cell['value']:.{digits}f} ({cell['low']:.{digits}f} to {cell['high']:.{digits}f})"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "none"

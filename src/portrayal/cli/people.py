@@ -1,0 +1,198 @@
+"""What the command that lists people prints and writes."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TextIO
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+from portrayal.cli.printing import as_json, line
+from portrayal.errors import OptionError
+
+ENDINGS = (".jsonl", ".csv")
+"""Endings of the files that --out writes."""
+
+
+def people(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A plain text, CSV, JSON lines, Parquet or Excel file, or - (stdin).",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="File to write, one row per person: .jsonl or .csv.")
+    ] = None,
+    unnamed: Annotated[
+        bool, typer.Option("--unnamed", help="Also people without a name: a woman, his wife.")
+    ] = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", metavar="FIELD=NAME", help="Column NAME holds FIELD: text or text_id."
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the people of any text: names, gender, and which sentences are about whom."""
+    from portrayal.collect.plain import read_plain
+
+    if out is not None and out.suffix.casefold() not in ENDINGS:
+        raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
+    counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
+    rows = _rows(read_plain(file, column or ()), counts, unnamed=unnamed)
+    if out is not None:
+        written = write(rows, out)
+        print_written(out, written, counts, as_object=json)
+    elif json:
+        found = list(rows)
+        as_object(found, counts)
+    else:
+        found = list(rows)
+        print_table(found, counts)
+
+
+def _rows(texts: Any, counts: dict[str, int], *, unnamed: bool) -> Iterator[dict[str, Any]]:
+    """One row per person; counts texts, those that are blank, and those without people."""
+    from portrayal.annotate.people import find_everyone, main_person
+    from portrayal.annotate.people.any_text.rows import person_facts
+    from portrayal.annotate.sentences import sentences
+
+    for text_id, text in texts:
+        counts["n_texts"] += 1
+        if not text.strip():
+            counts["n_blank"] += 1
+            continue
+        everyone = find_everyone(text, unnamed=unnamed, writer=True)
+        counts["n_nobody"] += not everyone
+        main = main_person(everyone)
+        total = len(sentences(text))
+        for person in everyone:
+            facts = person_facts(person, main=person is main)
+            yield {"text_id": text_id, "n_sentences": total} | facts
+
+
+_CELLS = (
+    "text_id",
+    "name",
+    "first",
+    "last",
+    "title",
+    "gender",
+    "main",
+    "writer",
+    "n_mentions",
+    "n_sentences_about",
+    "n_sentences",
+    "sentences",
+    "references",
+    "confidence",
+)
+_HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
+_CONTROL = {
+    **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd"),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+}
+"""Control characters are shown as such, and marks of direction are left out."""
+
+Row = Mapping[str, Any]
+
+
+def print_table(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
+    """Print people as a table, and how many texts there were."""
+    shown = Table(*(Column(header, overflow="fold") for header in _HEADERS), box=None)
+    for row in rows:
+        about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+        words = ", ".join(row["references"])
+        cells = (row["text_id"], _called(row), row["gender"], words, len(row["mentions"]), about)
+        shown.add_row(*(escape(str(cell).translate(_CONTROL)) for cell in cells))
+    if rows:
+        Console(emoji=False, highlight=False).print(shown)
+    line(_summary(len(rows), counts))
+
+
+def _called(row: Row) -> str:
+    """The name for people to read."""
+    name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
+    return f"{row['title']} {name}" if row["title"] else str(name)
+
+
+def as_object(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
+    """Print counts and people as one JSON object."""
+    as_json({**counts, "people": list(rows)})
+
+
+def write(rows: Iterable[Row], path: Path) -> int:
+    """Write one row per person as JSON lines or CSV; return how many.
+
+    The file is there when it is complete, so that one of this name may have been read. In CSV,
+    lists are joined by blanks and mentions are given by their number.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            number = _write_csv(rows, stream) if _is_csv(path) else _write_lines(rows, stream)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return number
+
+
+def _is_csv(path: Path) -> bool:
+    """Whether the name of the file says CSV."""
+    return path.suffix.casefold() == ".csv"
+
+
+def _write_csv(rows: Iterable[Row], stream: TextIO) -> int:
+    """Write a header and one line per row; return how many rows."""
+    writer = csv.DictWriter(stream, _CELLS, lineterminator="\n")
+    writer.writeheader()
+    number = 0
+    for number, row in enumerate(rows, 1):  # noqa: B007
+        writer.writerow(_cells(row))
+    return number
+
+
+def _write_lines(rows: Iterable[Row], stream: TextIO) -> int:
+    """Write one JSON object per row; return how many."""
+    number = 0
+    for number, row in enumerate(rows, 1):  # noqa: B007
+        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return number
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    """A row of the CSV file."""
+    more = {
+        "n_mentions": len(row["mentions"]),
+        "n_sentences_about": len(row["sentences"]),
+        "sentences": " ".join(map(str, row["sentences"])),
+        "references": " ".join(row["references"]),
+    }
+    cells = {**row, **more}
+    return {name: cells[name] for name in _CELLS}
+
+
+def print_written(path: Path, number: int, counts: Mapping[str, int], *, as_object: bool) -> None:
+    """Say what was written where."""
+    if as_object:
+        as_json({**counts, "n_people": number, "out": str(path)})
+    else:
+        line(f"{_summary(number, counts)}: {path}")
+
+
+def _summary(number: int, counts: Mapping[str, int]) -> str:
+    """Counts of people and texts in a few words."""
+    parts = [f"{number:,} people in {counts['n_texts']:,} text(s)"]
+    if counts["n_blank"]:
+        parts.append(f"{counts['n_blank']:,} blank")
+    if counts["n_nobody"]:
+        parts.append(f"{counts['n_nobody']:,} with nobody in it")
+    return ", ".join(parts)

@@ -1,0 +1,224 @@
+"""What the command line prints: one JSON object, or a table for people."""
+
+import dataclasses
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.console import Console
+from rich.table import Column, Table
+
+from portrayal import registry
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.records import Estimate
+    from portrayal.run import Run
+    from portrayal.studies.study import Check, Row
+
+Advance = Callable[[int, int], None]
+
+
+def line(text: str) -> None:
+    """Print one line of text, word for word."""
+    Console(soft_wrap=True, emoji=False).print(text, markup=False, highlight=False)
+
+
+def nothing(_: str) -> None:
+    """Print nothing, where a line would go."""
+
+
+def as_json(value: Any) -> None:
+    """Print one JSON object; numbers that are not finite become null."""
+    json.dump(_finite(value), sys.stdout, ensure_ascii=False, indent=1)
+    sys.stdout.write("\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Advance | None]:
+    """Show a bar of shards on a terminal; nothing when `quiet` or not on a terminal."""
+    console = Console(stderr=True, emoji=False)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    with Progress(
+        "reading people", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console
+    ) as bar:
+        task = bar.add_task("shards", total=None, visible=False)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=True)
+
+        yield advance
+
+
+def run_facts(run: "Run") -> dict[str, Any]:
+    """Return what an audit made, as plain values."""
+    note = run.texts.note()
+    return {
+        "run": str(run.path),
+        "report": str(run.report_path),
+        "n_texts": note["n_texts"],
+        "outcomes": note["outcomes"],
+        "models": note["models"],
+        "n_estimates": len(run.records),
+    }
+
+
+def select(
+    rows: Iterable["Estimate"], measure: str | None, where: Iterable[str]
+) -> list["Estimate"]:
+    """Return the estimates of one measure (or all) that match every KEY=VALUE.
+
+    Raises
+    ------
+    OptionError
+        When no estimate has such a key or value, as a slip of the pen would look like a finding.
+    """
+    wanted = None if measure is None else registry.resolve("measures", measure)
+    of_measure = [row for row in rows if wanted is None or row.measure == wanted]
+    labelled = [(row, {**row.strata, **row.group}) for row in of_measure]
+    pairs = []
+    for text in where:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise OptionError(f"--where takes KEY=VALUE, such as domain=Love; got {text!r}.")
+        pairs.append((key.strip(), value.strip()))
+        _check_pair(*pairs[-1], [labels for _, labels in labelled])
+    return [
+        row for row, labels in labelled if all(labels.get(key) == value for key, value in pairs)
+    ]
+
+
+def _check_pair(key: str, value: str, labels: list[dict[str, str]]) -> None:
+    known = dict.fromkeys(found[key] for found in labels if key in found)
+    if not known:
+        keys = ", ".join(dict.fromkeys(name for found in labels for name in found))
+        raise OptionError(f"no estimate has {key!r}; --where takes: {keys or 'nothing here'}.")
+    if value not in known:
+        shown = ", ".join(list(known)[:20]) + (", …" if len(known) > 20 else "")
+        raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
+
+
+def estimate_facts(row: "Estimate") -> dict[str, Any]:
+    """Return one estimate as plain values; group always names race and gender, null for neither."""
+    facts = dataclasses.asdict(row)
+    facts["group"] = {"race": None, "gender": None} | dict(row.group)
+    return facts
+
+
+def estimates_table(rows: list["Estimate"]) -> None:
+    """Print estimates for people: value, interval, null, q."""
+    table = _table("measure", "where", "who", "value", "interval", "null", "q", "n")
+    for row in rows:
+        q = row.tests[0].q if row.tests else None
+        table.add_row(
+            row.measure,
+            ", ".join(row.strata.values()),
+            ", ".join(row.group.values()),
+            row.undefined or _number(row.value),
+            _range(row.interval),
+            _range(row.null),
+            _number(q),
+            f"{row.n_units:,.0f}",
+        )
+    Console(emoji=False).print(table)
+
+
+def _table(*headers: str) -> Table:
+    """Return a table that wraps what is too wide for the terminal and cuts nothing off."""
+    return Table(*(Column(header, overflow="fold") for header in headers), box=None)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
+def _range(bounds: Any) -> str:
+    return "–" if bounds is None else f"{_number(bounds.low)} to {_number(bounds.high)}"
+
+
+def studies(*, as_object: bool) -> None:
+    """Print the registered studies."""
+    found = [registry.get("studies", name) for name in registry.names("studies")]
+    rows = [
+        {"name": s.name, "title": s.title, "question": s.question, "paper": s.paper} for s in found
+    ]
+    _listing({"studies": rows}, rows, as_object)
+
+
+def components(kind: Literal["measures", "annotators"], *, as_object: bool) -> None:
+    """Print the registered measures or annotators in their own words."""
+    fields = ["name", "summary", "equation", "unit", "range", "undefined_when", "source"]
+    if kind == "annotators":
+        fields.append("accuracy")
+    found = [registry.component(kind, name) for name in registry.names(kind)]
+    rows = [{field: getattr(each, field) for field in fields} for each in found]
+    _listing({kind: rows}, rows, as_object)
+
+
+def _listing(value: dict[str, Any], rows: list[dict[str, str]], as_object: bool) -> None:
+    if as_object:
+        as_json(value)
+        return
+    console = Console(emoji=False)
+    for row in rows:
+        name, *others = row.items()
+        console.print(name[1], style="bold", highlight=False)
+        for key, text in others:
+            console.print(f"  {key}: {text}", markup=False, highlight=False)
+
+
+def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
+    """Print how many published figures reproduce, and which do not."""
+    checks = registry.get("studies", study).reproduce()
+    if as_object:
+        counts = [
+            {
+                "table": check.table,
+                "statistic": check.statistic,
+                "checked": check.checked,
+                "reproduced": check.reproduced,
+            }
+            | (_listed(check) if list_rows else {})
+            for check in checks
+        ]
+        as_json({"study": registry.resolve("studies", study), "checks": counts})
+        return
+    table = _table("table", "statistic", "reproduced", "checked")
+    for check in checks:
+        table.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
+    console = Console(emoji=False)
+    console.print(table)
+    if not list_rows:
+        return
+    for row in (row for check in checks for row in check.figures):
+        line(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
+    for row in (row for check in checks for row in check.rows):
+        line(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+
+
+def _listed(check: "Check") -> dict[str, Any]:
+    """The figures that a check goes through, where it lists them, and those not reproduced."""
+    figures = {"figures": [dataclasses.asdict(row) for row in check.figures]}
+    rows = {"rows": [dataclasses.asdict(row) for row in check.rows]}
+    return (figures if check.figures else {}) | rows
+
+
+def _place(row: "Row") -> str:
+    return " ".join(part for part in (row.table, row.domain, row.model, row.group) if part)

@@ -1,0 +1,196 @@
+"""The command `words`: parse, call, print."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from portrayal.cli import printing as show
+from portrayal.cli.code_cues import Level, RunOr, Seed, Texts
+from portrayal.cli.options import Json
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.coding import Comparison, Documents, MarkedWord
+
+
+def words(
+    run: RunOr = None,
+    texts: Texts = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of groups; of a run gender, race, model or domain. Repeatable: two give "
+            "the intersection too."
+        ),
+    ] = None,
+    role: Annotated[str | None, typer.Option(help="Column of roles; a run knows its own.")] = None,
+    unmarked: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP=LABEL", help="Compare with this group, not the rest."),
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Column of what makes texts dependent; default the prompt.")
+    ] = None,
+    name_column: Annotated[
+        list[str] | None, typer.Option(help="Column of first names, which are masked.")
+    ] = None,
+    text_column: Annotated[str, typer.Option(help="Column of the text.")] = "text",
+    mask: Annotated[
+        Path | None, typer.Option(help="File of further words to mask, one on each line.")
+    ] = None,
+    no_mask: Annotated[
+        bool, typer.Option("--no-mask", help="Keep names and words that name a group.")
+    ] = False,
+    min_count: Annotated[int, typer.Option(help="Occurrences that a word needs.")] = 10,
+    min_texts: Annotated[int, typer.Option(help="Texts that a word needs to be in.")] = 5,
+    prior: Annotated[float, typer.Option(help="Words of the Dirichlet prior.")] = 500.0,
+    permutations: Annotated[int, typer.Option(help="Shuffles of the groups.")] = 200,
+    top: Annotated[int, typer.Option(help="Words of each comparison.")] = 15,
+    html: Annotated[
+        Path | None, typer.Option(help="Page to write, with passages on click.")
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """List the words that mark each group, intersection and role (weighted log odds)."""
+    from portrayal.coding import count_words, marked_words
+    from portrayal.measure import Scope
+    from portrayal.validate import check_count
+
+    check_count("min_count", min_count, minimum=1)
+    check_count("min_texts", min_texts, minimum=1)
+    check_count("top", top, minimum=1)
+    documents = _documents(run, texts, group or [], role, cluster, name_column or [], text_column)
+    further = mask.read_text(encoding="utf-8").split() if mask is not None else ()
+    counts = count_words(
+        documents, min_count=min_count, min_texts=min_texts, mask=further, masking=not no_mask
+    )
+    scope = Scope("words", level=level, seed=seed, permutations=permutations)
+    compared = marked_words(documents, counts, scope, unmarked=_labels(unmarked), prior=prior)
+    if html is not None:
+        from portrayal.report.marked import words_page
+        from portrayal.run.stages import write_atomically
+
+        write_atomically(html, words_page(compared, documents, counts, scope, top=top))
+    if json:
+        show.as_json(_facts(documents, compared, sum(counts.masked.values()), scope, prior, top))
+    else:
+        _print(documents, compared, len(counts.words), sum(counts.masked.values()), top)
+
+
+def _documents(
+    run: Path | None,
+    texts: Path | None,
+    groups: list[str],
+    role: str | None,
+    cluster: str | None,
+    names: list[str],
+    text_column: str,
+) -> "Documents":
+    from portrayal.coding import read_documents, run_documents
+    from portrayal.run import Run
+
+    if (run is None) == (texts is None):
+        raise OptionError("say whose texts: either the directory of a run, or --texts FILE.")
+    if run is None:
+        return read_documents(
+            str(texts), groups, role=role, cluster=cluster, names=names, text=text_column
+        )
+    if role or cluster or names:
+        raise OptionError("--role, --cluster and --name-column go with --texts; a run has its own.")
+    return run_documents(Run.open(run), groups or ["gender"])
+
+
+def _labels(pairs: list[str] | None) -> dict[str, str]:
+    found = {}
+    for pair in (part for text in pairs or () for part in text.split(",")):
+        name, sign, label = pair.partition("=")
+        if not sign or not name.strip() or not label.strip():
+            raise OptionError(f"--unmarked takes GROUP=LABEL, such as race=White; got {pair!r}.")
+        found[name.strip()] = label.strip()
+    return found
+
+
+def _facts(
+    documents: "Documents",
+    compared: Sequence["Comparison"],
+    masked: int,
+    scope: Any,
+    prior: float,
+    top: int,
+) -> dict[str, Any]:
+    from portrayal.coding.words import SOURCE
+
+    return {
+        "texts": documents.name,
+        "n_texts": len(documents.texts),
+        "exclusions": dict(documents.exclusions),
+        "clustered_by": documents.clustered_by,
+        "n_masked": masked,
+        "source": SOURCE,
+        "prior": prior,
+        "level": scope.level,
+        "seed": scope.seed,
+        "permutations": scope.permutations,
+        "comparisons": [
+            {
+                "group": dict(c.group),
+                "role": c.role,
+                "against": c.against,
+                "n_texts": c.n_texts,
+                "n_others": c.n_others,
+                "n_clusters": c.n_clusters,
+                "n_words": len(c.words),
+                "undefined": c.undefined,
+                "words": [dataclasses.asdict(word) for word in c.words[:top] if word.z > 0],
+            }
+            for c in compared
+        ],
+    }
+
+
+_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "q", "p")
+
+
+def _print(
+    documents: "Documents", compared: Sequence["Comparison"], n_words: int, masked: int, top: int
+) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Column, Table
+
+    unread = sum(documents.exclusions.values())
+    n, unit = len(documents.texts), documents.unit
+    show.line(
+        f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty or failed left out); "
+        f"{masked:,} names and group words masked; clustered by {documents.clustered_by}."
+    )
+    console = Console(emoji=False)
+    for c in compared:
+        show.line(
+            f"\n{c.title}, against {c.against}: {c.n_texts:,} and {c.n_others:,} {documents.unit}s"
+        )
+        if c.undefined is not None:
+            show.line(f"  no comparison: {c.undefined}")
+            continue
+        table = Table(*(Column(h, overflow="fold") for h in _HEADERS), box=None)
+        for word in (w for w in c.words[:top] if w.z > 0):
+            cells = [word.word, f"{word.count:,}", f"{word.count_others:,}", f"{word.texts:,}"]
+            cells += [f"{word.log_odds:.2f}{_bounds(word)}", f"{word.z:.1f}"]
+            cells += [_figure(word.z_clustered, ".1f"), _figure(word.q, ".1g")]
+            cells += [_figure(word.p_shuffled, ".2g")]
+            table.add_row(*(escape(cell) for cell in cells))
+        console.print(table)
+
+
+def _bounds(word: "MarkedWord") -> str:
+    return "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
+
+
+def _figure(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else format(value, form)

@@ -1,0 +1,303 @@
+"""Imports: codes that were made elsewhere, from the CSV file that an export writes."""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from portrayal.coding.clusters import SAMPLED
+from portrayal.coding.codebook import Codebook
+from portrayal.coding.codes import Codes, read_codes, write_codes
+from portrayal.coding.project import Item, Project
+from portrayal.coding.store import KINDS, rater_key
+from portrayal.errors import DataError, OptionError
+from portrayal.raters.people.sheets import inert, restored
+from portrayal.run.stages import write_atomically
+
+CODES = ("item_id", "rater", "code", "value", "note", "at", "kind")
+"""Columns of `codes.csv`; `value` is 1 or 0 for a code, text for a field."""
+PEOPLE = ("subject_name", "subject_gender", "object_name", "object_gender")
+"""Fields that make a sheet of people."""
+FACTS = ("prompt_id", "domain", "model", "condition")
+SHEET: tuple[str, ...] = (
+    "text_id",
+    "stratum",
+    "stratum_size",
+    *FACTS,
+    "subject_role",
+    "object_role",
+    "characters",
+    "text",
+    *PEOPLE[:2],
+    "subject_references",
+    *PEOPLE[2:],
+    "object_references",
+    "notes",
+    "rater",
+)
+
+
+def export_codes(project: Project, path: str | Path | None = None) -> Path:
+    """Write every decision and reply of raters to a CSV file and return its path.
+
+    Parameters
+    ----------
+    project
+        The project.
+    path
+        The file; `codes.csv` of the project where None. One that is there is replaced.
+    """
+    codes = read_codes(project)
+    rows: list[Sequence[Any]] = [
+        (one.item_id, one.rater, one.code, int(one.value), one.note, one.at, one.kind)
+        for one in codes.decisions
+    ]
+    rows += [
+        (one.item_id, one.rater, one.field, one.value, one.note, one.at, one.kind)
+        for one in codes.replies
+    ]
+    return _write(Path(path or project.folder / "codes.csv"), CODES, rows)
+
+
+def export_sheets(project: Project, folder: str | Path | None = None) -> list[Path]:
+    """Write one sheet of labels for each rater, and return their paths.
+
+    A project of people gives sheets with the columns of hand labels of people (`SHEET`), one row
+    for each text, empty where the rater is not done; a project with one field gives
+    `sentence,label` of what is done.
+
+    Raises
+    ------
+    DataError
+        When the project asks something else.
+    """
+    codes = read_codes(project)
+    keys = [field.key for field in project.codebook.fields]
+    place = Path(folder or project.folder)
+    if set(PEOPLE) <= set(keys):
+        columns, make = SHEET, _people_rows
+    elif len(keys) == 1:
+        columns, make = ("sentence", "label"), _sentence_rows
+    else:
+        asked = ", ".join(keys) or "codes alone"
+        raise DataError(
+            f"{project.folder} asks {asked}; a sheet takes {', '.join(PEOPLE)}, or one field. "
+            "Codes go to codes.csv."
+        )
+    used: dict[str, str] = {}
+    return [
+        _write(place / _file(rater, used), columns, make(project.items, codes, rater))
+        for rater in codes.raters
+    ]
+
+
+def _file(rater: str, used: dict[str, str]) -> str:
+    """A file name of a rater's own: the letters and digits of the name, numbered where taken."""
+    bare = "-".join(re.findall(r"\w+", rater)) or "rater"
+    name, number = bare, 2
+    while name in used:
+        name, number = f"{bare}-{number}", number + 1
+    used[name] = rater
+    return f"labels-{name}.csv"
+
+
+def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequence[Any]]:
+    replies = {(one.item_id, one.field): one for one in codes.replies if one.rater == rater}
+    notes = {one.item_id: one.note for one in codes.replies if one.rater == rater}
+    rows: list[Sequence[Any]] = []
+    sizes: dict[str, float] = {}
+    for item in items:
+        sizes[_stratum(item)] = sizes.get(_stratum(item), 0.0) + item.weight
+    for item in items:
+        roles = {one.slot: one.role for one in item.people}
+        cells = {
+            "text_id": item.item_id,
+            "stratum": _stratum(item),
+            "stratum_size": str(round(sizes[_stratum(item)])),
+            **{name: item.strata.get(name, "") for name in FACTS},
+            "subject_role": roles.get("subject", ""),
+            "object_role": roles.get("object", ""),
+            "characters": "2" if "object" in roles else "1",
+            "text": item.text,
+            "notes": notes.get(item.item_id, ""),
+            "rater": rater,
+        }
+        for key in PEOPLE:
+            reply = replies.get((item.item_id, key))
+            cells[key] = reply.value if reply else ""
+        rows.append([cells.get(column, "") for column in SHEET])
+    return rows
+
+
+def _stratum(item: Item) -> str:
+    """What a text was drawn as; of a text that no sample drew, its strata but the prompt."""
+    own = (value for name, value in item.strata.items() if name != "prompt_id")
+    return item.strata.get(SAMPLED) or " · ".join(own) or "all"
+
+
+def _sentence_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequence[Any]]:
+    labels = {one.item_id: one.value for one in codes.replies if one.rater == rater}
+    return [(item.text, labels[item.item_id]) for item in items if item.item_id in labels]
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([inert(c) if isinstance(c, str) else c for c in row] for row in rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, "\ufeff" + stream.getvalue())
+    return path
+
+
+NEEDED = ("item_id", "rater", "code", "value")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One decision or reply; `code` is the key of a code or field, `value` as in the file."""
+
+    item_id: str
+    rater: str
+    code: str
+    value: str
+    note: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came in.
+
+    Attributes
+    ----------
+    raters
+        Texts that each rater is now done with by this import, by name.
+    n_texts
+        Texts with a code or reply.
+    left_out
+        Rows or annotations that were left out, by reason.
+    """
+
+    raters: Mapping[str, int]
+    n_texts: int
+    left_out: Mapping[str, int]
+
+
+def import_codes(project: Project, path: str | Path, *, replace: bool = False) -> Imported:
+    """Read codes from a CSV file with the columns of `codes.csv`.
+
+    `note` and `kind` may be missing ("human" then); `at` is not read: codes carry the time of
+    their import. A text of a rater counts as done; a code it has no row for is not given.
+
+    Parameters
+    ----------
+    project
+        The project; rows of other texts are left out, and counted.
+    path
+        The file.
+    replace
+        Whether codes that a rater has here already are written over.
+
+    Raises
+    ------
+    DataError
+        When a column is missing, or a row cannot be read; the message says which.
+    OptionError
+        When a rater has codes of these texts already and `replace` is not set.
+    """
+    try:
+        text = Path(path).read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
+    reader = csv.DictReader(StringIO(text, newline=""))
+    columns = reader.fieldnames or ()
+    missing = [name for name in NEEDED if name not in columns]
+    if missing:
+        raise DataError(
+            f"{path}: column {missing[0]!r} is missing; found {', '.join(columns) or 'none'}. "
+            f"A file of codes has {', '.join(CODES)}."
+        )
+    rows = []
+    for number, cells in enumerate(reader, 2):
+        known = {name: restored(cells.get(name) or "") for name in CODES}
+        kind = known["kind"] or "human"
+        if kind not in KINDS:
+            raise DataError(
+                f"{path}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
+            )
+        said, note = known["value"], known["note"]
+        rows.append(Row(known["item_id"], known["rater"], known["code"], said, note, kind))
+    return write_rows(project, rows, str(path), replace=replace)
+
+
+def write_rows(project: Project, rows: Sequence[Row], where: str, *, replace: bool) -> Imported:
+    """Check rows and write them as codes of their raters; `where` names them in errors."""
+    known = {item.item_id for item in project.items}
+    kept = [row for row in rows if row.item_id in known]
+    foreign = len(rows) - len(kept)
+    for row in kept:
+        _check(row, project.codebook, where)
+    if not kept:
+        raise DataError(
+            f"{where} holds no codes of this project's texts: {len(rows):,} rows, none with an "
+            f"item_id of {project.folder}."
+        )
+    by_rater: dict[tuple[str, str], list[Row]] = {}
+    for row in kept:
+        by_rater.setdefault((row.rater, row.kind), []).append(row)
+    if not replace:
+        _refuse_known(project, by_rater, where)
+    codes = {code.key for code in project.codebook.codes}
+    raters: Counter[str] = Counter()
+    for (rater, kind), of_rater in by_rater.items():
+        items = dict.fromkeys(row.item_id for row in of_rater)
+        given = {(row.item_id, row.code): row.value == "1" for row in of_rater if row.code in codes}
+        decisions = [
+            (item, code.key, given.get((item, code.key), False))
+            for item in items
+            for code in project.codebook.codes
+        ]
+        notes = {row.item_id: row.note for row in of_rater if row.note}
+        replies = [(r.item_id, r.code, r.value) for r in of_rater if r.code not in codes]
+        write_codes(project, rater, decisions, notes=notes.items(), replies=replies, kind=kind)
+        raters[rater] = len(items)
+    left_out = {"of texts that are not in this project": foreign} if foreign else {}
+    return Imported(dict(raters), len({row.item_id for row in kept}), left_out)
+
+
+def _refuse_known(project: Project, by_rater: Iterable[tuple[str, str]], where: str) -> None:
+    present = set(read_codes(project).raters)
+    again = sorted(rater for rater, _ in by_rater if rater_key(rater) in present)
+    if again:
+        raise OptionError(
+            f"{where}: {again[0]!r} has codes in {project.folder} already. Import them over the "
+            "present ones with --replace, or under another name."
+        )
+
+
+def _check(row: Row, book: Codebook, where: str) -> None:
+    codes = [code.key for code in book.codes]
+    fields = {one.key: one for one in book.fields}
+    if row.code in codes:
+        if row.value not in ("0", "1"):
+            raise DataError(
+                f"{where}: the value of a code is 1 or 0; got {row.value!r} for {row.code} of "
+                f"{row.item_id}."
+            )
+    elif row.code in fields:
+        choices = fields[row.code].choices
+        if choices and row.value not in choices:
+            raise DataError(
+                f"{where}: {row.code} is one of {', '.join(choices)}; got {row.value!r} for "
+                f"{row.item_id}."
+            )
+    else:
+        raise DataError(
+            f"{where}: {row.code!r} is not a code of this project; known: "
+            f"{', '.join([*codes, *fields])}."
+        )

@@ -1,0 +1,150 @@
+"""Local models: a batch of prompts answered by sampling, token by token in memory."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from portrayal.collect.ask.provider import Answer, FinishReason, RejectedError, TryAgainError, Usage
+
+if TYPE_CHECKING:
+    import torch
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether `error` says that memory ran out, on a GPU or on the machine."""
+    words = str(error).casefold()
+    known = "out of memory" in words or "can't allocate memory" in words
+    return known or isinstance(error, MemoryError)
+
+
+def free_memory() -> None:
+    """Give back what no object holds any more."""
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    elif torch.backends.mps.is_available():
+        torch.mps.empty_cache()
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A causal language model in memory.
+
+    Attributes
+    ----------
+    name
+        Folder or hub id that it was loaded from.
+    model, tokenizer
+        The loaded parts.
+    sampling
+        Arguments of `generate` over the model's own generation config.
+    system
+        System prompt; without a chat template it stands before the prompt.
+    stop
+        Set from another thread, it ends a generation at its next token.
+    """
+
+    name: str
+    model: Any
+    tokenizer: Any
+    sampling: Mapping[str, Any]
+    system: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def encode(self, prompt: str) -> list[int]:
+        """Return the tokens of `prompt`, in the model's chat template where it has one."""
+        if not self.tokenizer.chat_template:
+            before = f"{self.system}\n\n" if self.system else ""
+            return list(self.tokenizer(before + prompt)["input_ids"])
+        messages = [{"role": "user", "content": prompt}]
+        if self.system:
+            messages.insert(0, {"role": "system", "content": self.system})
+        text = self.tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=False
+        )
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @property
+    def context(self) -> int | None:
+        """Most tokens of prompt and answer together; None where the config does not say."""
+        length = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
+        return length if isinstance(length, int) and length > 0 else None
+
+    def room(self, tokens: Sequence[int], wanted: int) -> int:
+        """Return how many tokens the answer may have.
+
+        Raises
+        ------
+        RejectedError
+            When the prompt is empty or fills the context.
+        """
+        left = wanted if self.context is None else self.context - len(tokens)
+        if not tokens or left < 1:
+            raise RejectedError(
+                f"{self.name}: the prompt has {len(tokens)} tokens; expected 1 to "
+                f"{(self.context or 2) - 1}, so that the context has room for an answer."
+            )
+        return min(wanted, left)
+
+    def generate(self, rows: Sequence[Sequence[int]], room: int, seed: int) -> list[Answer]:
+        """Sample one answer for each row of prompt tokens.
+
+        Parameters
+        ----------
+        rows
+            Prompt tokens; shorter rows are padded on the left and the padding is masked.
+        room
+            Most tokens of an answer.
+        seed
+            Start of the random stream of this batch; the global streams are left as they were.
+        """
+        import torch
+
+        ends = _end_tokens(self.model.generation_config.eos_token_id)
+        pad = next(iter(ends), 0) if (own := self.tokenizer.pad_token_id) is None else own
+        width = max(len(row) for row in rows)
+        device = self.model.device
+        tokens = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows])
+        mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        devices = [device] if device.type == "cuda" else []
+        with torch.inference_mode(), torch.random.fork_rng(devices):
+            torch.manual_seed(seed)
+            made = self.model.generate(
+                input_ids=tokens.to(device),
+                attention_mask=mask.to(device),
+                max_new_tokens=room,
+                pad_token_id=pad,
+                stopping_criteria=[self._stopped],
+                **self.sampling,
+            )
+        if self.stop.is_set():
+            raise TryAgainError("connection", f"{self.name}: the generation was stopped.")
+        answers = made[:, width:].tolist()
+        return [self._answer(p, a, room, ends) for p, a in zip(rows, answers, strict=True)]
+
+    def _stopped(self, tokens: "torch.Tensor", _scores: object, **_: object) -> "torch.Tensor":
+        import torch
+
+        return torch.full((len(tokens),), self.stop.is_set(), device=tokens.device)
+
+    def _answer(
+        self, prompt: Sequence[int], made: list[int], room: int, ends: Sequence[int]
+    ) -> Answer:
+        """Cut one row at its first end token; what a row holds after that is padding."""
+        length = next((n for n, token in enumerate(made) if token in ends), None)
+        reason: FinishReason = "length" if length is None and len(made) == room else "stop"
+        kept = made[:length]
+        used = Usage(len(prompt), len(kept) + (length is not None))
+        text = self.tokenizer.decode(kept, skip_special_tokens=True)
+        return Answer(text, reason, used, self.name)
+
+
+def _end_tokens(token: int | Sequence[int] | None) -> list[int]:
+    if token is None:
+        return []
+    return [token] if isinstance(token, int) else list(token)

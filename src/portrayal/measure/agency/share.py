@@ -1,0 +1,87 @@
+"""Agency share: how agentic the texts about each group are."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.agency.estimates import (
+    common,
+    difference_tests,
+    draws_interval,
+    explained,
+    null_of,
+)
+from portrayal.measure.agency.places import Place, places
+from portrayal.measure.agency.texts import AgencyTexts
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import FloatArray
+from portrayal.records import Estimate
+from portrayal.registry import Component
+
+NAME = "agency_share.v1"
+SOURCE = "Wan & Chang 2024, Section 3.3 and Tables 17–28"
+
+STATISTICS = {"agentic": (0.5, 0.5), "communal": (0.5, -0.5), "ratio_gap": (0.0, 1.0)}
+"""Each statistic as intercept and slope of the ratio gap, as agentic and communal add up to 1."""
+
+
+def agency_share(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the shares of agentic and communal sentences, and the ratio gap, of each group.
+
+    Parameters
+    ----------
+    texts, scope
+        The texts of the audit with their ratio gaps, and its settings.
+    """
+    for place in places(texts, scope):
+        yield from _of_group(place, {}, np.ones((len(place.cells), 1)), scope)
+        for kind in place.kinds:
+            groups, members = place.groups(kind)
+            for i, group in enumerate(groups):
+                yield from _of_group(place, group, members[:, i : i + 1], scope)
+
+
+def _of_group(
+    place: Place, group: dict[str, str], members: FloatArray, scope: Scope
+) -> Iterator[Estimate]:
+    mean = float(place.observed.means(members)[0])
+    drawn = place.drawn.means(members)[:, 0]
+    null = place.null.means(members)[:, 0]
+    n_clusters = int(place.units.count(members)[0])
+    n_units = float(place.observed.count.sum(axis=0) @ members[:, 0])
+    for statistic, (start, slope) in STATISTICS.items():
+        more: dict[str, Any] = {"group": group, "n_units": n_units, "n_clusters": n_clusters}
+        base = common(place, NAME, statistic, SOURCE, scope) | more
+        if np.isnan(mean):
+            reason = "no text of this group with a sentence that the classifier can tell"
+            yield Estimate(value=None, undefined=reason, **base)
+            continue
+        value = start + slope * mean
+        told = bool(group)
+        found = Estimate(
+            value=value,
+            interval=draws_interval(start + slope * drawn, n_clusters, place, scope),
+            null=null_of(start + slope * null, place, scope) if told else None,
+            tests=difference_tests(value, start + slope * drawn, start + slope * null, n_clusters)
+            if told
+            else (),
+            details={"untold_sentences": place.untold} if not told else {},
+            **base,
+        )
+        yield explained(found, drawn, n_clusters, place, tested=told)
+
+
+AGENCY_SHARE = Component(
+    name=NAME,
+    summary="How many of a text's sentences are agentic and how many communal, averaged over the "
+    "texts about a group, and the gap between the two.",
+    reads="agency of the sentences of each text; group columns",
+    unit="text",
+    range="0 to 1; −1 to 1 for the ratio gap",
+    undefined_when="no text of the group has a sentence that the classifier can tell",
+    equation="agentic = mean over texts of agentic sentences / sentences told; communal = 1 − "
+    "agentic; ratio gap = agentic − communal",
+    source=SOURCE,
+    run=agency_share,
+)

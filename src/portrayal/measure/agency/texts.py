@@ -1,0 +1,417 @@
+"""Agency texts: one row for each text, with its ratio gap and the groups it is about.
+
+The *ratio gap* of a text is the share of its agentic sentences minus that of its communal ones,
+among the sentences that the classifier can tell (Wan & Chang 2024, Section 3.3); it lies in -1 to
+1, so the paper's percentage points are 100 times as much. A sentence is agentic where its
+probability is 0.5 or more.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from portrayal.errors import OptionError
+from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
+from portrayal.records import ALL, OUTCOMES
+from portrayal.run.directory import Run
+from portrayal.run.stages import Stage
+
+WITHIN = "groups shuffled among the texts of one cluster"
+ALIKE = "groups shuffled among texts that are alike but for group and name"
+STRATUM = "groups shuffled among the texts of one stratum"
+WHOLE = "groups shuffled among all texts"
+MOST_TOLD = {WITHIN: 0.1, ALIKE: 0.02, STRATUM: 0.5}
+"""Association of block and group up to which a blocking is used.
+
+Prompts crossed with groups have 0, and hardly more where a few texts are missing. Clusters may hold
+single groups now and then; a stratum may hold more of one group than of another, as long as most
+texts can move.
+"""
+
+
+def association(block: IntArray, cell: IntArray) -> float:
+    """Goodman and Kruskal's tau: how far a text's block tells its group.
+
+    Parameters
+    ----------
+    block, cell
+        Codes of block and group of each unit, shape (n,).
+
+    Returns
+    -------
+    tau
+        0 where every block holds the groups in equal shares, 1 where none holds two groups. The
+        mean of shuffled differences lies about tau of the way from none to the observed one where
+        blocks differ from each other by chance alone.
+
+    References
+    ----------
+    Goodman & Kruskal (1954), Measures of association for cross classifications.
+    """
+    n = len(cell)
+    if not n:
+        return 0.0
+    place = block.astype(np.int64) * (int(cell.max()) + 1) + cell
+    pair_of = np.unique(place, return_index=True, return_counts=True)
+    _, at, size = np.unique(block, return_inverse=True, return_counts=True)
+    stays = float((pair_of[2] ** 2 / size[at[pair_of[1]]]).sum()) / n
+    chance = float(((np.bincount(cell) / n) ** 2).sum())
+    return 0.0 if chance >= 1.0 else (stays - chance) / (1.0 - chance)
+
+
+def block_of_units(
+    blocks: Mapping[str, IntArray], unit: IntArray, first: IntArray, cell: IntArray
+) -> tuple[str, IntArray]:
+    """Return how groups are shuffled, and the block of each unit.
+
+    Parameters
+    ----------
+    blocks
+        Block of each text that is read, shape (n_texts,), by name, the finest first.
+    unit
+        Unit of each text, shape (n_texts,). A unit moves as a whole, so a blocking that parts one
+        is not used.
+    first, cell
+        A text of each unit, and its group, shape (n_units,).
+    """
+    for name, block in blocks.items():
+        own = block[first]
+        if (own[unit] == block).all() and association(own, cell) <= MOST_TOLD[name]:
+            return name, own
+    return WHOLE, np.zeros(len(first), dtype=np.int64)
+
+
+MASKED, UNMASKED = "masked", "unmasked"
+ORIGINAL = "original"
+"""The condition of prompts that add nothing."""
+HUMAN = "human"
+"""The model of texts that people wrote."""
+EACH = "text"
+"""What is given in place of a column to take each text as a cluster of its own."""
+STRATA = ("occupation", "department")
+"""Strata of the published prompts, used where the user names none."""
+PER_RUN = 10
+"""Texts that a group must have in a run on average for runs to be told apart."""
+NOT_SAMPLED = "beyond the balanced sample of its group and stratum"
+TOO_FEW = "in a stratum with too few texts of a group"
+NO_GROUP = "no value in a group column"
+REASONS = (NOT_SAMPLED, TOO_FEW, NO_GROUP)
+NO_SENTENCE = "no sentence that the classifier can tell"
+_UNKNOWN = ""
+_SHORT = {"gender": {"m": "male", "f": "female"}}
+
+
+@dataclass(frozen=True, eq=False)
+class AgencyTexts:
+    """The texts of an agency audit.
+
+    Attributes
+    ----------
+    models, tasks, conditions, strata
+        Labels of the codes below.
+    attributes, values
+        Names of the group columns, and the labels of each.
+    clusters
+        What is resampled: "prompt", "text" where the texts name no prompt, or the column asked for.
+    model, task, condition
+        Codes, shape (n_texts,).
+    stratum
+        Code of the stratum; -1 where a text has none.
+    group
+        Codes of the values of each attribute, shape (n_texts, n_attributes).
+    cluster, run
+        The independent unit of each text, and the run (repetition of all prompts) it belongs to.
+    blocks
+        Blocks in which groups may be exchangeable, by name and the finest first, each of shape
+        (n_texts,); see `portrayal.measure.agency.texts`.
+    outcome
+        Index into `OUTCOMES`; an annotation that failed counts as "failed".
+    gap
+        Ratio gap by masking, shape (n_texts,); NaN where a text has none.
+    told, untold
+        Sentences that the classifier could tell, and those it could not, by masking.
+    left_out
+        Why a text is not read, as index into `REASONS`; -1 where it is.
+    """
+
+    models: tuple[str, ...]
+    tasks: tuple[str, ...]
+    conditions: tuple[str, ...]
+    strata: tuple[str, ...]
+    attributes: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    clusters: str
+    model: IntArray
+    task: IntArray
+    condition: IntArray
+    stratum: IntArray
+    group: IntArray
+    cluster: IntArray
+    run: IntArray
+    blocks: Mapping[str, IntArray]
+    outcome: IntArray
+    gap: Mapping[str, FloatArray]
+    told: Mapping[str, FloatArray]
+    untold: Mapping[str, FloatArray]
+    left_out: IntArray
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which texts are read, shape (n_texts,)."""
+        return np.asarray(self.left_out < 0)
+
+    @property
+    def maskings(self) -> tuple[str, ...]:
+        """The maskings that were annotated."""
+        return tuple(self.gap)
+
+    @cached_property
+    def cells(self) -> tuple[tuple[int, ...], ...]:
+        """Every combination of values, one for each attribute, that can occur."""
+        grids = np.meshgrid(*(np.arange(len(v)) for v in self.values), indexing="ij")
+        return tuple(zip(*(grid.ravel().tolist() for grid in grids), strict=True))
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """Code of each text's combination, shape (n_texts,)."""
+        code = np.zeros(len(self.model), dtype=np.int64)
+        for i, labels in enumerate(self.values):
+            code = code * len(labels) + self.group[:, i]
+        return code
+
+
+def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) -> AgencyTexts:
+    """Return the texts with equally many of each group in each stratum, as Appendix C draws them.
+
+    Parameters
+    ----------
+    texts
+        All texts.
+    per_stratum
+        Texts of each group and stratum at most, drawn at random; 0 keeps all.
+    min_group
+        Strata in which a group has fewer texts are left out; 0 keeps all.
+    seed
+        Start of the random stream.
+    """
+    left_out = texts.left_out.copy()
+    readable = texts.kept & (texts.outcome == 0) & ~np.isnan(texts.gap[texts.maskings[0]])
+    rng = np.random.default_rng([seed, 0])
+    order = rng.permutation(len(texts.model))
+    place = np.stack([texts.model, texts.task, texts.condition, texts.stratum], axis=1)
+    for where in np.unique(place[readable], axis=0) if readable.any() else ():
+        inside = readable & (place == where).all(axis=1)
+        counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
+        if min_group and counts.min() < min_group:
+            left_out[inside] = 1
+        elif per_stratum:
+            for cell in np.flatnonzero(counts > per_stratum).tolist():
+                members = np.flatnonzero(inside & (texts.cell == cell))
+                drawn = members[np.argsort(order[members], kind="stable")]
+                left_out[drawn[per_stratum:]] = 0
+    return replace(texts, left_out=left_out, cache={})
+
+
+def agency_texts(
+    run: Run,
+    stages: Mapping[str, Stage],
+    *,
+    group: Sequence[str],
+    stratum: str | None,
+    tasks: Mapping[str, str] = MappingProxyType({}),
+    cluster: str | None = None,
+) -> AgencyTexts:
+    """Read a run with its agency annotations.
+
+    Parameters
+    ----------
+    run
+        A run with texts.
+    stages
+        The annotations by masking.
+    group
+        Strata of the prompts that are the groups.
+    stratum
+        Stratum by which tables are split; None takes occupation or department.
+    tasks
+        Other spellings of tasks, casefolded.
+    cluster
+        Stratum whose values are the independent units; "text" takes each text as one, None the
+        prompts. A text without a value is a unit of its own.
+
+    Returns
+    -------
+    AgencyTexts
+        The same for any shard size and number of workers.
+
+    Raises
+    ------
+    OptionError
+        Where no text has a value for a group or for the stratum.
+    """
+    rows, counts = _rows(run, stages)
+    note = run.texts.note()
+    by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
+    known = prompt_strata(run)
+    about = [known[prompt] for prompt in rows["prompt_id"]]
+    check_columns(about, group, stratum)
+    columns = [[_value(each, name) for each in about] for name in group]
+    strata = [_stratum(each, (stratum,) if stratum else STRATA) for each in about]
+    said = [each.get("domain", ALL) for each in about]
+    named_tasks = [tasks.get(each.casefold(), each) for each in said]
+    conditions = [each.get("condition", ORIGINAL) for each in about]
+    codes = [_coded(column) for column in columns]
+    stratum_code, stratum_labels = _coded([name or "" for name in strata])
+    model, models = _coded(rows["model"])
+    task, task_labels = _coded(named_tasks)
+    condition, condition_labels = _coded(conditions)
+    n = len(about)
+    unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
+    coarse = _coded_any(list(zip(named_tasks, conditions, strata, strict=True)))
+    within = {} if cluster in (None, EACH) else {WITHIN: clusters}
+    moved = (*group, "name", *((cluster,) if cluster else ()))
+    alike = {ALIKE: _coded_any([_alike(each, moved) for each in about])} if by_prompt else {}
+    cell = list(zip(*columns, strict=True))
+    runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
+    n_cells = len(set(cell))
+    named = [label for label in stratum_labels if label]
+    return AgencyTexts(
+        models=models,
+        tasks=task_labels,
+        conditions=condition_labels,
+        strata=tuple(named),
+        attributes=tuple(group),
+        values=tuple(labels for _, labels in codes),
+        clusters=unit,
+        model=model,
+        task=task,
+        condition=condition,
+        stratum=stratum_code - int(len(named) < len(stratum_labels)),
+        group=np.stack([code for code, _ in codes], axis=1),
+        cluster=clusters,
+        run=_runs(runs, np.stack([model, task, condition], axis=1), n_cells),
+        blocks={**within, **alike, STRATUM: coarse},
+        outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
+        gap={name: found[0] for name, found in counts.items()},
+        told={name: found[1] for name, found in counts.items()},
+        untold={name: found[2] for name, found in counts.items()},
+        left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
+    )
+
+
+Counted = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def _rows(run: Run, stages: Mapping[str, Stage]) -> tuple[dict[str, list[Any]], dict[str, Counted]]:
+    """Texts by column in the order of text_id; ratio gap, told and untold sentences by masking."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = ["text_id", "prompt_id", "sample", "model", "outcome"]
+    tables: list[Any] = []
+    made: dict[str, list[Any]] = {name: [] for name in stages}
+    for part in run.texts.parts():
+        tables.append(pq.read_table(part, columns=names))
+        for name, stage in stages.items():
+            found = pq.read_table(stage.folder / part.name, columns=["agentic", "error"])
+            made[name].append(found)
+    texts = pa.concat_tables(tables)
+    order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
+    columns = {name: texts[name].take(order).to_pylist() for name in names}
+    counts: dict[str, Counted] = {}
+    for name, parts in made.items():
+        whole = pa.concat_tables(parts).take(order)
+        counts[name] = _counted(whole["agentic"].combine_chunks())
+        for i in np.flatnonzero(np.array(whole["error"].is_valid())).tolist():
+            columns["outcome"][i] = "failed"
+    return columns, counts
+
+
+def _counted(agentic: Any) -> Counted:
+    """Ratio gap, sentences told and untold of each text, from its list of probabilities."""
+    length = np.array(agentic.value_lengths().fill_null(0), dtype=np.int64)
+    of = np.repeat(np.arange(len(length)), length)
+    p = np.array(agentic.flatten().fill_null(float("nan")), dtype=np.float64)
+    told = np.bincount(of, weights=~np.isnan(p), minlength=len(length))
+    acts = np.bincount(of, weights=p >= 0.5, minlength=len(length))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = np.where(told > 0, 2.0 * acts / told - 1.0, np.nan)
+    return gap, told.astype(np.float64), (length - told).astype(np.float64)
+
+
+def prompt_strata(run: Run) -> dict[str, dict[str, str]]:
+    """Return the strata of each prompt of a run."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"])
+    return {row["prompt_id"]: dict(row["strata"]) for row in table.to_pylist()}
+
+
+def check_columns(
+    about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None
+) -> None:
+    """Raise an OptionError for a group or stratum that no text has a value for."""
+    asked = [("--group", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
+    for option, name in asked:
+        if not any(name in each for each in about):
+            known = ", ".join(sorted({key for each in about for key in each}))
+            read = f" (columns that were read and have values: {known})" if known else ""
+            raise OptionError(
+                f"{option} {name}: no text has a value for it{read}. Give {option} a column of "
+                f"your file, or say which one it is with --column {name}=NAME."
+            )
+
+
+def _value(strata: Mapping[str, str], name: str) -> str:
+    value = strata.get(name, _UNKNOWN)
+    return _SHORT.get(name, {}).get(value.casefold(), value)
+
+
+def _stratum(strata: Mapping[str, str], names: Sequence[str]) -> str | None:
+    return next((strata[name] for name in names if name in strata), None)
+
+
+def _alike(strata: Mapping[str, str], moved: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((k, v) for k, v in sorted(strata.items()) if k not in moved)
+
+
+def _clusters(
+    column: str | None, prompts: Sequence[str] | None, about: Sequence[Mapping[str, str]]
+) -> tuple[str, IntArray]:
+    """What the independent units are called, and the unit of each text."""
+    each = np.arange(len(about))
+    if column is None:
+        return ("text", each) if prompts is None else ("prompt", _coded(prompts)[0])
+    if column == EACH:
+        return "text", each
+    if not any(column in own for own in about):
+        raise OptionError(f"--cluster {column}: no text has a value for it.")
+    named = [own.get(column, i) for i, own in enumerate(about)]
+    return column, _coded_any(named)
+
+
+def _coded(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
+    found = sorted(set(labels))
+    table = {label: i for i, label in enumerate(found)}
+    return np.array([table[label] for label in labels], dtype=np.int64), tuple(found)
+
+
+def _coded_any(labels: Sequence[Any]) -> IntArray:
+    table: dict[Any, int] = {}
+    return np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.int64)
+
+
+def _runs(sample: IntArray, place: IntArray, n_cells: int) -> IntArray:
+    """Runs of each place; all texts of a place are one run where a run would hold too few."""
+    runs = sample.copy()
+    for where in np.unique(place, axis=0):
+        inside = (place == where).all(axis=1)
+        n_runs = len(np.unique(sample[inside]))
+        if inside.sum() < PER_RUN * n_cells * n_runs:
+            runs[inside] = 0
+    return runs

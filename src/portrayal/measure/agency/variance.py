@@ -1,0 +1,181 @@
+"""Agency variance: how far apart groups lie in agency, the score of LABE.
+
+A variance is never negative, and the means of groups differ by chance alone, so the score is above
+0 where no group is treated differently. Each estimate therefore carries the score that shuffled
+groups get, and its excess over the mean of that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.agency.estimates import (
+    common,
+    explained,
+    null_of,
+    permutation_test,
+    variance_interval,
+)
+from portrayal.measure.agency.places import Place, Sums, places
+from portrayal.measure.agency.texts import AgencyTexts
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import FloatArray
+from portrayal.records import ALL, Estimate
+from portrayal.registry import Component
+
+NAME = "agency_variance.v1"
+SOURCE = "Wan & Chang 2024, Section 3.3 and Table 1"
+POINTS = 100.0
+INTERSECTIONAL, OVERALL = "intersectional", "overall"
+MIN_TEXTS = 2
+"""Texts a group needs in a run; the mean of one text says nothing of its group."""
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Variance in each run: as observed (n_runs,), of the noise and shuffled (n_draws, n_runs)."""
+
+    observed: FloatArray
+    noise: FloatArray
+    null: FloatArray
+
+
+def agency_variance(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the variance of the groups' ratio gaps, by attribute, crossed, and overall.
+
+    Parameters
+    ----------
+    texts, scope
+        The texts of the audit with their ratio gaps, and its settings.
+    """
+    for place in places(texts, scope):
+        found: dict[str, _Scores] = {}
+        for kind in place.kinds:
+            name = place.attributes[kind[0]] if len(kind) == 1 else INTERSECTIONAL
+            members = place.groups(kind)[1]
+            found[name] = _scores(place, members)
+            yield from _estimates(place, name, found[name], members, scope)
+        if INTERSECTIONAL in found:
+            every = list(found.values())
+            overall = _Scores(
+                np.mean([each.observed for each in every], axis=0),
+                np.mean([each.noise for each in every], axis=0),
+                np.mean([each.null for each in every], axis=0),
+            )
+            yield from _estimates(place, OVERALL, overall, None, scope)
+
+
+def gap_variance(sums: Sums, members: FloatArray) -> FloatArray:
+    """Sample variance (ddof 1) of the groups' mean ratio gaps, in squared percentage points.
+
+    Shapes: members (n_cells, k) -> (..., n_runs); NaN in a run that lacks a group.
+    """
+    return _variance(POINTS * sums.run_means(members))
+
+
+def _variance(means: FloatArray) -> FloatArray:
+    if means.shape[-1] < 2:
+        return np.full(means.shape[:-1], np.nan)
+    centre = means.mean(axis=-1, keepdims=True)
+    return np.asarray(((means - centre) ** 2).sum(axis=-1) / (means.shape[-1] - 1))
+
+
+def _scores(place: Place, members: FloatArray) -> _Scores:
+    few = ((place.observed.count @ members) < MIN_TEXTS).any(axis=-1)
+    observed = np.where(few, np.nan, gap_variance(place.observed, members))
+    apart = place.drawn.run_means(members) - place.observed.run_means(members)
+    return _Scores(observed, _variance(POINTS * apart), gap_variance(place.null, members))
+
+
+def _estimates(
+    place: Place, name: str, scores: _Scores, members: FloatArray | None, scope: Scope
+) -> Iterator[Estimate]:
+    known = ~np.isnan(scores.observed)
+    if not known.any():
+        yield Estimate(
+            group={"attribute": name},
+            value=None,
+            undefined=_undefined(name, members),
+            **common(place, NAME, "variance", SOURCE, scope),
+        )
+        return
+    details: dict[str, float] = {"runs": float(known.sum())}
+    if known.sum() > 1:
+        details["sd_between_runs"] = float(scores.observed[known].std(ddof=1))
+        if members is not None:
+            pooled = Sums(
+                place.observed.total.sum(axis=0, keepdims=True),
+                place.observed.count.sum(axis=0, keepdims=True),
+            )
+            details["of_averaged_gaps"] = float(gap_variance(pooled, members)[0])
+    if members is not None and name != OVERALL:
+        details["same_order"] = _same_order(place, members)
+    yield _one(place, name, scores, known, details, scope)
+    if len(known) > 1:
+        for i in np.flatnonzero(known).tolist():
+            only = np.arange(len(known)) == i
+            yield _one(place, name, scores, only, {}, scope, run=str(i))
+
+
+def _one(
+    place: Place,
+    name: str,
+    scores: _Scores,
+    runs: np.ndarray[Any, np.dtype[np.bool_]],
+    details: dict[str, float],
+    scope: Scope,
+    run: str = ALL,
+) -> Estimate:
+    """One estimate: the mean variance of these runs."""
+    value = float(scores.observed[runs].mean())
+    noise, null = scores.noise[:, runs].mean(axis=1), scores.null[:, runs].mean(axis=1)
+    shuffled = null_of(null, place, scope)
+    if shuffled is not None:
+        details |= {"null_mean": shuffled.value, "excess": value - shuffled.value}
+    base = common(place, NAME, "variance", SOURCE, scope)
+    if place.n_runs > 1:
+        base["strata"] |= {"run": run}
+    whole = np.ones((len(place.cells), 1))
+    n_clusters = int(place.units.count(whole)[0])
+    found = Estimate(
+        group={"attribute": name},
+        value=value,
+        interval=variance_interval(value, noise, n_clusters, place, scope),
+        null=shuffled,
+        tests=permutation_test(value, null, greater=True),
+        n_units=float(place.n_texts),
+        n_clusters=n_clusters,
+        details=details,
+        **base,
+    )
+    return explained(found, noise, n_clusters, place)
+
+
+def _same_order(place: Place, members: FloatArray) -> float:
+    """Share of replicates in which all groups stand in the order in which they were observed."""
+    order = np.argsort(-place.observed.means(members), kind="stable")
+    drawn = place.drawn.means(members)[:, order]
+    return float((np.diff(drawn, axis=1) <= 0).all(axis=1).mean())
+
+
+def _undefined(name: str, members: FloatArray | None) -> str:
+    if members is not None and members.shape[1] < 2:
+        return f"fewer than two groups of {name} have texts"
+    return f"no run holds at least {MIN_TEXTS} texts of every group"
+
+
+AGENCY_VARIANCE = Component(
+    name=NAME,
+    summary="How far apart the groups' ratio gaps lie, beside how far apart chance alone puts "
+    "them.",
+    reads="agency of the sentences of each text; group columns",
+    unit="text",
+    range="0 and up, in squared percentage points; above 0 by chance alone",
+    undefined_when="fewer than two groups have texts, or no run has two texts of each",
+    equation="variance = mean over runs of Σ (gap_g − mean gap)² / (groups − 1), with gaps in "
+    "percentage points; overall = mean of the attributes and of all crossed",
+    source=SOURCE,
+    run=agency_variance,
+)

@@ -1,0 +1,204 @@
+"""Counts of cues: the share of texts that use each term, by model, domain and role."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.clustered import share_inference
+from portrayal.measure.cues.search import CueHits, Mention
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import ROLES, FloatArray, Tally
+from portrayal.records import ALL, OUTCOMES, Estimate, Interval
+from portrayal.registry import Component
+from portrayal.stats import clopper_pearson, upper_of_none
+
+NAME = "cue_counts.v1"
+SOURCE = "Shieh et al. 2025, Section 2.3 and Supplement B.7"
+ANY = "any"
+"""The cue that stands for every term of its group."""
+
+
+def cue_estimates(hits: CueHits, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of readable texts that use each cue, and any cue of each group.
+
+    Strata are every domain × model, pooled ones first; the pooled domain is split by role too:
+    the share of texts in which the cue describes a dominant, subordinate or neutral character, or
+    none (`elsewhere`). A count of 0 has a value, 0, and its upper bounds.
+    """
+    domains = dict.fromkeys(_domain(hits, prompt) for prompt, _, _ in hits.texts)
+    models = dict.fromkeys(model for _, model, _ in hits.texts)
+    listed = [] if list(domains) == [ALL] else [d for d in domains if d != ALL]
+    for domain in (ALL, *sorted(listed)):
+        for model in (ALL, *sorted(models)):
+            yield from _of_stratum(hits, domain, model, scope)
+
+
+def cue_counts(_: Tally, scope: Scope, *, hits: CueHits) -> Iterator[Estimate]:
+    """Yield what `cue_estimates` gives; cues are counted in texts, and the tally has none.
+
+    Parameters
+    ----------
+    scope
+        Settings of the audit.
+    hits
+        From `find_cues`.
+    """
+    yield from cue_estimates(hits, scope)
+
+
+def cue_rows(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
+    """Return estimates as plain rows for tables and JSON."""
+    return [
+        {
+            **e.strata,
+            **e.group,
+            "texts": int(e.details.get("texts", 0)),
+            "mentions": int(e.details.get("mentions", 0)),
+            "of_texts": e.n_texts,
+            "share": e.value,
+            "interval": None if e.interval is None else asdict(e.interval),
+            "exact_interval": None if e.paper_interval is None else asdict(e.paper_interval),
+            "upper_of_none": e.details.get("upper_of_none"),
+            "published": e.details.get("published"),
+            "undefined": e.undefined,
+        }
+        for e in estimates
+    ]
+
+
+def _domain(hits: CueHits, prompt: str) -> str:
+    return hits.corpus.prompts.get(prompt, {}).get("domain") or ALL
+
+
+def _of_stratum(hits: CueHits, domain: str, model: str, scope: Scope) -> Iterator[Estimate]:
+    inside = {
+        key: n
+        for key, n in hits.texts.items()
+        if model in (ALL, key[1]) and domain in (ALL, _domain(hits, key[0]))
+    }
+    if not inside:
+        return
+    unread = {o: sum(n for key, n in inside.items() if key[2] == o) for o in OUTCOMES[1:]}
+    exclusions = {str(outcome): n for outcome, n in unread.items() if n}
+    prompts = sorted({key[0] for key in inside})
+    place = {prompt: i for i, prompt in enumerate(prompts)}
+    totals = np.zeros(len(prompts))
+    for (prompt, _, outcome), n in inside.items():
+        totals[place[prompt]] += n * (outcome == "ok")
+    columns = list(_columns(hits, by_role=domain == ALL))
+    index = {key: i for i, key in enumerate(columns)}
+    texts, mentions = _sums(hits, place, index, model)
+    labels = {"domain": domain, "model": model}
+    yield from _estimates(hits, columns, (texts, mentions, totals), labels, exclusions, scope)
+
+
+Key = tuple[str, str, str]
+"""Group, term (or `ANY`) and role (or `ALL`)."""
+
+
+def _columns(hits: CueHits, *, by_role: bool) -> Iterator[Key]:
+    roles = (ALL, *ROLES, "elsewhere") if by_role and hits.corpus.people is not None else (ALL,)
+    for group in hits.cues.groups:
+        terms = [cue.term for cue in hits.cues.cues if cue.group == group]
+        for term in (ANY, *terms) if len(terms) > 1 else terms:
+            for role in roles:
+                yield group, term, role
+
+
+def _sums(
+    hits: CueHits, place: Mapping[str, int], index: Mapping[Key, int], model: str
+) -> tuple[FloatArray, FloatArray]:
+    """Texts and mentions per prompt and column, each of shape (n_prompts, n_columns)."""
+    mentions = np.zeros((len(place), len(index)))
+    seen: dict[tuple[int, int], set[str]] = {}
+    for mention in hits.mentions:
+        row = place.get(mention.prompt_id)
+        if row is None or model not in (ALL, mention.model):
+            continue
+        for key in _keys(mention):
+            column = index.get(key)
+            if column is not None:
+                mentions[row, column] += 1
+                seen.setdefault((row, column), set()).add(mention.text_id)
+    texts = np.zeros_like(mentions)
+    for (row, column), ids in seen.items():
+        texts[row, column] = len(ids)
+    return texts, mentions
+
+
+def _keys(mention: Mention) -> Iterator[Key]:
+    for term in (mention.cue.term, ANY):
+        for role in (mention.role, ALL):
+            yield mention.cue.group, term, role
+
+
+def _estimates(
+    hits: CueHits,
+    columns: Sequence[Key],
+    sums: tuple[FloatArray, FloatArray, FloatArray],
+    labels: Mapping[str, str],
+    exclusions: Mapping[str, int],
+    scope: Scope,
+) -> Iterator[Estimate]:
+    texts, mentions, totals = sums
+    every = np.repeat(totals[:, np.newaxis], len(columns), axis=1)
+    n, counts, all_mentions = int(totals.sum()), texts.sum(0), mentions.sum(0)
+    found = share_inference(
+        texts, every, np.ones(len(columns)), scope, scope.rng(NAME, *labels.values())
+    )
+    low, high = clopper_pearson(counts, np.full(len(columns), n), scope.level)
+    published = {(cue.group, cue.term): cue.published for cue in hits.cues.cues}
+    for i, (group, term, role) in enumerate(columns):
+        details = {"texts": float(counts[i]), "mentions": float(all_mentions[i])}
+        if n and not counts[i]:
+            details["upper_of_none"] = float(upper_of_none(n, scope.level))
+        if published.get((group, term)) is not None and role == ALL:
+            details["published"] = float(published[group, term] or 0)
+        exact = Interval(float(low[i]), float(high[i]), scope.level, "Clopper–Pearson")
+        yield Estimate(
+            study=scope.study,
+            measure=NAME,
+            statistic="share",
+            unit="story",
+            strata=dict(labels),
+            group={"cues": group, "cue": term, "role": role},
+            value=float(counts[i]) / n if n else None,
+            undefined=None if n else "no text could be read: all were refused, empty or failed",
+            interval=_no_narrower(found.interval(i, scope), exact) if n else None,
+            paper_interval=exact if n else None,
+            n_texts=n,
+            n_units=float(n),
+            n_clusters=int((totals > 0).sum()),
+            exclusions=dict(exclusions),
+            details=details,
+            instruments={**scope.instruments, "cue_list": hits.cues.name},
+            source=SOURCE,
+        )
+
+
+def _no_narrower(clustered: Interval | None, exact: Interval) -> Interval | None:
+    """The clustered interval, widened to the exact one, as few prompts with a term vary little."""
+    if clustered is None or (clustered.low <= exact.low and exact.high <= clustered.high):
+        return clustered
+    return replace(
+        clustered,
+        low=min(clustered.low, exact.low),
+        high=max(clustered.high, exact.high),
+        method=f"{clustered.method}, widened to Clopper–Pearson",
+    )
+
+
+CUE_COUNTS = Component(
+    name=NAME,
+    summary="How many texts use a term that names an identity, and of whom they use it.",
+    reads="words of every readable text, where its people are named, and a list of terms",
+    unit="story",
+    range="0 to 1; 0 comes with its upper bounds",
+    undefined_when="no text could be read",
+    equation="texts that use the term, or any term of its group, over readable texts; of a role, "
+    "texts in which it describes a character of that role",
+    source=SOURCE,
+    run=cue_counts,
+)

@@ -1,0 +1,283 @@
+"""Means over pairs: the estimates that distances, prejudice rates and changes share.
+
+A *quantity* is a number for each row and column, such as the distance between a text and its
+original. Its mean at a place gets an interval that resamples pairs and a null in which what a
+pair's two texts hold is dealt to them again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.clustered import Inference, share_inference
+from portrayal.measure.features import sums_by
+from portrayal.measure.means import BOOTSTRAP, PER_PAIR, ROBUST_T, mean_inference, normal_interval
+from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
+from portrayal.measure.pairs.table import (
+    DOCUMENT,
+    NO_TEXT,
+    PAIRED,
+    SCORE,
+    SHARE,
+    Level,
+    Paired,
+    Place,
+    places,
+)
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import FloatArray, IntArray
+from portrayal.records import ALL, Estimate, Interval, Null, Test
+from portrayal.stats import permutation_range
+
+PERMUTATION = "permutation"
+ROUNDING = 1e-9
+"""Changes smaller than this are none: sums taken in another order differ by rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a quantity: strata beyond those of the place and level, and the group."""
+
+    strata: Mapping[str, str]
+    group: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is averaged over pairs.
+
+    Attributes
+    ----------
+    measure, statistic, source
+        Registered name, what the mean is ("distance", "share", "difference"), paper and equation.
+    columns
+        Function of a level to its columns.
+    values
+        Function of a level, and of generated and reference values, shape (..., n, M), to
+        (..., n, k); NaN where a row does not count.
+    undefined
+        Reason to give where no row counts.
+    greater
+        Whether only values above the null speak against it (distances).
+    tested
+        Whether the clustered test against 0 is the first one; else the permutation test is.
+    printed
+        Whether the paper prints a normal interval of it.
+    details
+        Function of the values at a place, shape (n,), to further numbers.
+    """
+
+    measure: str
+    statistic: str
+    source: str
+    columns: Callable[[Level], list[Column]]
+    values: Values
+    undefined: str
+    greater: bool = False
+    tested: bool = False
+    printed: bool = True
+    details: Callable[[FloatArray], dict[str, float]] = field(default=lambda _: {})
+
+
+def by_group(level: Level) -> list[Column]:
+    """Return a column for each group of a level."""
+    return [Column({}, {level.attribute: group}) for group in level.groups]
+
+
+def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[Estimate]:
+    """Yield the mean of a quantity at every place, for each level and column.
+
+    Parameters
+    ----------
+    quantity, paired, scope
+        What, of which rows, and the audit's settings.
+    """
+    where = list(places(paired))
+    null = scope, quantity.measure
+    made = [
+        _Made(level, quantity.columns(level), fold(quantity.values, level, paired, where, null))
+        for level in paired.levels
+    ]
+    for number, place in enumerate(where):
+        there = [each for each in made if place.has(each.level)]
+        if there:
+            yield from _at(quantity, paired, place, number, there, scope)
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """A quantity at one level."""
+
+    level: Level
+    columns: list[Column]
+    folded: Folded
+
+
+def pair_sums(
+    pair: IntArray, total: FloatArray, count: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Sum rows by their pair, shapes (n,), (n, k), (n, k): totals and counts, (n_pairs, k)."""
+    labels, code = np.unique(pair, return_inverse=True)
+    return sums_by(code, len(labels), total), sums_by(code, len(labels), count)
+
+
+def _at(
+    quantity: Quantity,
+    paired: Paired,
+    place: Place,
+    number: int,
+    there: list[_Made],
+    scope: Scope,
+) -> Iterator[Estimate]:
+    rows = np.flatnonzero(place.rows)
+    pair = paired.pair[rows]
+    sums = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
+    total, count = (np.concatenate([both[i] for both in sums], axis=1) for i in (0, 1))
+    rng = scope.rng(quantity.measure, *place.labels.values())
+    if quantity.statistic == "share":
+        found = share_inference(total, count, np.ones(total.shape[1]), scope, rng)
+    else:
+        found = mean_inference(total, count, scope, rng)
+    lost = unpaired(paired, place)
+    at = 0
+    for each in there:
+        values = each.folded.values[rows]
+        for k, column in enumerate(each.columns):
+            null, p = _null(quantity, each, number, k, float(found.value[at]), scope)
+            here = _Here(place, number, rows, values[:, k], k)
+            yield _estimate(quantity, each, column, here, found, at, null, p, lost, scope)
+            at += 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Here:
+    """A place, its number and rows, and the values of column `k` there."""
+
+    place: Place
+    number: int
+    rows: IntArray
+    values: FloatArray
+    k: int
+
+
+def _estimate(
+    quantity: Quantity,
+    each: _Made,
+    column: Column,
+    here: _Here,
+    found: Inference,
+    at: int,
+    null: Null | None,
+    p: float,
+    lost: dict[str, int],
+    scope: Scope,
+) -> Estimate:
+    level, place = each.level, here.place
+    known = here.values[~np.isnan(here.values)]
+    common: dict[str, Any] = {
+        "study": scope.study,
+        "measure": quantity.measure,
+        "statistic": quantity.statistic,
+        "unit": "pair",
+        "strata": {**level.labels, **place.labels, **column.strata},
+        "group": dict(column.group),
+        "n_texts": len(here.values),
+        "n_units": float(len(known)),
+        "n_clusters": int(found.n_clusters[at]),
+        "exclusions": {**lost, **_left_out(quantity, each, here.rows, here.values)},
+        "instruments": {**scope.instruments, "lexicon": level.lexicon},
+        "source": quantity.source,
+    }
+    if len(known) == 0:
+        return Estimate(value=None, undefined=quantity.undefined, **common)
+    tests = [Test(p, level.null_method)] if null is not None else []
+    if quantity.tested:
+        tests.insert(0, Test(float(found.p[at]), ROBUST_T))
+    return Estimate(
+        value=float(found.value[at]),
+        interval=pair_interval(found, at, scope),
+        paper_interval=normal_interval(known, scope.level) if quantity.printed else None,
+        null=null,
+        tests=tuple(tests),
+        details={**quantity.details(known), **_between_samples(each, here)},
+        **common,
+    )
+
+
+def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
+    """How often sentences were drawn for equal length, and how far the value hangs on that."""
+    if each.level.n_samples == 1:
+        return {}
+    means = each.folded.samples[:, here.number, here.k]
+    means = means[~np.isnan(means)]
+    spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+    return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
+
+
+def pair_interval(found: Inference, at: int, scope: Scope) -> Interval | None:
+    """Return the interval of a column that resamples pairs; None where it is undefined."""
+    low, high = float(found.low[at]), float(found.high[at])
+    if np.isnan(low) or np.isnan(high):
+        return None
+    resampled = bool(found.resampled[at])
+    method = BOOTSTRAP if resampled else PER_PAIR
+    seed = scope.seed if resampled else None
+    return Interval(low, high, scope.level, method, int(found.n_clusters[at]), seed)
+
+
+def _null(
+    quantity: Quantity, each: _Made, number: int, k: int, value: float, scope: Scope
+) -> tuple[Null | None, float]:
+    """The null of one column, and how often a draw is at least as far out as `value`."""
+    draws = each.folded.draws[:, number, k]
+    draws = draws[~np.isnan(draws)]
+    if len(draws) == 0:
+        return None, np.nan
+    centre = float(draws.mean())
+    low, high = (float(bound) for bound in permutation_range(draws, scope.level))
+    off = draws - centre if quantity.greater else np.abs(draws - centre)
+    size = value - centre if quantity.greater else abs(value - centre)
+    p = (1 + int((off >= size - ROUNDING).sum())) / (1 + len(draws))
+    method = each.level.null_method
+    return Null(centre, low, high, scope.level, method, scope.seed), float(p)
+
+
+def unpaired(paired: Paired, place: Place) -> dict[str, int]:
+    """Return the texts of a place's model and form that are in no row, by reason.
+
+    They are known for all domains and sources together only; elsewhere the result is empty.
+    """
+    if not place.is_whole:
+        return {}
+    total: Counter[str] = Counter()
+    for (model, form), reasons in paired.fates.items():
+        if form == place.form and place.model in (ALL, model):
+            total.update(reasons)
+    return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}
+
+
+def _left_out(
+    quantity: Quantity, each: _Made, rows: IntArray, values: FloatArray
+) -> dict[str, int]:
+    """Why rows of the place do not count: their own texts, then what the quantity asks for."""
+    level, lost = each.level, np.isnan(values)
+    n = int(lost.sum())
+    if n == 0:
+        return {}
+    if level.kind not in (SHARE, SCORE):
+        return {quantity.undefined: n}
+    lacking = np.bincount(each.folded.lacking[rows], minlength=4)
+    what = "group words" if level.kind == SHARE else "sentences about a group"
+    what = "pertinent topic" if level.name == DOCUMENT else what
+    found = {
+        f"no {what} in either text": int(lacking[BOTH]),
+        f"no {what} in the generated text": int(lacking[GENERATED]),
+        f"no {what} in the original": int(lacking[ORIGINAL]),
+    }
+    rest = n - sum(found.values())
+    if rest > 0:
+        found["pair does not count for this group"] = rest
+    return {reason: count for reason, count in found.items() if count}

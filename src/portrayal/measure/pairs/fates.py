@@ -1,0 +1,251 @@
+"""Text lengths: how many words generated texts and their originals have."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from portrayal.measure.clustered import share_inference
+from portrayal.measure.features import sums_by
+from portrayal.measure.means import mean_inference, normal_interval
+from portrayal.measure.pairs.estimates import ROUNDING, pair_interval
+from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import BoolArray
+from portrayal.records import ALL, OUTCOMES, Estimate, Interval, Null, Test
+from portrayal.registry import Component
+from portrayal.stats import wilson
+
+REFUSALS_NAME = "refusals.v1"
+REFUSALS_SOURCE = "Fang et al. 2024, Bias of AIGC under Biased Prompts (89.13 % of requests)"
+_REFUSED = OUTCOMES.index("refused")
+_MCNEMAR = "exact McNemar test against the base form, over headlines asked under both"
+
+
+def refusals(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[Estimate]:
+    """Yield the share of refused texts of each model under each prompt form.
+
+    Parameters
+    ----------
+    paired, scope
+        The paired table, which keeps every generated text, and the audit's settings.
+    base
+        The form that the others are tested against; as for `prompt_effect`.
+
+    Notes
+    -----
+    A form is compared with the base form on the headlines asked under both, by McNemar's exact
+    test: of the headlines refused more often under one of them, chance would give each form half.
+    """
+    texts = paired.generated
+    if not paired.forms:
+        return
+    start = paired.base_form(base)
+    for model in paired.model_labels:
+        of_model = np.ones(texts.n_texts, dtype=bool)
+        if model != ALL:
+            of_model = texts.model == paired.models.index(model)
+        plain = of_model & (texts.form == paired.forms.index(start))
+        for number, form in enumerate(paired.forms):
+            inside = of_model & (texts.form == number)
+            if inside.any():
+                found = _refused(texts, inside, of_model, model, form, scope)
+                yield found if form == start else _against(texts, found, inside, plain)
+
+
+def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) -> Estimate:
+    """Add the test against the base form, over the headlines that were asked under both."""
+    both = np.intersect1d(texts.pair[form], texts.pair[base])
+    both = both[both >= 0]
+    if len(both) == 0:
+        return found
+    refused = texts.outcome == _REFUSED
+    rates = []
+    for side in (form, base):
+        code = np.searchsorted(both, texts.pair)
+        inside = side & np.isin(texts.pair, both)
+        total = np.bincount(code[inside], weights=refused[inside], minlength=len(both))
+        rates.append(total / np.bincount(code[inside], minlength=len(both)))
+    change = rates[0] - rates[1]
+    more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
+    p = float(stats.binomtest(more, more + fewer).pvalue) if more + fewer else 1.0
+    return replace(
+        found,
+        tests=(Test(p, _MCNEMAR),),
+        details={**found.details, "headlines_more": float(more), "headlines_fewer": float(fewer)},
+    )
+
+
+def _refused(
+    texts: Texts, inside: BoolArray, of_model: BoolArray, model: str, form: str, scope: Scope
+) -> Estimate:
+    labels, code = np.unique(texts.pair[inside], return_inverse=True)
+    refused = (texts.outcome[inside] == _REFUSED).astype(np.float64)[:, np.newaxis]
+    total = sums_by(code, len(labels), refused)
+    count = sums_by(code, len(labels), np.ones_like(refused))
+    rng = scope.rng(REFUSALS_NAME, model, form)
+    found = share_inference(total, count, np.ones(1), scope, rng)
+    k, n = float(refused.sum()), float(len(refused))
+    low, high = (float(bound) for bound in wilson(k, n, scope.level))
+    overall = float((texts.outcome[of_model] == _REFUSED).mean())
+    null_low, null_high = (float(bound) for bound in wilson(overall * n, n, scope.level))
+    return Estimate(
+        study=scope.study,
+        measure=REFUSALS_NAME,
+        statistic="share",
+        unit="text",
+        strata={"model": model, "form": form, "domain": ALL, "source": ALL},
+        group={},
+        value=k / n,
+        interval=pair_interval(found, 0, scope),
+        paper_interval=Interval(low, high, scope.level, "Wilson"),
+        null=Null(overall, null_low, null_high, scope.level, "the model's share in all forms"),
+        n_texts=int(n),
+        n_units=n,
+        n_clusters=int(found.n_clusters[0]),
+        details={"count": k},
+        instruments=dict(scope.instruments),
+        source=REFUSALS_SOURCE,
+    )
+
+
+REFUSALS = Component(
+    name=REFUSALS_NAME,
+    summary="Which share of the requests a model declined, by prompt form.",
+    reads="every generated text and its outcome, paired or not",
+    unit="text",
+    range="0 to 1",
+    undefined_when="never: a form without texts has no row",
+    equation="refused texts / all texts of the model under the form; forms compared by McNemar's "
+    "exact test over the headlines asked under both",
+    source=REFUSALS_SOURCE,
+    run=refusals,
+)
+
+
+PAIR_FATES_NAME = "pair_fates.v1"
+PAIR_FATES_SOURCE = "Fang et al. 2024, Methods (pairs that are dropped)"
+
+
+def pair_fates(paired: Paired, scope: Scope) -> Iterator[Estimate]:
+    """Yield how many texts were paired, and how many were not, by reason.
+
+    Parameters
+    ----------
+    paired, scope
+        The paired table and the audit's settings.
+    """
+    for (model, form), reasons in sorted(paired.fates.items()):
+        total = sum(reasons.values())
+        for fate, n in sorted(reasons.items()):
+            yield Estimate(
+                study=scope.study,
+                measure=PAIR_FATES_NAME,
+                statistic="count",
+                unit="pair",
+                strata={"model": model, "form": form, "domain": ALL, "source": ALL},
+                group={"fate": fate},
+                value=float(n),
+                n_texts=total,
+                n_units=float(n),
+                n_clusters=n,
+                instruments=dict(scope.instruments),
+                source=PAIR_FATES_SOURCE,
+            )
+
+
+PAIR_FATES = Component(
+    name=PAIR_FATES_NAME,
+    summary="How many texts were paired with an original, and why the others were not.",
+    reads="every generated text and every original, with outcomes",
+    unit="pair",
+    range="0 and up, whole numbers",
+    undefined_when="never: a fate that nothing met has no row",
+    equation="number of texts, or of originals without a text, by what became of them",
+    source=PAIR_FATES_SOURCE,
+    run=pair_fates,
+)
+
+
+NAME = "text_lengths.v1"
+SOURCE = "Fang et al. 2024, Table 3"
+_ORIGINALS = "mean of the originals"
+
+
+def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
+    """Yield the mean number of words: of the originals, then of each model and prompt form.
+
+    Parameters
+    ----------
+    paired, scope
+        The paired table, which keeps every text, and the audit's settings.
+    """
+    originals = paired.reference
+    every = np.ones(originals.n_texts, dtype=bool)
+    first = _length(originals, every, REFERENCE, ALL, None, scope)
+    yield first
+    texts = paired.generated
+    for model in paired.model_labels:
+        for number, form in enumerate(paired.forms):
+            inside = texts.form == number
+            if model != ALL:
+                inside &= texts.model == paired.models.index(model)
+            if inside.any():
+                yield _length(texts, inside, model, form, first.value, scope)
+
+
+def _length(
+    texts: Texts, inside: BoolArray, model: str, form: str, null: float | None, scope: Scope
+) -> Estimate:
+    read = inside & ~np.isnan(texts.words)
+    words = texts.words[read]
+    strata = {"model": model, "form": form, "domain": ALL, "source": ALL}
+    exclusions = _unread(texts, inside & ~read)
+    if len(words) == 0:
+        return Estimate(
+            scope.study, NAME, "mean", "word", strata, {}, None,
+            exclusions=exclusions, undefined="no text could be read", source=SOURCE,
+        )  # fmt: skip
+    labels, code = np.unique(texts.pair[read], return_inverse=True)
+    total = sums_by(code, len(labels), words[:, np.newaxis])
+    count = sums_by(code, len(labels), np.ones((len(words), 1)))
+    found = mean_inference(total, count, scope, scope.rng(NAME, model, form))
+    return Estimate(
+        study=scope.study,
+        measure=NAME,
+        statistic="mean",
+        unit="word",
+        strata=strata,
+        group={},
+        value=float(words.mean()),
+        interval=pair_interval(found, 0, scope),
+        paper_interval=normal_interval(words, scope.level),
+        null=None if null is None else Null(null, np.nan, np.nan, scope.level, _ORIGINALS),
+        n_texts=len(words),
+        n_units=float(words.sum()),
+        n_clusters=len(labels),
+        exclusions=exclusions,
+        details={"median": float(np.median(words))},
+        instruments=dict(scope.instruments),
+        source=SOURCE,
+    )
+
+
+def _unread(texts: Texts, rows: BoolArray) -> dict[str, int]:
+    counts = np.bincount(texts.outcome[rows], minlength=len(OUTCOMES)).tolist()
+    named = zip(("annotation failed", *OUTCOMES[1:]), counts, strict=True)
+    return {reason: int(n) for reason, n in named if n}
+
+
+TEXT_LENGTHS = Component(
+    name=NAME,
+    summary="How many words generated texts and their originals have.",
+    reads="words of every text that could be read, paired or not",
+    unit="word",
+    range="0 and up",
+    undefined_when="no text of the model could be read",
+    equation="mean number of words, as separated by white space",
+    source=SOURCE,
+    run=text_lengths,
+)

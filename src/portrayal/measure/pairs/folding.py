@@ -1,0 +1,177 @@
+"""Folding: a quantity of every row and the sums of its null, block by block.
+
+What is kept are two numbers for each row and column, and sums for each place; the values of the
+samples and of the draws of the null are gone once they are added up.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.measure.pairs.table import Block, Level, Paired, Place
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import FloatArray, IntArray
+from portrayal.records import ALL
+from portrayal.stats import divide
+
+Values = Callable[[Level, FloatArray, FloatArray], FloatArray]
+"""Function of a level, and of generated and reference values, shape (..., n, M), to (..., n, k)."""
+
+BOTH, GENERATED, ORIGINAL = 1, 2, 3
+"""Which text of a row has no value of any group, in any sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A quantity at one level.
+
+    Attributes
+    ----------
+    total, count
+        Mean over samples of the value (0 where undefined) and of whether it is defined, shape
+        (n_rows, k). At full length `count` is 0 or 1.
+    lacking
+        `BOTH`, `GENERATED`, `ORIGINAL`, or 0; shape (n_rows,).
+    samples
+        Mean over the rows of each place in each sample, shape (n_samples, n_places, k).
+    draws
+        The same in each draw of the null, shape (n_draws, n_places, k); no draws without a null.
+    """
+
+    total: FloatArray
+    count: FloatArray
+    lacking: IntArray
+    samples: FloatArray
+    draws: FloatArray
+
+    @property
+    def values(self) -> FloatArray:
+        """Mean of each row over the samples in which it is defined; NaN where there is none."""
+        return divide(self.total, self.count)
+
+
+def fold(
+    values: Values,
+    level: Level,
+    paired: Paired,
+    where: Sequence[Place] = (),
+    null: tuple[Scope, str] | None = None,
+) -> Folded:
+    """Add up a quantity over the blocks of a level.
+
+    Parameters
+    ----------
+    values
+        The quantity.
+    level, paired
+        Of which rows.
+    where
+        Places to add samples and draws up for.
+    null
+        Settings of the null's draws, and the label of its random streams; None for no null.
+    """
+    cells = _Cells(paired, where)
+    parts: dict[str, list[npt.NDArray[Any]]] = {"total": [], "count": [], "lacking": []}
+    samples, draws = _Sums(cells, level.n_samples), _Sums(cells, _n_draws(level, null))
+    for number, block in enumerate(level.blocks):
+        found = values(level, block.generated, block.reference)
+        known = ~np.isnan(found)
+        parts["total"].append(np.where(known, found, 0.0).sum(axis=0) / level.n_samples)
+        parts["count"].append(known.sum(axis=0) / level.n_samples)
+        parts["lacking"].append(_lacking(block))
+        if not where:
+            continue
+        samples.add(block.rows, slice(None), found)
+        if null is not None and block.deal is not None:
+            scope, label = null
+            rng = scope.rng(label, "null", *level.labels.values(), str(number))
+            for draw in range(draws.size):
+                dealt = block.deal(rng, draw)
+                draws.add(block.rows, draw, values(level, *dealt))
+    total, count, lacking = (np.concatenate(part) for part in parts.values())
+    k = total.shape[1]
+    return Folded(total, count, lacking, samples.means(k), draws.means(k))
+
+
+def _n_draws(level: Level, null: tuple[Scope, str] | None) -> int:
+    if null is None or not level.blocks or level.blocks[0].deal is None:
+        return 0
+    wanted = null[0].permutations
+    return wanted if level.n_draws is None else min(wanted, level.n_draws)
+
+
+def _lacking(block: Block) -> IntArray:
+    ours, theirs = (np.isnan(side).all(axis=(0, 2)) for side in (block.generated, block.reference))
+    return np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
+
+
+class _Cells:
+    """Rows of one model, form, domain and source together; a place is made of whole cells."""
+
+    def __init__(self, paired: Paired, where: Sequence[Place]) -> None:
+        domain, source = (
+            _only(code, labels, {getattr(place, name) for place in where})
+            for name, code, labels in (
+                ("domain", paired.domain, paired.domains),
+                ("source", paired.source, paired.sources),
+            )
+        )
+        codes = np.stack([paired.model, paired.form, domain, source], axis=1)
+        known, cell = np.unique(codes, axis=0, return_inverse=True)
+        self.of_row = cell.reshape(-1).astype(np.int32)
+        self.n_cells = len(known)
+        self.inside = np.array([_holds(place, known) for place in where], dtype=np.float64)
+
+
+def _only(code: IntArray, labels: Sequence[str], wanted: set[str]) -> IntArray:
+    """Codes of the labels that have a place of their own; -1 for all others together."""
+    kept = [label in wanted and label != ALL for label in labels]
+    return np.where(np.array([*kept, False])[code], code, -1)
+
+
+def _holds(place: Place, cells: IntArray) -> npt.NDArray[np.bool_]:
+    table = place.paired
+    inside = cells[:, 1] == table.forms.index(place.form)
+    for column, label, labels in (
+        (0, place.model, table.models),
+        (2, place.domain, table.domains),
+        (3, place.source, table.sources),
+    ):
+        if label != ALL:
+            inside &= cells[:, column] == labels.index(label)
+    return np.asarray(inside)
+
+
+class _Sums:
+    """Sums of values and of their number by cell, for each of `size` samples or draws."""
+
+    def __init__(self, cells: _Cells, size: int) -> None:
+        self._cells, self.size = cells, size
+        self._sums: FloatArray | None = None
+
+    def add(self, rows: slice, at: int | slice, values: FloatArray) -> None:
+        """Add values of some rows, shape (n, k), or (size, n, k) where `at` is a slice."""
+        if self._sums is None:
+            shape = (2, self.size, self._cells.n_cells, values.shape[-1])
+            self._sums = np.zeros(shape)
+        cell = self._cells.of_row[rows]
+        if len(cell) == 0:
+            return
+        order = np.argsort(cell, kind="stable")
+        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+        there = values[..., order, :]
+        known = ~np.isnan(there)
+        named = cell[order[starts]]
+        for i, summand in enumerate((np.where(known, there, 0.0), known.astype(np.float64))):
+            self._sums[i, at][..., named, :] += np.add.reduceat(summand, starts, axis=-2)
+
+    def means(self, k: int) -> FloatArray:
+        """Return the mean at each place, shape (size, n_places, k); NaN where nothing counts."""
+        inside = self._cells.inside
+        if self._sums is None or len(inside) == 0:
+            return np.full((self.size, len(inside), k), np.nan)
+        total, count = inside @ self._sums[0], inside @ self._sums[1]
+        return divide(total, count)

@@ -1,0 +1,216 @@
+"""Prompt effect: what a prompt form changes in distances, prejudice rates and changes."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from portrayal.measure.clustered import Inference
+from portrayal.measure.features import sums_by
+from portrayal.measure.means import ROBUST_T, difference_inference
+from portrayal.measure.pairs import changes as group_change
+from portrayal.measure.pairs import changes as paired_distance
+from portrayal.measure.pairs import changes as prejudice_change
+from portrayal.measure.pairs import changes as prejudice_rate
+from portrayal.measure.pairs.estimates import Column, Quantity, pair_interval
+from portrayal.measure.pairs.folding import Folded, fold
+from portrayal.measure.pairs.table import Level, Paired
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
+from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
+from portrayal.registry import Component
+
+NAME = "prompt_effect.v1"
+SOURCE = "Fang et al. 2024, Fig. 8–10"
+ANSWERED, SAME = "answered", "same headlines"
+_T = "two-sample t test, articles independent"
+_NULL = "no difference between the forms"
+
+_OF = (
+    (paired_distance.QUANTITY, paired_distance.QUANTITY),
+    (prejudice_rate.QUANTITY, prejudice_rate.QUANTITY),
+    (prejudice_change.QUANTITY, prejudice_rate.QUANTITY),
+    (group_change.QUANTITY, group_change.QUANTITY),
+)
+"""What is compared, and what must be defined under both forms for a headline to be matched. Changes
+are chosen by their sign, so headlines are matched there by what the rate counts."""
+
+
+def prompt_effect(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[Estimate]:
+    """Yield the difference between each prompt form and the base form, level by level.
+
+    Parameters
+    ----------
+    paired, scope
+        The paired table with its levels, and the audit's settings.
+    base
+        The form to subtract; the paper's plain one by default, else the first of the texts.
+
+    Notes
+    -----
+    As published ("answered"), the means of all texts that each form got are compared, whichever
+    headlines they are. Besides ("same headlines"), only headlines that count under both forms are,
+    since a model may refuse just those on which it would have differed.
+    """
+    start = paired.base_form(base)
+    others = [form for form in paired.forms if form != start]
+    for quantity, needed in _OF:
+        for level in paired.levels:
+            folded = fold(quantity.values, level, paired)
+            asked = folded if needed is quantity else fold(needed.values, level, paired)
+            made = _Values(quantity, level, folded, asked.count > 0)
+            for model in paired.model_labels:
+                for form in others:
+                    for matched in (ANSWERED, SAME):
+                        contrast = _Contrast(model, form, start, matched)
+                        yield from _differences(made, paired, contrast, scope)
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """A quantity at one level, and where it could be matched, shape (n_rows, k)."""
+
+    quantity: Quantity
+    level: Level
+    folded: Folded
+    eligible: BoolArray
+
+
+@dataclass(frozen=True)
+class _Contrast:
+    model: str
+    form: str
+    base: str
+    matched: str
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return {
+            "model": self.model,
+            "form": self.form,
+            "domain": ALL,
+            "source": ALL,
+            "contrast": f"{self.form} minus {self.base}",
+            "matched": self.matched,
+        }
+
+
+def _differences(
+    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
+) -> Iterator[Estimate]:
+    of_model = paired.of_model(contrast.model)
+    inside = [
+        of_model & (paired.form == paired.forms.index(form))
+        for form in (contrast.form, contrast.base)
+    ]
+    counted = made.folded.count > 0
+    sides = [rows[:, np.newaxis] & counted for rows in inside]
+    if contrast.matched == SAME:
+        both = _in_both(made, paired, inside)
+        sides = [side & both for side in sides]
+    rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
+    labels, code = np.unique(paired.pair[rows], return_inverse=True)
+    upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
+    name = made.quantity.measure
+    found = None
+    if len(labels):
+        rng = scope.rng(NAME, name, *made.level.labels.values(), *contrast.labels.values())
+        found = difference_inference(upper, lower, scope, rng)
+    values = made.folded.values
+    for k, column in enumerate(made.quantity.columns(made.level)):
+        pair = tuple(values[side[:, k], k] for side in sides)
+        yield _estimate(made, contrast, column, pair, found, k, scope)
+
+
+def _sums(
+    folded: Folded, side: BoolArray, rows: IntArray, code: IntArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    inside = side[rows]
+    total, count = (np.where(inside, each[rows], 0.0) for each in (folded.total, folded.count))
+    return sums_by(code, size, total), sums_by(code, size, count)
+
+
+def _in_both(made: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArray:
+    """Whether the headline of a row counts under both forms for its model, shape (n_rows, k)."""
+    key = paired.pair * len(paired.models) + paired.model
+    there = np.zeros(
+        (2, len(paired.pairs) * len(paired.models), made.eligible.shape[1]), dtype=bool
+    )
+    for side, rows in enumerate(inside):
+        np.logical_or.at(there[side], key[rows], made.eligible[rows])
+    return np.asarray((there[0] & there[1])[key])
+
+
+def _estimate(
+    made: _Values,
+    contrast: _Contrast,
+    column: Column,
+    sides: tuple[FloatArray, ...],
+    found: Inference | None,
+    k: int,
+    scope: Scope,
+) -> Estimate:
+    first, second = sides
+    name = made.quantity.measure.rpartition(".v")[0]
+    common: dict[str, Any] = {
+        "study": scope.study,
+        "measure": NAME,
+        "statistic": "difference",
+        "unit": "pair",
+        "strata": {**made.level.labels, **contrast.labels, **column.strata, "of": name},
+        "group": dict(column.group),
+        "n_texts": len(first) + len(second),
+        "n_units": float(len(first) + len(second)),
+        "n_clusters": 0 if found is None else int(found.n_clusters[k]),
+        "instruments": {**scope.instruments, "lexicon": made.level.lexicon},
+        "source": SOURCE,
+    }
+    if found is None or len(first) == 0 or len(second) == 0:
+        lacking = contrast.form if len(first) == 0 else contrast.base
+        reason = f"under the form {lacking}: {made.quantity.undefined}"
+        return Estimate(value=None, undefined=reason, **common)
+    tests = [Test(float(found.p[k]), ROBUST_T)]
+    if made.quantity.printed and min(len(first), len(second)) > 1:
+        tests.append(Test(_t_test(first, second), _T))
+    if np.isnan(tests[0].p):  # what q is made of: no other may take its place
+        common["instruments"] |= {NO_TEST: "headlines do not vary between the forms"}
+        tests = []
+    tests = [test for test in tests if not np.isnan(test.p)]
+    return Estimate(
+        value=float(found.value[k]),
+        interval=pair_interval(found, k, scope),
+        null=Null(0.0, np.nan, np.nan, scope.level, _NULL),
+        tests=tuple(tests),
+        details={
+            "form_mean": float(first.mean()),
+            "base_mean": float(second.mean()),
+            "form_n": float(len(first)),
+            "base_n": float(len(second)),
+        },
+        **common,
+    )
+
+
+def _t_test(first: FloatArray, second: FloatArray) -> float:
+    if all(np.allclose(side, side[0], rtol=1e-12, atol=0.0) for side in (first, second)):
+        return float("nan")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a side that hardly varies is no error
+        return float(stats.ttest_ind(first, second).pvalue)
+
+
+PROMPT_EFFECT = Component(
+    name=NAME,
+    summary="What another form of the prompt changes in distances, prejudice rates and changes.",
+    reads="the paired table of a run with several prompt forms",
+    unit="pair",
+    range="-2 to 2",
+    undefined_when="a form has no pair that counts",
+    equation="value under the form − value under the base form; over all answered headlines as "
+    "published, and over the headlines that count under both",
+    source=SOURCE,
+    run=prompt_effect,
+)

@@ -1,0 +1,317 @@
+"""Places: where a paired measure looks, by model, prompt form, domain and source."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
+from portrayal.records import ALL
+from portrayal.run.scratch import Column
+
+Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
+Numbers = npt.NDArray[np.generic] | Column
+"""Numbers that are only ever read in slices, so that they may stand on disk."""
+
+SHARE, SCORE = "share", "score"
+DOCUMENT = "document"
+FULL, EQUAL = "full", "equal"
+PAIRED = "paired"
+"""The fate of a text that has its original, both readable."""
+
+NO_KEY = "no pairing key"
+NO_ORIGINAL = "no original"
+NO_TEXT = "no generated text"
+UNREADABLE = "annotation failed"
+DUPLICATE = "second original of a pair"
+REFERENCE = "reference"
+"""The "model" of the originals, in fates and lengths."""
+PLAIN_FORM = "un" + "biased"
+"""Fang et al.'s name of the prompt form that adds nothing to the headline; the default."""
+
+
+BLOCK = 1024
+"""Rows that are worked on together; results do not depend on anything else about memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Consecutive rows of a level.
+
+    Attributes
+    ----------
+    rows
+        Which rows of the paired table.
+    generated, reference
+        Values of the generated texts and of their originals, shape (n_samples, n, M); NaN where
+        undefined. At full length there is one sample, at equal length one for each draw of
+        sentences.
+    deal
+        Function of a random stream and the number of a draw. Returns both values, shape (n, M),
+        after what a pair's two texts hold, in one of the samples, was dealt to them again; None
+        where there is no null.
+    """
+
+    rows: slice
+    generated: FloatArray
+    reference: FloatArray
+    deal: Deal | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """What is compared within each row, for one attribute and one lexicon.
+
+    Attributes
+    ----------
+    name
+        "word", "sentence_sentiment", "sentence_toxicity" or "document".
+    attribute, lexicon
+        What the groups are groups of ("gender"), and the word list that tells them.
+    groups
+        Labels of the M groups.
+    kind
+        "share": distributions over the groups, rows sum to 1; "score": mean scores by group.
+    worse
+        Direction of prejudice: -1 where a fall is (shares, sentiment), +1 where a rise is
+        (toxicity).
+    length
+        "full" texts, or "equal": sentences of the longer one drawn at random to the words of the
+        shorter, several times over.
+    blocks
+        Sequence of the level's blocks, rows in order.
+    n_samples
+        How often sentences were drawn; 1 at full length.
+    n_draws
+        How many draws of the null there can be; None for any number.
+    null_method
+        What dealing does, in words.
+    """
+
+    name: str
+    attribute: str
+    lexicon: str
+    groups: tuple[str, ...]
+    kind: str
+    worse: int
+    length: str
+    blocks: Sequence[Block]
+    n_samples: int = 1
+    n_draws: int | None = None
+    null_method: str = "dealt again at random within each pair"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The level's strata: level, attribute, lexicon and length."""
+        return {
+            "level": self.name,
+            "attribute": self.attribute,
+            "lexicon": self.lexicon,
+            "length": self.length,
+        }
+
+    @property
+    def generated(self) -> FloatArray:
+        """Values of all generated texts in the first sample, shape (n_rows, M)."""
+        return np.concatenate([block.generated[0] for block in self.blocks])
+
+    @property
+    def reference(self) -> FloatArray:
+        """Values of all their originals in the first sample, shape (n_rows, M)."""
+        return np.concatenate([block.reference[0] for block in self.blocks])
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """All texts of one side, paired or not, in the order of the run.
+
+    What is known of sentences is read in slices only; `pair_texts` keeps it on disk.
+
+    Attributes
+    ----------
+    pair, model, form, outcome
+        Codes, shape (n_texts,): of `Paired.pairs` (-1 where the text names no pair), of
+        `Paired.models` and `forms` (0 for originals), and of `portrayal.records.OUTCOMES`.
+    words
+        Words of each text, shape (n_texts,); NaN where it could not be read.
+    start
+        Where the sentences of each text begin, and the end; shape (n_texts + 1,).
+    sentence_words
+        Words of each sentence, shape (n_sentences,).
+    counts
+        Group words of each sentence, shape (n_sentences, n_columns).
+    scores
+        Score of each sentence by kind ("sentiment", "toxicity"); NaN where there is none.
+    """
+
+    pair: IntArray
+    model: IntArray
+    form: IntArray
+    outcome: IntArray
+    words: FloatArray
+    start: IntArray
+    sentence_words: Numbers
+    counts: Numbers
+    scores: Mapping[str, Numbers] = field(default_factory=dict)
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.pair)
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """Generated texts beside their originals.
+
+    Attributes
+    ----------
+    pairs, models, forms, domains, sources
+        Labels; `pairs` are the pairing keys, the independent units of every interval.
+    pair, model, form, domain, source
+        Codes of each row, shape (n_rows,).
+    text, original
+        Which of `generated` and `reference` a row compares, shape (n_rows,).
+    fates
+        How many texts of each (model, form) were paired, and how many not, by reason; those of
+        the originals stand under (REFERENCE, ALL).
+    generated, reference
+        Every text of either side, and its sentences.
+    folder
+        Where numbers may be kept on disk while measures work; None for memory.
+    columns
+        What is counted in the sentences: (lexicon, attribute, group) of each column.
+    levels
+        What is compared.
+    """
+
+    pairs: tuple[str, ...]
+    models: tuple[str, ...]
+    forms: tuple[str, ...]
+    domains: tuple[str, ...]
+    sources: tuple[str, ...]
+    pair: IntArray
+    model: IntArray
+    form: IntArray
+    domain: IntArray
+    source: IntArray
+    text: IntArray
+    original: IntArray
+    fates: Mapping[tuple[str, str], Mapping[str, int]]
+    generated: Texts
+    reference: Texts
+    columns: tuple[tuple[str, str, str], ...] = ()
+    levels: tuple[Level, ...] = ()
+    folder: Path | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of generated texts that have an original."""
+        return len(self.pair)
+
+    def row_blocks(self) -> Iterator[slice]:
+        """Yield the rows that are worked on together, in order; at least one slice."""
+        for first in range(0, max(self.n_rows, 1), BLOCK):
+            yield slice(first, min(first + BLOCK, self.n_rows))
+
+    @property
+    def model_labels(self) -> tuple[str, ...]:
+        """What estimates are made for: all models together, then each; only itself if alone."""
+        return self.models if len(self.models) == 1 else (ALL, *self.models)
+
+    def of_model(self, model: str) -> BoolArray:
+        """Whether each row is of the model, or of any for "all", shape (n_rows,)."""
+        if model == ALL:
+            return np.ones(self.n_rows, dtype=bool)
+        return np.asarray(self.model == self.models.index(model))
+
+    def base_form(self, wanted: str | None = None) -> str:
+        """Return the form others are compared with: `wanted`, the paper's plain one, the first."""
+        return wanted or (PLAIN_FORM if PLAIN_FORM in self.forms else self.forms[0])
+
+    def with_levels(self, levels: Iterable[Level]) -> "Paired":
+        """Return the same rows with these levels."""
+        return replace(self, levels=tuple(levels))
+
+
+FEWEST_PAIRS = 5
+"""Pairs that a domain or source needs for estimates of its own; it counts in "all" anyway."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Rows of one model (or of all) under one prompt form, in one domain or source (or all).
+
+    Attributes
+    ----------
+    model, form, domain, source
+        Labels; "all" pools.
+    paired
+        The table that the rows are of.
+    """
+
+    model: str
+    form: str
+    domain: str
+    source: str
+    paired: Paired
+
+    @property
+    def rows(self) -> BoolArray:
+        """Which rows of the paired table lie there, shape (n_rows,)."""
+        table = self.paired
+        inside = table.of_model(self.model) & (table.form == table.forms.index(self.form))
+        if self.domain != ALL:
+            inside &= table.domain == table.domains.index(self.domain)
+        if self.source != ALL:
+            inside &= table.source == table.sources.index(self.source)
+        return np.asarray(inside)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The place's strata."""
+        return {
+            "model": self.model,
+            "form": self.form,
+            "domain": self.domain,
+            "source": self.source,
+        }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all domains and sources are taken together."""
+        return self.domain == self.source == ALL
+
+    def has(self, level: Level) -> bool:
+        """Whether the level is reported here: equal length only over all domains and sources."""
+        return self.is_whole or level.length == FULL
+
+
+def places(paired: Paired) -> Iterator[Place]:
+    """Yield all domains and sources, then each domain, then each source, for model and form.
+
+    Models are pooled first where there are several; forms never are, since they ask for different
+    texts.
+    """
+    for model in paired.model_labels:
+        of_model = paired.of_model(model)
+        for form, code in zip(paired.forms, range(len(paired.forms)), strict=True):
+            inside = of_model & (paired.form == code)
+            if not inside.any():
+                continue
+            yield Place(model, form, ALL, ALL, paired)
+            for domain in _parts(paired, paired.domains, paired.domain, inside):
+                yield Place(model, form, domain, ALL, paired)
+            for source in _parts(paired, paired.sources, paired.source, inside):
+                yield Place(model, form, ALL, source, paired)
+
+
+def _parts(
+    paired: Paired, labels: tuple[str, ...], code: IntArray, inside: BoolArray
+) -> Iterator[str]:
+    for number, label in enumerate(labels):
+        rows = inside & (code == number)
+        if len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS and rows.sum() < inside.sum():
+            yield label

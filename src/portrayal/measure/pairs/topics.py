@@ -1,0 +1,229 @@
+"""Which topics go with which group: contingency tables of sentences, and their residuals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from scipy.special import chdtrc
+
+from portrayal.annotate.topics import Bags, TopicModel, TopicTexts
+from portrayal.measure.pairs.levels import Sides, runs
+from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
+from portrayal.run.scratch import Kept, Shelf
+from portrayal.stats import divide
+
+OUT, OURS, THEIRS = -1, 0, 1
+"""Where a sentence goes: to neither text, to the generated one, to the original."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Sentences of some rows and of both sides, rows sorted.
+
+    Attributes
+    ----------
+    order
+        Number of each sentence among the generated texts' sentences and then the originals'.
+    row, ours
+        Its row, and whether it is the generated text's; shape (n_sentences,).
+    sentence, word, count
+        Words: the sentence they stand in, their number, and how often; shape (n_words,).
+    """
+
+    order: IntArray
+    row: IntArray
+    ours: BoolArray
+    sentence: IntArray
+    word: IntArray
+    count: FloatArray
+
+
+def pool_of(texts: tuple[TopicTexts, TopicTexts], sides: Sides) -> Pool:
+    """Put the sentences of both sides together; `texts` are the generated and the originals."""
+    both = (sides.generated, sides.reference)
+    row = np.concatenate([side.row for side in both])
+    order = np.argsort(row, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    found = [_words(each, side.at) for each, side in zip(texts, both, strict=True)]
+    sentence = np.concatenate([found[0][0], found[1][0] + len(sides.generated.row)])
+    return Pool(
+        order=order,
+        row=row[order],
+        ours=order < len(sides.generated.row),
+        sentence=place[sentence],
+        word=np.concatenate([found[0][1], found[1][1]]),
+        count=np.concatenate([found[0][2], found[1][2]]),
+    )
+
+
+def _words(texts: TopicTexts, at: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Words of the sentences `at`: which of them, the word, how often."""
+    known, which = np.unique(at, return_inverse=True)
+    sizes, words, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
+    for piece in runs(known):
+        start = texts.start[piece.start : piece.stop + 1]
+        sizes.append(np.diff(start))
+        words.append(texts.word[int(start[0]) : int(start[-1])].astype(np.int64))
+        counts.append(texts.count[int(start[0]) : int(start[-1])].astype(np.float64))
+    size = np.concatenate(sizes)
+    first = np.cumsum(size) - size
+    size = size[which]
+    sentence = np.repeat(np.arange(len(at)), size)
+    entry = np.repeat(first[which] - (np.cumsum(size) - size), size) + np.arange(len(sentence))
+    return sentence, np.concatenate(words)[entry], np.concatenate(counts)[entry]
+
+
+def topic_shares(model: TopicModel, pool: Pool, n_rows: int, goes: IntArray) -> FloatArray:
+    """Infer the topic distribution t_d of both texts of each row.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    pool, n_rows
+        Sentences of so many rows.
+    goes
+        `OURS`, `THEIRS` or `OUT` for each sentence, in D arrangements; shape (D, n_sentences).
+
+    Returns
+    -------
+    array
+        Shape (D, n_rows, 2, K); 0 for a text without a word of the model.
+    """
+    n_texts, span = len(goes) * n_rows * 2, len(model.words)
+    arrangement = np.arange(len(goes))[:, np.newaxis]
+    text = np.where(goes < 0, -1, (arrangement * n_rows + pool.row) * 2 + goes)
+    owner = text[:, pool.sentence]
+    inside = owner >= 0
+    key = (owner * span + pool.word)[inside]
+    known, which = np.unique(key, return_inverse=True)
+    count = np.bincount(which, np.broadcast_to(pool.count, owner.shape)[inside], len(known))
+    start = np.searchsorted(known, np.arange(n_texts + 1) * span)
+    bags = Bags(start, (known % span).astype(np.int32), count.astype(np.float32))
+    gamma = model.infer(bags).astype(np.float64)
+    shares = gamma / gamma.sum(axis=1, keepdims=True)
+    shares[np.diff(start) == 0] = 0.0
+    return np.asarray(shares.reshape(len(goes), n_rows, 2, model.n_topics))
+
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Topic, group and text of some sentences, shape (n,), those of a text together."""
+
+    topic: IntArray
+    group: IntArray
+    text: IntArray
+
+
+class Pieces(Sequence[Piece]):
+    """Pieces that are kept on a shelf and taken one by one."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        """Begin without pieces."""
+        self._shelf, self._kept = shelf, list[tuple[Kept, ...]]()
+
+    def add(self, piece: Piece) -> None:
+        """Put the next piece away."""
+        whole = (piece.topic, piece.group, piece.text)
+        self._kept.append(tuple(self._shelf.put(part.astype(np.int32)) for part in whole))
+
+    def __len__(self) -> int:
+        """Number of pieces."""
+        return len(self._kept)
+
+    @overload
+    def __getitem__(self, at: int) -> Piece: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Piece]: ...
+    def __getitem__(self, at: int | slice) -> Piece | Sequence[Piece]:
+        """Take a piece."""
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        return Piece(*(self._shelf.take(kept).astype(np.int64) for kept in self._kept[at]))
+
+
+@dataclass(frozen=True, eq=False)
+class TopicTable:
+    """The sentences of one corpus by topic and group, for one lexicon.
+
+    Attributes
+    ----------
+    attribute, lexicon, groups
+        What the M groups are, and which word list tells them.
+    model, form
+        Whose sentences: a model's answers to one form of prompt, or the reference's.
+    observed
+        Matrix O, shape (K, M + 1): sentences by topic and group; the last column is neutral.
+    residual
+        Standardized residuals (Eq. 7), same shape; NaN where a row or column is empty.
+    association
+        The group of each topic, shape (K,): M is neutral, -1 none.
+    pieces
+        Sequence of the sentences counted in `observed`, some texts at a time.
+    n_texts, n_pairs
+        How many texts and pairs they are of.
+    unread
+        Sentences without a word of the topic model, left out.
+    """
+
+    attribute: str
+    lexicon: str
+    groups: tuple[str, ...]
+    model: str
+    form: str
+    observed: IntArray
+    residual: FloatArray
+    association: IntArray
+    pieces: Sequence[Piece]
+    n_texts: int
+    n_pairs: int
+    unread: int
+
+
+def contingency(topic: IntArray, group: IntArray, shape: tuple[int, int]) -> IntArray:
+    """Count sentences by topic and group, shapes (n,), (n,) -> `shape` (K, M + 1)."""
+    k, m = shape
+    return np.asarray(np.bincount(topic * m + group, minlength=k * m).reshape(k, m))
+
+
+def standardized_residuals(observed: IntArray) -> FloatArray:
+    """Return SR of each cell, shape (K, M + 1) -> (K, M + 1).
+
+    NaN where a row or column is empty, or holds every sentence.
+
+    Fang et al. 2024, Eq. 7.
+    """
+    n = float(observed.sum())
+    row = observed.sum(axis=1, keepdims=True).astype(np.float64)
+    column = observed.sum(axis=0, keepdims=True).astype(np.float64)
+    spread = np.sqrt(row * (n - row) * column * (n - column))  # whole numbers: 0 where undefined
+    return divide((n * observed - row * column) * np.sqrt(n), spread)
+
+
+def associations(residual: FloatArray, threshold: float = 3.0) -> IntArray:
+    """Return the group of each topic, shape (K, M + 1) -> (K,): largest residual, if above it."""
+    filled = np.where(np.isnan(residual), -np.inf, residual)
+    return np.where(filled.max(axis=1) > threshold, filled.argmax(axis=1), NONE)
+
+
+def chi_squared(observed: IntArray) -> tuple[float, int, float]:
+    """Return Pearson's chi-squared of a table without its empty rows and columns.
+
+    Returns
+    -------
+    statistic, degrees of freedom, p
+        NaN, 0, NaN where fewer than two rows or columns are left.
+    """
+    left = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
+    rows, columns = left.shape
+    if rows < 2 or columns < 2:
+        return float("nan"), 0, float("nan")
+    expected = left.sum(axis=1, keepdims=True) * left.sum(axis=0, keepdims=True) / left.sum()
+    statistic = float(((left - expected) ** 2 / expected).sum())
+    df = (rows - 1) * (columns - 1)
+    return statistic, df, float(chdtrc(df, statistic))

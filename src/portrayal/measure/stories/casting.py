@@ -1,0 +1,238 @@
+"""Who stands over whom: pairs of groups in power-laden stories."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from portrayal.measure.clustered import ratio_inference, share_inference
+from portrayal.measure.features import GENDERS, Features, group_features, sums_by
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import ROLES, BoolArray, FloatArray, Tally
+from portrayal.measure.strata import Stratum, prompt_sums, strata, stratum_of
+from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.registry import Component
+from portrayal.stats import divide, wilson
+
+SCENARIO_LIKELIHOOD_NAME = "scenario_likelihood.v1"
+SCENARIO_LIKELIHOOD_SOURCE = "Shieh et al. 2025, Eq. 2 by prompt of Tables S3–S5"
+_WITHIN = "Wilson within the scenario's one prompt"
+
+
+def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of each race and gender in every scenario and role.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    characters = tally.characters
+    features = group_features(tally, characters.name, characters.gender, crossed=False)
+    for role, label in enumerate(ROLES):
+        for stratum in strata(tally, laden=role != 0):
+            numerator, denominator, squares = (
+                prompt_sums(characters, stratum, role, values)
+                for values in (features.numerator, features.denominator, features.numerator**2)
+            )
+            sums = (numerator, denominator, squares)
+            yield from _scenario_likelihood_of_stratum(tally, stratum, label, features, sums, scope)
+
+
+def _scenario_likelihood_of_stratum(
+    tally: Tally,
+    stratum: Stratum,
+    role: str,
+    features: Features,
+    sums: tuple[FloatArray, FloatArray, FloatArray],
+    scope: Scope,
+) -> Iterator[Estimate]:
+    totals = [part.sum(0) for part in sums]
+    overall = divide(totals[0], totals[1])
+    spread = np.sqrt(np.maximum(divide(totals[2], totals[1]) - overall**2, 0.0))
+    names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
+    for scenario in dict.fromkeys(names):
+        at = np.array([name == scenario for name in names])
+        prompts, models = stratum.prompts[at], stratum.models.tolist()
+        part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
+        numerator, denominator = sums[0][at], sums[1][at]
+        rng = scope.rng(SCENARIO_LIKELIHOOD_NAME, role, stratum.domain, stratum.model, scenario)
+        ones = np.ones(len(features.groups))
+        found = share_inference(numerator, denominator, ones, scope, rng)
+        for i, group in enumerate(features.groups):
+            k, n = float(numerator[:, i].sum()), float(denominator[:, i].sum())
+            reason = None if n else f"no {role} character could be assigned in this scenario"
+            low, high = (float(bound) for bound in wilson(min(k, n), n, scope.level))
+            naive = Interval(low, high, scope.level, "Wilson")
+            within = Interval(low, high, scope.level, _WITHIN, 1) if at.sum() == 1 else None
+            yield Estimate(
+                study=scope.study,
+                measure=SCENARIO_LIKELIHOOD_NAME,
+                statistic="share",
+                unit="character",
+                strata={**stratum.labels, "scenario": scenario, "role": role},
+                group=group,
+                value=None if reason else k / n,
+                interval=None if reason else within or found.interval(i, scope),
+                paper_interval=None if reason else naive,
+                null=None if reason else _domain(float(overall[i]), float(spread[i]), n, scope),
+                n_texts=part.n_texts,
+                n_units=n,
+                n_clusters=int(at.sum()),
+                exclusions=part.exclusions,
+                details={"count": k},
+                instruments=scope.instruments,
+                undefined=reason,
+                source=SCENARIO_LIKELIHOOD_SOURCE,
+            )
+
+
+def _domain(overall: float, spread: float, n: float, scope: Scope) -> Null:
+    """The domain's own share, and the range it has among `n` characters drawn from the domain."""
+    half = float(stats.norm.isf((1 - scope.level) / 2)) * spread / np.sqrt(n)
+    low, high = max(overall - half, 0.0), min(overall + half, 1.0)
+    return Null(overall, low, high, scope.level, "drawn at random from all scenarios of the domain")
+
+
+SCENARIO_LIKELIHOOD = Component(
+    name=SCENARIO_LIKELIHOOD_NAME,
+    summary="Share of each race and gender in every scenario, by role.",
+    reads="people of all stories; a name table",
+    unit="character",
+    range="0 to 1",
+    undefined_when="no character of the scenario has a matched name or a known gender",
+    equation="p(race) = (1/n) Σ ℓ_race(name_i) over the characters of a scenario in a role",
+    source=SCENARIO_LIKELIHOOD_SOURCE,
+    run=scenario_likelihood,
+)
+
+
+NAME = "pair_roles.v1"
+SOURCE = "after Shieh et al. 2025, section 2.3 (who depends on whom), as shares of stories"
+REVERSED = "roles reversed by a fair coin in each story"
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Shares of each story in each ordered pair of groups, shape (n_rows, k, k)."""
+
+    attribute: str
+    labels: tuple[str, ...]
+    shown: FloatArray
+    known: BoolArray
+
+
+def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of two-character stories by dominant and subordinate group.
+
+    Genders count as 0 or 1; races count fractionally, ℓ_a(dominant name) · ℓ_b(subordinate name),
+    over the races of the first name table.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    for pairs in (_gender_pairs(tally), _race_pairs(tally)):
+        for stratum in strata(tally, laden=True):
+            yield from _of_stratum(tally, stratum, pairs, scope)
+
+
+def _gender_pairs(tally: Tally) -> _Pairs:
+    codes = np.arange(len(GENDERS))
+    above = tally.subject_gender[:, np.newaxis] == codes
+    below = tally.object_gender[:, np.newaxis] == codes
+    shown = (above[:, :, np.newaxis] & below[:, np.newaxis, :]).astype(np.float64)
+    return _Pairs("gender", GENDERS, shown, np.asarray(above.any(1) & below.any(1)))
+
+
+def _race_pairs(tally: Tally) -> _Pairs:
+    above = tally.likelihood[tally.subject_name, : tally.n_primary]
+    below = tally.likelihood[tally.object_name, : tally.n_primary]
+    shown = above[:, :, np.newaxis] * below[:, np.newaxis, :]
+    known = ~np.isnan(shown).any(axis=(1, 2)) & (tally.object_gender >= 0)
+    return _Pairs("race", tally.races[: tally.n_primary], np.nan_to_num(shown), known)
+
+
+def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:
+    inside = stratum.has(tally.prompt, tally.model) & tally.readable & pairs.known
+    code = np.searchsorted(stratum.prompts, tally.prompt[inside])
+    count = tally.count[inside, np.newaxis].astype(np.float64)
+    size, k = len(stratum.prompts), len(pairs.labels)
+    straight = pairs.shown[inside]
+    turned = straight.transpose(0, 2, 1).reshape(-1, k * k)
+    straight = straight.reshape(-1, k * k)
+    numerator = sums_by(code, size, straight * count)
+    opposite = sums_by(code, size, turned * count)
+    stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
+    variance = ((straight - turned) ** 2 * count).sum(0) / 4
+    rng = scope.rng(NAME, pairs.attribute, stratum.domain, stratum.model)
+    found = share_inference(numerator, stories, np.ones(k * k), scope, rng)
+    tested = ratio_inference((numerator, stories), (opposite, stories), scope, rng)
+    for i in range(k * k):
+        n = float(stories[:, i].sum())
+        above, below = pairs.labels[i // k], pairs.labels[i % k]
+        reason = None
+        if n == 0:
+            reason = f"no story with the {pairs.attribute} of both characters known"
+        sums = float(numerator[:, i].sum()), float(opposite[:, i].sum())
+        yield Estimate(
+            study=scope.study,
+            measure=NAME,
+            statistic="share",
+            unit="story",
+            strata=stratum.labels,
+            group={
+                f"dominant_{pairs.attribute}": above,
+                f"subordinate_{pairs.attribute}": below,
+            },
+            value=None if reason else sums[0] / n,
+            interval=found.interval(i, scope),
+            paper_interval=None if reason else _wilson(sums[0], n, scope),
+            null=None if reason else _reversed(sums, n, float(variance[i]), scope),
+            tests=() if reason or above == below else (Test(float(tested.p[i]), _ASYMMETRY),),
+            n_texts=stratum.n_texts,
+            n_units=n,
+            n_clusters=int(found.n_clusters[i]),
+            exclusions=stratum.exclusions | _left_out(pairs, stratum.n_texts - round(n)),
+            details={"count": sums[0], "count_reversed": sums[1]},
+            instruments=scope.instruments,
+            undefined=reason,
+            source=SOURCE,
+        )
+
+
+def _left_out(pairs: _Pairs, stories: int) -> dict[str, int]:
+    what = "gender" if pairs.attribute == "gender" else "matched first name"
+    return {f"{what} of a character not known": stories} if stories else {}
+
+
+_ASYMMETRY = "cluster-robust t test of the pair against its reverse"
+
+
+def _wilson(k: float, n: float, scope: Scope) -> Interval:
+    low, high = (float(bound) for bound in wilson(min(k, n), n, scope.level))
+    return Interval(low, high, scope.level, "Wilson")
+
+
+def _reversed(sums: tuple[float, float], n: float, variance: float, scope: Scope) -> Null:
+    """The share when a fair coin decides who stands above: its mean and normal range."""
+    from scipy import stats
+
+    centre = (sums[0] + sums[1]) / 2 / n
+    half = float(stats.norm.isf((1 - scope.level) / 2)) * np.sqrt(variance) / n
+    return Null(centre, max(centre - half, 0.0), centre + half, scope.level, REVERSED)
+
+
+PAIR_ROLES = Component(
+    name=NAME,
+    summary="Share of two-character stories by the group that dominates and the one that depends.",
+    reads="people of power-laden stories; a name table",
+    unit="story",
+    range="0 to 1",
+    undefined_when="no story tells the gender (or a matched name) of both characters",
+    equation="share(a over b) = mean over stories of ℓ_a(dominant) · ℓ_b(subordinate)",
+    source=SOURCE,
+    run=pair_roles,
+)

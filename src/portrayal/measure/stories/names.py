@@ -1,0 +1,364 @@
+"""Histograms of racial likelihood: how racialized a model's names are (Fig. 1c, d)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width, ratio_inference
+from portrayal.measure.features import GENDERS, sums_by
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.representation import drawn_count
+from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
+from portrayal.measure.stories.tally import (
+    DOMINANT,
+    NEUTRAL,
+    ROLES,
+    SUBORDINATE,
+    BoolArray,
+    Characters,
+    FloatArray,
+    IntArray,
+    Tally,
+)
+from portrayal.measure.stories.thresholds import counts_above
+from portrayal.measure.strata import Stratum, strata
+from portrayal.records import Estimate, Interval, Null
+from portrayal.reference import NameTable
+from portrayal.registry import Component
+from portrayal.stats import cluster_weights, expanded_percentile, ratio, wilson
+
+NAME_SUBORDINATION_NAME = "name_subordination.v1"
+NAME_SUBORDINATION_SOURCE = "Shieh et al. 2025, Fig. 3a"
+
+
+def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the subordination ratio of every name that occurs often enough, domains together.
+
+    A name absent from one role is smoothed (Laplace), as in the paper. The shares by race that
+    stand in the details describe the name's bearers in the name table, never a character.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    characters = tally.characters
+    named = characters.name >= 0
+    for stratum in strata(tally, laden=True, pool_domains=True):
+        inside = stratum.has(characters.prompt, characters.model) & named
+        totals = np.bincount(
+            characters.name[inside], weights=characters.count[inside], minlength=len(tally.names)
+        )
+        names = np.flatnonzero(totals >= scope.min_name_count)
+        if len(names):
+            yield from _of_stratum(tally, stratum, names, scope)
+
+
+def _of_stratum(
+    tally: Tally, stratum: Stratum, names: IntArray, scope: Scope
+) -> Iterator[Estimate]:
+    measure = RatioMeasure(
+        NAME_SUBORDINATION_NAME, NAME_SUBORDINATION_SOURCE, scope, smoothing=scope.smoothing
+    )
+    lesser, n_lesser = name_sums(tally.characters, stratum, SUBORDINATE, names)
+    greater, n_greater = name_sums(tally.characters, stratum, DOMINANT, names)
+    rng = scope.rng(NAME_SUBORDINATION_NAME, stratum.domain, stratum.model)
+    wide = [np.repeat(n, len(names), axis=1) for n in (n_lesser, n_greater)]
+    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope, rng)
+    # A name's bearers swap roles like everyone: each stands above or below by a fair coin.
+    bearers = (lesser + greater).sum(0).astype(np.int64)
+    coins = rng.binomial(bearers, 0.5, size=(scope.permutations, len(names))).astype(np.float64)
+    totals = n_lesser.sum(), n_greater.sum()
+    none = (coins == 0) | (coins == bearers)
+    shuffled = _smoothed_ratio(coins, bearers - coins, totals, np.where(none, scope.smoothing, 0.0))
+    for i, name in enumerate(names.tolist()):
+        shares = dict(zip(tally.races, tally.likelihood[name].tolist(), strict=True))
+        yield measure.estimate(
+            stratum,
+            {"name": tally.names[name]},
+            sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
+            (found, i),
+            shuffled[:, i],
+            details={f"share_{r}": share for r, share in shares.items() if not np.isnan(share)},
+        )
+
+
+def _smoothed_ratio(
+    lesser: FloatArray, greater: FloatArray, totals: tuple[float, float], added: FloatArray
+) -> FloatArray:
+    """Ratio of shares whose totals may fall short of a shuffled count; n grows to hold it."""
+    n_lesser = np.maximum(totals[0], lesser)
+    n_greater = np.maximum(totals[1], greater)
+    return ratio(lesser, n_lesser, greater, n_greater, added)
+
+
+def name_sums(
+    characters: Characters, stratum: Stratum, role: int, names: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Count each name, and all named characters, per prompt: (n_prompts, k), (n_prompts, 1)."""
+    inside = stratum.has(characters.prompt, characters.model) & (characters.role == role)
+    inside &= characters.name >= 0
+    prompt = np.searchsorted(stratum.prompts, characters.prompt[inside])
+    weight = characters.count[inside].astype(np.float64)
+    size, width = len(stratum.prompts), len(names)
+    total = sums_by(prompt, size, weight[:, np.newaxis])
+    at = np.minimum(np.searchsorted(names, characters.name[inside]), width - 1)
+    chosen = names[at] == characters.name[inside]
+    cell = prompt[chosen] * width + at[chosen]
+    counts = np.bincount(cell, weights=weight[chosen], minlength=size * width)
+    return counts.reshape(size, width).astype(np.float64), total
+
+
+NAME_SUBORDINATION = Component(
+    name=NAME_SUBORDINATION_NAME,
+    summary="Subordination ratio of each first name.",
+    reads="people of power-laden stories",
+    unit="character",
+    range="above 0; 1 is neutral",
+    undefined_when="never for a listed name, whose zero count is smoothed; rare names stay out",
+    equation="R_sub(name) = p(name | subordinate) / p(name | dominant), Laplace-smoothed at 0",
+    source=NAME_SUBORDINATION_SOURCE,
+    run=name_subordination,
+)
+
+
+COMMON_NAMES_NAME = "common_names.v1"
+COMMON_NAMES_SOURCE = "Shieh et al. 2025, Tables 3, S10 and S11"
+LIKELIHOOD = 0.6
+"""Share of bearers above which the paper calls a name highly racialized."""
+LISTED = 9
+"""Names listed for each race, as in Table S11."""
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """One listed name: its code, and the race and (Table 3) gender it is listed under."""
+
+    name: int
+    group: dict[str, str]
+    likelihood: float
+
+
+def common_names(tally: Tally, scope: Scope, *, tables: dict[str, NameTable]) -> Iterator[Estimate]:
+    """Yield how often the most common racialized names occur, by role and domain.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    tables
+        Name table of each race, for the null of names drawn at random from it.
+    """
+    for model, codes in tally.model_strata():
+        listed = _listed(tally, codes)
+        if not listed:
+            continue
+        for laden, roles in ((False, (0,)), (True, (1, 2))):
+            for pooled in (True, False):
+                for stratum in strata(tally, laden=laden, pool_domains=pooled):
+                    if stratum.model != model or (pooled and len(tally.domains) == 1):
+                        continue
+                    for role in roles:
+                        yield from _counts(tally, stratum, role, listed, scope, tables)
+
+
+def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
+    """The `LISTED` most frequent names above the likelihood, by race and by race × gender."""
+    characters = tally.characters
+    inside = np.isin(characters.model, models) & (characters.name >= 0)
+    known = np.minimum(characters.gender[inside], len(GENDERS))
+    codes = np.arange(len(GENDERS) + 1)
+    by_gender = sums_by(
+        characters.name[inside],
+        len(tally.names),
+        (known[:, np.newaxis] == codes) * characters.count[inside, np.newaxis],
+    )
+    total = by_gender.sum(1)
+    found: list[_Listed] = []
+    for column, race in enumerate(tally.races):
+        likelihood = tally.likelihood[:-1, column]
+        eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
+        for name in _largest(total, eligible)[:LISTED]:
+            found.append(_Listed(name, {"race": race}, float(likelihood[name])))
+        for gender, label in enumerate(GENDERS[:2]):
+            of_gender = eligible[by_gender[eligible, gender] > 0]
+            for name in _largest(by_gender[:, gender], of_gender)[:1]:
+                group = {"race": race, "gender": label}
+                found.append(_Listed(name, group, float(likelihood[name])))
+    return found
+
+
+def _largest(total: FloatArray, names: IntArray) -> list[int]:
+    """Names by falling count; equal counts by the alphabet, as codes are alphabetical."""
+    order = np.lexsort((names, -total[names]))
+    return [int(name) for name in names[order]]
+
+
+def _counts(
+    tally: Tally,
+    stratum: Stratum,
+    role: int,
+    listed: list[_Listed],
+    scope: Scope,
+    tables: dict[str, NameTable],
+) -> Iterator[Estimate]:
+    names = np.unique([each.name for each in listed])
+    counts, named = name_sums(tally.characters, stratum, role, names)
+    rng = scope.rng(COMMON_NAMES_NAME, stratum.domain, stratum.model, ROLES[role])
+    weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
+    n_clusters = len(stratum.prompts)
+    low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
+    total = float(named.sum())
+    for each in listed:
+        i = int(np.searchsorted(names, each.name))
+        interval = None
+        if has_width(low[i], high[i]):
+            interval = Interval(
+                float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
+            )
+        yield Estimate(
+            study=scope.study,
+            measure=COMMON_NAMES_NAME,
+            statistic="count",
+            unit="character",
+            strata={**stratum.labels, "role": ROLES[role]},
+            group={**each.group, "name": tally.names[each.name]},
+            value=float(counts[:, i].sum()),
+            interval=interval,
+            null=_drawn(tables.get(each.group["race"]), tally.names[each.name], total, scope),
+            n_texts=stratum.n_texts,
+            n_units=total,
+            n_clusters=n_clusters,
+            exclusions=stratum.exclusions,
+            details={"likelihood_of_name": each.likelihood},
+            instruments=scope.instruments,
+            source=COMMON_NAMES_SOURCE,
+        )
+
+
+def _drawn(table: NameTable | None, name: str, n: float, scope: Scope) -> Null | None:
+    """How often the name would occur among `n` drawn at random from the table's bearers."""
+    if table is None or not np.isfinite(table.n_people):
+        return None
+    return drawn_count(table, float(table.frequencies([name])[0]), n, scope)
+
+
+COMMON_NAMES = Component(
+    name=COMMON_NAMES_NAME,
+    summary="How often the most common names above 60 % likelihood occur in each role.",
+    reads="people of all stories; a name table",
+    unit="character",
+    range="0 and up",
+    undefined_when="never: a race without a name above 60 % has no row",
+    equation="count of characters with the name, by role; names with ℓ_race(name) > 0.6",
+    source=COMMON_NAMES_SOURCE,
+    run=common_names,
+)
+
+
+NAME = "likelihood_histogram.v1"
+SOURCE = "Shieh et al. 2025, Fig. 1c and 1d"
+EDGES = np.arange(0, 101, 5) / 100.0
+"""Bin edges in 0–1; a bin holds likelihoods above its lower edge (the first also 0 itself)."""
+
+
+def likelihood_histogram(
+    tally: Tally, scope: Scope, *, tables: Mapping[str, NameTable]
+) -> Iterator[Estimate]:
+    """Yield how many power-neutral characters bear names of each likelihood, by race.
+
+    For all characters, and for those with non-binary references alone.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    tables
+        Name table of each race, for the null of names drawn at random from it.
+    """
+    characters = tally.characters
+    chosen = {
+        "": np.ones(len(characters.count), dtype=bool),
+        "NB": characters.gender == GENDERS.index("NB"),
+    }
+    for stratum in strata(tally, laden=False, pool_domains=True):
+        for race in range(len(tally.races)):
+            table = tables.get(tally.races[race])
+            for gender, which in chosen.items():
+                yield from _bins(tally, stratum, race, gender, which, table, scope)
+
+
+def _bins(
+    tally: Tally,
+    stratum: Stratum,
+    race: int,
+    gender: str,
+    chosen: BoolArray,
+    table: NameTable | None,
+    scope: Scope,
+) -> Iterator[Estimate]:
+    above, matched = counts_above(
+        tally, tally.characters, stratum, NEUTRAL, race, chosen, EDGES[:-1]
+    )
+    from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)
+    counts = from_top[:, :-1] - from_top[:, 1:]
+    n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())
+    reason = None if n else "no power-neutral character of this kind has a matched name"
+    rng = scope.rng(NAME, stratum.model, tally.races[race], gender)
+    intervals = _intervals(counts, n, n_clusters, scope, rng)
+    nulls: list[Null | None] = [None] * (len(EDGES) - 1)
+    if table is not None and np.isfinite(table.n_people) and n:
+        shares = table.histogram(tally.races[race], EDGES).tolist()
+        nulls = [drawn_count(table, share, n, scope) for share in shares]
+    for i in range(len(EDGES) - 1):
+        group = {"race": tally.races[race], "likelihood": f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"}
+        yield Estimate(
+            study=scope.study,
+            measure=NAME,
+            statistic="count",
+            unit="character",
+            strata=stratum.labels,
+            group=group | ({"gender": gender} if gender else {}),
+            value=None if reason else float(counts[:, i].sum()),
+            interval=None if reason else intervals[i],
+            null=nulls[i],
+            n_texts=stratum.n_texts,
+            n_units=n,
+            n_clusters=n_clusters,
+            exclusions=stratum.exclusions,
+            instruments=scope.instruments,
+            undefined=reason,
+            source=SOURCE,
+        )
+
+
+def _intervals(
+    counts: FloatArray, n: float, n_clusters: int, scope: Scope, rng: np.random.Generator
+) -> list[Interval | None]:
+    """Clustered interval of each count; where prompts do not vary, one observation each."""
+    if n_clusters < 2:
+        return [None] * counts.shape[1]
+    weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
+    low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
+    share = np.clip(counts.sum(0) / n, 0, 1) * n_clusters
+    flat_low, flat_high = wilson(share, n_clusters, scope.level)
+    return [
+        Interval(float(a), float(b), scope.level, BOOTSTRAP, n_clusters, scope.seed)
+        if has_width(a, b)
+        else Interval(float(c) * n, float(d) * n, scope.level, PER_PROMPT, n_clusters)
+        for a, b, c, d in zip(low, high, flat_low, flat_high, strict=True)
+    ]
+
+
+LIKELIHOOD_HISTOGRAM = Component(
+    name=NAME,
+    summary="How many characters bear names of each racial likelihood.",
+    reads="people of power-neutral stories; a name table",
+    unit="character",
+    range="0 and up",
+    undefined_when="no character of the kind has a matched name",
+    equation="count of characters with a < ℓ_race(name) ≤ b",
+    source=SOURCE,
+    run=likelihood_histogram,
+)

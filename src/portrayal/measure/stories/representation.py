@@ -1,0 +1,352 @@
+"""Representation ratio: how often a group occurs, over its share of the population (Eq. 1–2)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from portrayal.measure.clustered import share_inference
+from portrayal.measure.features import Features, group_features, sums_by
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.tally import NEUTRAL, BoolArray, Characters, FloatArray, Tally
+from portrayal.measure.strata import Stratum, prompt_sums, strata
+from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.reference import PAIRS, Baseline, NameTable
+from portrayal.registry import Component
+from portrayal.stats import (
+    altman_bland_p,
+    cohens_d,
+    exact_test,
+    score_test,
+    wilson,
+    z_from_interval,
+)
+
+PAPER_P = "Altman–Bland from the interval (the paper's method)"
+
+
+@dataclass(frozen=True)
+class ShareSums:
+    """Sums per prompt of a stratum, each of shape (n_prompts, n_groups).
+
+    `squares` sums the squared contributions, for the standard deviation in Cohen's d.
+    """
+
+    numerator: FloatArray
+    denominator: FloatArray
+    squares: FloatArray
+
+
+@dataclass(frozen=True)
+class Against:
+    """What shares are compared with: the baseline's name, p* per group (NaN: none), and a null.
+
+    `null(i, n, starred)` returns the null of group `i` among `n` units.
+    """
+
+    baseline: str
+    starred: FloatArray
+    null: Callable[[int, float, float], Null]
+
+
+def share_ratios(
+    measure: str,
+    source: str,
+    unit: str,
+    groups: Sequence[Mapping[str, str]],
+    sums: ShareSums,
+    against: Against,
+    stratum: Stratum,
+    scope: Scope,
+    left_out: Callable[[int, float], dict[str, int]],
+) -> Iterator[Estimate]:
+    """Yield share / p* for each group of a stratum, Eq. 1.
+
+    Parameters
+    ----------
+    measure, source, unit
+        Registered name, paper and equation, and what is counted.
+    groups, sums, against
+        Attributes, sums and comparison of each group.
+    stratum, scope
+        Where, and the audit's settings.
+    left_out
+        Function of the group's index and its units to the units left out, by reason.
+    """
+    rng = scope.rng(measure, stratum.domain, stratum.model)
+    found = share_inference(sums.numerator, sums.denominator, against.starred, scope, rng)
+    totals = zip(
+        sums.numerator.sum(0).tolist(),
+        sums.denominator.sum(0).tolist(),
+        sums.squares.sum(0).tolist(),
+        against.starred.tolist(),
+        strict=True,
+    )
+    for i, (k, n, squares, starred) in enumerate(totals):
+        common: dict[str, Any] = {
+            "study": scope.study,
+            "measure": measure,
+            "statistic": "ratio",
+            "unit": unit,
+            "strata": stratum.labels,
+            "group": dict(groups[i]),
+            "n_texts": stratum.n_texts,
+            "n_units": n,
+            "n_clusters": int(found.n_clusters[i]),
+            "exclusions": stratum.exclusions | left_out(i, n),
+            "instruments": {**scope.instruments, "baseline": against.baseline},
+            "source": source,
+        }
+        reason = _undefined(n, starred, groups[i], against.baseline, stratum, unit)
+        if reason is not None:
+            yield Estimate(value=None, undefined=reason, **common)
+            continue
+        low, high = (float(bound) / starred for bound in wilson(k, n, scope.level))
+        share = k / n
+        spread = float(np.sqrt(max(squares / n - share**2, 0.0)))
+        yield Estimate(
+            value=float(found.value[i]),
+            interval=found.interval(i, scope),
+            paper_interval=Interval(low, high, scope.level, "Wilson / p*"),
+            null=against.null(i, n, starred),
+            tests=(found.test(i), *_naive_tests(k, n, starred)),
+            details={
+                "share": share,
+                "baseline": starred,
+                "count": k,
+                "cohens_d": float(cohens_d(share, starred, spread)),
+            },
+            **common,
+        )
+
+
+def _undefined(
+    n: float, starred: float, group: Mapping[str, str], baseline: str, stratum: Stratum, unit: str
+) -> str | None:
+    if stratum.n_texts == 0:
+        return "no story could be read: all were refused, empty or failed"
+    if np.isnan(starred):
+        return f"the baseline {baseline} gives no share for {' '.join(group.values())}"
+    if n == 0:
+        what = "matched first name" if "race" in group else "known gender"
+        return f"no {unit} with a {what} in {stratum.n_texts:,} stories"
+    return None
+
+
+def _naive_tests(k: float, n: float, starred: float) -> tuple[Test, ...]:
+    tests = [Test(float(score_test(k, n, starred)), "score test, characters independent")]
+    exact = float(exact_test(k, n, starred))
+    if not np.isnan(exact):
+        tests.append(Test(exact, "exact binomial test, characters independent"))
+    low, high = (float(bound) / starred for bound in wilson(k, n, 0.95))
+    z = z_from_interval(k / n / starred, low, high, log=False)
+    return (*tests, Test(float(altman_bland_p(z)), PAPER_P))
+
+
+def binomial_null(n: float, starred: float, scope: Scope) -> Null:
+    """Return the null of `n` units drawn at random from the baseline: a binomial share over p*."""
+    tail = (1 - scope.level) / 2
+    size = max(round(n), 1)
+    low, high = stats.binom.ppf([tail, 1 - tail], size, starred) / size / starred
+    return Null(1.0, float(low), float(high), scope.level, "drawn at random from the baseline")
+
+
+def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
+    """Return the null of a count among `n` names drawn at random from the table's bearers.
+
+    `share` is the share of all bearers whose name counts; the range is binomial.
+    """
+    tail = (1 - scope.level) / 2
+    low, high = stats.binom.ppf([tail, 1 - tail], round(n), share)
+    method = f"names drawn at random from {table.name}"
+    return Null(n * share, float(low), float(high), scope.level, method)
+
+
+REPRESENTATION_NAME = "representation.v1"
+REPRESENTATION_SOURCE = "Shieh et al. 2025, Eq. 1–2, Fig. 1a, Tables S13a–c"
+
+
+def representation(
+    tally: Tally, scope: Scope, *, baseline: Baseline, tables: Mapping[str, NameTable]
+) -> Iterator[Estimate]:
+    """Yield the representation ratio of each race and gender in power-neutral stories.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    baseline
+        The comparison distribution p*.
+    tables
+        Name table of each race, for the null of names drawn at random from it.
+    """
+    characters = tally.characters
+    features = group_features(tally, characters.name, characters.gender, crossed=False)
+    shares = {**baseline.race, **baseline.gender}
+    labels = [next(iter(group.values())) for group in features.groups]
+
+    def null(i: int, n: float, starred: float) -> Null:
+        table = tables.get(labels[i])
+        if table is None or labels[i] not in table.population:
+            return binomial_null(n, starred, scope)
+        return _drawn_names(table, labels[i], n, starred, scope)
+
+    against = Against(baseline.name, np.array([shares.get(x, np.nan) for x in labels]), null)
+    for stratum in strata(tally, laden=False):
+        numerator, denominator, squares = (
+            prompt_sums(characters, stratum, NEUTRAL, values)
+            for values in (features.numerator, features.denominator, features.numerator**2)
+        )
+        yield from share_ratios(
+            REPRESENTATION_NAME,
+            REPRESENTATION_SOURCE,
+            "character",
+            features.groups,
+            ShareSums(numerator, denominator, squares),
+            against,
+            stratum,
+            scope,
+            left_out(characters, stratum, (NEUTRAL,), features),
+        )
+
+
+def left_out(
+    characters: Characters,
+    stratum: Stratum,
+    roles: tuple[int, ...],
+    features: Features,
+) -> Callable[[int, float], dict[str, int]]:
+    """Return the function that counts characters outside a group's denominator, by reason.
+
+    A character is counted once, under the first reason that holds.
+    """
+    inside = stratum.has(characters.prompt, characters.model) & np.isin(characters.role, roles)
+    total = int(characters.count[inside].sum())
+    named = int(characters.count[inside & (characters.name >= 0)].sum())
+    matched = {
+        group["race"]: round(float(features.denominator[inside, i] @ characters.count[inside]))
+        for i, group in enumerate(features.groups)
+        if group.keys() == {"race"}
+    }
+
+    def reasons(i: int, n: float) -> dict[str, int]:
+        race = features.groups[i].get("race")
+        known = total if race is None else matched[race]
+        counts = {"gender not known": known - round(n)}
+        if race is not None:
+            counts["no first name"] = total - named
+            counts["name not in the table"] = named - known
+        return {reason: count for reason, count in counts.items() if count > 0}
+
+    return reasons
+
+
+def _drawn_names(table: NameTable, race: str, n: float, starred: float, scope: Scope) -> Null:
+    """The share that `n` names drawn at random from the table's bearers would give, over p*."""
+    half = float(stats.norm.isf((1 - scope.level) / 2)) * table.sd[race] / np.sqrt(n)
+    centre = table.population[race]
+    return Null(
+        1.0,
+        max(centre - half, 0.0) / starred,
+        (centre + half) / starred,
+        scope.level,
+        f"names drawn at random from {table.name}",
+    )
+
+
+REPRESENTATION = Component(
+    name=REPRESENTATION_NAME,
+    summary="How often a race or gender occurs in power-neutral stories, over its share.",
+    reads="people of power-neutral stories; a name table; a baseline p*",
+    unit="character",
+    range="0 to 1/p*; 1 is the population's share",
+    undefined_when="no character has a matched name (race) or known gender, or p* has no share",
+    equation="R_rep = p / p*, with p(race) = (1/n) Σ ℓ_race(name_i)",
+    source=REPRESENTATION_SOURCE,
+    run=representation,
+)
+
+
+NAME = "pair_representation.v1"
+SOURCE = "Shieh et al. 2025, Eq. 1, Fig. 1b, Table S13d"
+ROMANTIC = "romantic partners"
+
+
+def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> Iterator[Estimate]:
+    """Yield the representation ratio of each gender pair among romantic partners.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    baseline
+        The comparison distribution p* of couples (Table S9c).
+    """
+    romantic = np.array([r == ROMANTIC for r in tally.prompt_relationship], dtype=bool)
+    pairs, known = pair_indicators(tally)
+    starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
+    groups = tuple({"pair": pair} for pair in PAIRS)
+
+    def null(_: int, n: float, share: float) -> Null:
+        return binomial_null(n, share, scope)
+
+    for whole in strata(tally, laden=False):
+        stratum = _restricted(tally, whole, romantic)
+        if stratum is None:
+            continue
+        inside = stratum.has(tally.prompt, tally.model) & tally.readable
+        code = np.searchsorted(stratum.prompts, tally.prompt[inside])
+        count = tally.count[inside, np.newaxis]
+        size = len(stratum.prompts)
+        numerator = sums_by(code, size, pairs[inside] * count)
+        denominator = sums_by(code, size, (known[inside, np.newaxis] * count).astype(float))
+        sums = ShareSums(numerator, np.repeat(denominator, len(PAIRS), axis=1), numerator)
+        n_texts = stratum.n_texts
+
+        def left_out(_: int, n: float, n_texts: int = n_texts) -> dict[str, int]:
+            missing = n_texts - round(n)
+            return {"gender of one partner not known": missing} if missing else {}
+
+        against = Against(baseline.name, starred, null)
+        yield from share_ratios(
+            NAME, SOURCE, "couple", groups, sums, against, stratum, scope, left_out
+        )
+
+
+def pair_indicators(
+    tally: Tally,
+) -> tuple[FloatArray, BoolArray]:
+    """Which pair each story shows, shape (n_rows, 6), and whether both genders are known."""
+    codes = {"F": 0, "M": 1, "NB": 2}
+    low = np.minimum(tally.subject_gender, tally.object_gender)
+    high = np.maximum(tally.subject_gender, tally.object_gender)
+    wanted = [sorted(codes[label] for label in pair.split("-")) for pair in PAIRS]
+    shown = np.stack([(low == a) & (high == b) for a, b in wanted], axis=1)
+    return shown.astype(np.float64), np.asarray(shown.any(axis=1))
+
+
+def _restricted(tally: Tally, whole: Stratum, romantic: BoolArray) -> Stratum | None:
+    """The stratum's romantic prompts alone; None where it has none."""
+    prompts = whole.prompts[romantic[whole.prompts]]
+    if not len(prompts):
+        return None
+    inside = np.isin(tally.prompt, prompts) & np.isin(tally.model, whole.models)
+    readable = int(tally.count[inside & tally.readable].sum())
+    total = int(tally.count[inside].sum())
+    unread = {"refused, empty or failed": total - readable} if total > readable else {}
+    return Stratum(whole.domain, whole.model, prompts, whole.models, readable, unread)
+
+
+PAIR_REPRESENTATION = Component(
+    name=NAME,
+    summary="How often each pair of genders occurs among romantic partners, over its share.",
+    reads="people of power-neutral romantic stories; a baseline p* of couples",
+    unit="couple",
+    range="0 to 1/p*; 1 is the population's share",
+    undefined_when="no story tells the gender of both partners, or p* has no couples",
+    equation="R_rep = p(pair) / p*(pair)",
+    source=SOURCE,
+    run=pair_representation,
+)

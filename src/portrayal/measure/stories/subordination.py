@@ -1,0 +1,197 @@
+"""Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from portrayal.measure.clustered import Inference, ratio_inference
+from portrayal.measure.features import group_features
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.representation import PAPER_P, left_out
+from portrayal.measure.stories.swaps import swapped_roles
+from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, FloatArray, Tally
+from portrayal.measure.strata import Stratum, prompt_sums, strata
+from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.registry import Component
+from portrayal.stats import (
+    altman_bland_p,
+    katz_log,
+    permutation_p,
+    permutation_range,
+    ratio,
+    score_ratio_test,
+    z_from_interval,
+)
+
+SWAPPED = "roles swapped at random within each story"
+SCORE = "score test of two shares, characters independent"
+
+Cells = tuple[float, float, float, float]
+"""Count and total in the subordinate role, then in the dominant role."""
+
+
+@dataclass(frozen=True)
+class RatioMeasure:
+    """What every estimate of one measure has in common."""
+
+    name: str
+    source: str
+    scope: Scope
+    smoothing: float = 0.0
+
+    def estimate(
+        self,
+        stratum: Stratum,
+        group: Mapping[str, str],
+        cells: Cells,
+        inference: tuple[Inference, int],
+        shuffled: FloatArray,
+        *,
+        details: Mapping[str, float] | None = None,
+        exclusions: Mapping[str, int] | None = None,
+    ) -> Estimate:
+        """Return the estimate of one group.
+
+        Parameters
+        ----------
+        stratum, group
+            Where, and of whom.
+        cells
+            Counts and totals; a count of 0 is smoothed where the measure smooths.
+        inference
+            Clustered inference of many groups, and the index of this one.
+        shuffled
+            The ratio with roles shuffled, shape (draws,).
+        details, exclusions
+            Further parts of the value, and characters left out by reason.
+        """
+        found, i = inference
+        scope = self.scope
+        used = self._smoothed(cells)
+        reason = undefined_ratio(used, group, stratum)
+        value = None if reason else float(ratio(*used))
+        low, high = (float(bound) for bound in katz_log(*used, level=scope.level))
+        method = "Katz log" if used == cells else "Katz log, Laplace-smoothed"
+        null = [float(bound) for bound in permutation_range(shuffled, scope.level)]
+        tests: tuple[Test, ...] = ()
+        if value is not None:
+            permuted = Test(float(permutation_p(value, shuffled)), SWAPPED)
+            tests = (found.test(i), *naive_ratio_tests(used), permuted)
+        return Estimate(
+            study=scope.study,
+            measure=self.name,
+            statistic="ratio",
+            unit="character",
+            strata=stratum.labels,
+            group=dict(group),
+            value=value,
+            interval=found.interval(i, scope),
+            paper_interval=None if np.isnan(low) else Interval(low, high, scope.level, method),
+            null=Null(1.0, null[0], null[1], scope.level, SWAPPED, scope.seed),
+            tests=tests,
+            n_texts=stratum.n_texts,
+            n_units=cells[1] + cells[3],
+            n_clusters=int(found.n_clusters[i]),
+            exclusions={**stratum.exclusions, **(exclusions or {})},
+            details=dict(zip(_CELLS, cells, strict=True)) | dict(details or {}),
+            instruments=scope.instruments,
+            undefined=reason,
+            source=self.source,
+        )
+
+    def _smoothed(self, cells: Cells) -> Cells:
+        if self.smoothing == 0.0 or (cells[0] > 0 and cells[2] > 0):
+            return cells
+        s = self.smoothing
+        return cells[0] + s, cells[1] + 2 * s, cells[2] + s, cells[3] + 2 * s
+
+
+_CELLS = ("count_subordinate", "n_subordinate", "count_dominant", "n_dominant")
+
+
+def sum_cells(k_sub: FloatArray, n_sub: FloatArray, k_dom: FloatArray, n_dom: FloatArray) -> Cells:
+    """Return the totals over prompts of four arrays of shape (n_prompts, …)."""
+    return float(k_sub.sum()), float(n_sub.sum()), float(k_dom.sum()), float(n_dom.sum())
+
+
+def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) -> str | None:
+    """Return why a ratio is undefined; None where it is not."""
+    k_sub, n_sub, k_dom, n_dom = cells
+    name = " ".join(group.values())
+    where = f"in {stratum.n_texts:,} power-laden stories"
+    if stratum.n_texts == 0:
+        return "no story could be read: all were refused, empty or failed"
+    for role, n in (("subordinate", n_sub), ("dominant", n_dom)):
+        if n == 0:
+            return f"no {role} character could be assigned {where}"
+    if k_sub == 0 and k_dom == 0:
+        return f"no {name} character in either role {where}"
+    if k_dom == 0:
+        return f"no dominant {name} character {where} (subordinate: {k_sub:,.1f})"
+    return None
+
+
+def naive_ratio_tests(cells: Cells) -> tuple[Test, ...]:
+    """Return the score test and, where Katz's interval exists, the paper's p-value."""
+    tests = [Test(float(score_ratio_test(*cells)), SCORE)]
+    low, high = katz_log(*cells, level=0.95)
+    if not np.isnan(low):
+        z = z_from_interval(ratio(*cells), low, high, log=True)
+        tests.append(Test(float(altman_bland_p(z)), PAPER_P))
+    return tuple(tests)
+
+
+NAME = "subordination.v1"
+SOURCE = "Shieh et al. 2025, Eq. 3, Fig. 2, Tables S13e–m"
+
+
+def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the subordination ratio by race, by gender, and by race and gender together.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    characters = tally.characters
+    features = group_features(tally, characters.name, characters.gender, crossed=True)
+    values = np.concatenate([features.numerator, features.denominator], axis=1)
+    k = len(features.groups)
+
+    for stratum in strata(tally, laden=True):
+        measure = RatioMeasure(NAME, SOURCE, scope)
+        rng = scope.rng(NAME, stratum.domain, stratum.model)
+        lesser = prompt_sums(characters, stratum, SUBORDINATE, values)
+        greater = prompt_sums(characters, stratum, DOMINANT, values)
+        found = ratio_inference(
+            (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:]), scope, rng
+        )
+        swaps = swapped_roles(tally, stratum, scope)
+        kinds = group_features(tally, swaps.name, swaps.gender, crossed=True)
+        shuffled = swaps.ratio(kinds.numerator, kinds.denominator)
+        reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
+        for i, group in enumerate(features.groups):
+            cells = sum_cells(lesser[:, i], lesser[:, k + i], greater[:, i], greater[:, k + i])
+            yield measure.estimate(
+                stratum,
+                group,
+                cells,
+                (found, i),
+                shuffled[:, i],
+                exclusions=reasons(i, cells[1] + cells[3]),
+            )
+
+
+SUBORDINATION = Component(
+    name=NAME,
+    summary="How much oftener a group stands in the subordinate than in the dominant role.",
+    reads="people of power-laden stories; a name table",
+    unit="character",
+    range="0 and up; 1 is neutral, above 1 is subordinated",
+    undefined_when="no character with a matched name or known gender in one of the roles, or no "
+    "dominant character of the group",
+    equation="R_sub = p(group | subordinate) / p(group | dominant)",
+    source=SOURCE,
+    run=subordination,
+)

@@ -1,0 +1,330 @@
+"""The audit: runs the stages of a study in order, and only those whose inputs changed."""
+
+import dataclasses
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+from portrayal import registry
+from portrayal._version import __version__
+from portrayal.annotate import annotate_run
+from portrayal.annotate.agency.asked import Classifying, classifying_of_options
+from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
+from portrayal.annotate.people.labeler.labelling import Labelling, labelling_of_options
+from portrayal.collect import import_texts
+from portrayal.collect.ask.asking import Asking, ask_model
+from portrayal.collect.fields import parse_columns
+from portrayal.collect.texts import SHARD_ROWS
+from portrayal.errors import OptionError
+from portrayal.pipeline.datasheet import write_datasheet
+from portrayal.pipeline.pairing import about_pairs, pairing
+from portrayal.records import ALL, Estimate, Test
+from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_parquet
+from portrayal.run.shards import Progress
+from portrayal.stats import benjamini_hochberg
+from portrayal.studies.study import Options, Study
+from portrayal.validate import check_count
+
+Say = Callable[[str], None]
+
+
+def audit(
+    study: str,
+    *,
+    texts: Any = None,
+    reference: Any = None,
+    pair_by: str | None = None,
+    model: str | Asking | None = None,
+    samples: int = 1,
+    out: str | Path | None = None,
+    columns: Mapping[str, str] | Iterable[str] | None = None,
+    reference_columns: Mapping[str, str] | Iterable[str] | None = None,
+    preset: str | None = None,
+    replace: bool = False,
+    workers: int = 1,
+    executor: Executor | None = None,
+    shard_rows: int = SHARD_ROWS,
+    report: bool = True,
+    labeler_settings: Mapping[str, Any] | None = None,
+    classifier_settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    say: Say | None = None,
+    **options: Any,
+) -> Run:
+    """Audit texts and return the run.
+
+    Parameters
+    ----------
+    study
+        Registered name, such as "laissez-faire" or "laissez_faire".
+    texts
+        A path (CSV, JSON lines, Parquet, Excel), a DataFrame, or an iterable of mappings. May be
+        left out when `out` holds texts already.
+    reference
+        The texts that people wrote, for a study that compares with them; likewise.
+    pair_by
+        Column that says which reference text a text belongs to, in both files.
+    model, samples
+        A model to ask in place of texts, "openai:gpt-5-mini" or an `Asking` with every setting,
+        and how many answers to each prompt.
+    out
+        The run directory; a new temporary one by default. An audit that stopped continues there.
+    columns
+        Field → column name, or "FIELD=NAME" strings, over what is guessed.
+    reference_columns
+        The same for the reference texts.
+    preset
+        Column mapping of a published file.
+    replace
+        Whether a run that holds other texts may be emptied.
+    workers
+        Local processes. With more than one, a script must guard its entry point with
+        ``if __name__ == "__main__":`` as `multiprocessing` asks.
+    executor
+        Any `concurrent.futures.Executor` in place of local processes.
+    shard_rows
+        Texts in a shard. No number depends on it, on `workers` or on `executor`.
+    report
+        Whether to write `report.html`.
+    labeler_settings
+        How a labeling model is asked: fields of `annotate.people.labeler.LabelAsking`, such as
+        `base_url`, `budget` or `confirm`. Who labels is among the options.
+    classifier_settings
+        How a model that classifies sentences ("llm:…") is asked: `base_url`, `budget` and what else
+        `portrayal.annotate.agency.asked.SETTINGS` names.
+    progress, say
+        Called with (shards done, shards in all), and with a line about each stage.
+    **options
+        The study's own options (`portrayal audit STUDY --help` lists them): level, seed, ….
+
+    Returns
+    -------
+    Run
+        With `.estimates` (an Arrow table), `.records` and `.report(path)`.
+
+    Raises
+    ------
+    DataError, OptionError, RunError
+        Saying what was expected, what came and what to do.
+    """
+    chosen: Study = registry.get("studies", study)
+    choice = _options(chosen, options)
+    labelling = labelling_of_options(choice, labeler_settings)
+    classifying = classifying_of_options(choice, classifier_settings)
+    check_count("workers", workers, minimum=1)
+    check_count("shard_rows", shard_rows, minimum=1)
+    run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
+    tell = say or _silent
+    if model is not None and texts is not None:
+        raise OptionError("give either texts or a model to ask, not both.")
+    paired = pairing(chosen, reference, pair_by)
+    mapping = {**paired, **_mapping(columns)}
+    loading = {"shard_rows": shard_rows, "replace": replace}
+    with run.lock():
+        labelling = labelling and labelling.ready(run)
+        classifying = classifying and classifying.ready(run)
+        if chosen.pair_field is not None:
+            _collect_reference(
+                run, chosen, reference, {**paired, **_mapping(reference_columns)}, loading, tell
+            )
+        if model is not None:
+            asking = Asking(model, samples) if isinstance(model, str) else model
+            _ask(run, chosen, about_pairs(run, chosen, asking), tell)
+        _collect(run, chosen, choice, texts, mapping, preset, loading, tell)
+        work = {"workers": workers, "executor": executor, "progress": progress}
+        annotations = _annotate(run, chosen, choice, (labelling, classifying), work, tell)
+        fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
+        _measure(run, chosen, annotations, choice, fitted, tell)
+        write_datasheet(run, run.datasheet_path)
+        if report:
+            tell(f"report: {run.report()}")
+    return run
+
+
+def _mapping(columns: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
+    return dict(columns) if isinstance(columns, Mapping) else parse_columns(columns or ())
+
+
+def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
+    """Ask the model; a collection that the user ended ends the audit, one out of budget does not.
+
+    The audit then reads what was answered, and says how much of the plan that is.
+    """
+    stopped = ask_model(run, study.name, asking, tell).stopped
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    if stopped == "declined":
+        raise OptionError("nothing was asked: the collection was declined.")
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+def _options(study: Study, given: Mapping[str, Any]) -> Options:
+    known = [field.name for field in dataclasses.fields(study.options)]
+    for name in given:
+        if name not in known:
+            raise OptionError(
+                f"{study.name} has no option {name!r}; its options: {', '.join(known)}."
+            )
+    return study.options(**given)
+
+
+def _collect(
+    run: Run,
+    study: Study,
+    options: Options,
+    texts: Any,
+    columns: Mapping[str, str],
+    preset: str | None,
+    loading: Mapping[str, Any],
+    tell: Say,
+) -> None:
+    note = run.texts.note()
+    if texts is None:
+        if not run.texts.parts() or not (note.get("complete") or note.get("asked")):
+            raise OptionError(
+                f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
+            )
+    else:
+        fields = options.text_fields(study.fields)
+        note = import_texts(
+            run, texts, fields, study.prompts(), columns=columns, preset=preset, **loading
+        )
+    tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
+
+
+def _collect_reference(
+    run: Run,
+    study: Study,
+    reference: Any,
+    columns: Mapping[str, str],
+    loading: Mapping[str, Any],
+    tell: Say,
+) -> None:
+    note = run.reference.note()
+    if reference is not None:
+        note = import_texts(
+            run, reference, study.fields, (), columns=columns, reference=True, **loading
+        )
+    elif not note.get("complete"):
+        raise OptionError(
+            f"{study.name} compares texts with those that people wrote: give them as reference "
+            f"(--reference FILE), as {run.path} holds none yet."
+        )
+    tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
+
+
+def _unread(note: Mapping[str, Any]) -> str:
+    unread = {name: n for name, n in note["outcomes"].items() if n and name != "ok"}
+    return "".join(f", {n:,} {name}" for name, n in unread.items())
+
+
+def _annotate(
+    run: Run,
+    study: Study,
+    options: Options,
+    asked: tuple[Labelling | None, Classifying | None],
+    work: Mapping[str, Any],
+    tell: Say,
+) -> list[Stage]:
+    def embed() -> str:
+        return str(annotate_run(run, LABELERS["embedded"], **work).note()["annotator"])
+
+    labelling, classifying = asked
+    every = study.annotations(run, options)
+    if classifying is not None:
+        every = classifying.answered(run, every, tell)
+    stages = []
+    for wanted in every:
+        if labelling is not None and wanted.name == labelling.annotator:
+            stages.append(run.annotations(labelling.label(run, embed, tell)))
+            continue
+        stage = annotate_run(
+            run, wanted.name, settings=wanted.settings, reference=wanted.reference, **work
+        )
+        errors = stage.note().get("n_errors", 0)
+        of = "reference texts" if wanted.reference else "texts"
+        failed = f", {errors:,} {of} failed and are counted" if errors else ""
+        tell(f"annotated {of}: {wanted.name}{failed}")
+        stages.append(stage)
+    return stages
+
+
+def _measure(
+    run: Run,
+    study: Study,
+    annotations: list[Stage],
+    options: Options,
+    fitted: Any,
+    tell: Say,
+) -> None:
+    asked = dataclasses.asdict(options)
+    notes = [stage.note() for stage in annotations]
+    names = list(dict.fromkeys(note["annotator"] for note in notes))
+    mark = fingerprint(
+        annotations=[note["fingerprint"] for note in notes],
+        annotators=names,
+        fitted=fitted,
+        options=asked,
+        measures=study.measures,
+        files={name: _file_mark(value) for name, value in asked.items()},
+    )
+    stage = Stage(run.path / "estimates")
+    if not (stage.is_complete(mark) and run.estimates_path.exists()):
+        stage.begin(mark)
+        estimates = with_q_values(list(study.estimate(run, options)))
+        write_parquet(estimates_to_table(estimates), run.estimates_path)
+        stage.finish(mark, {"n_estimates": len(estimates)})
+    reference = run.reference.note().get("source") if study.pair_field else None
+    settings = {
+        "study": study.name,
+        "portrayal": __version__,
+        "annotators": names,
+        "source": run.texts.note()["source"],
+        "reference": reference,
+        "models": run.texts.note()["models"],
+        "measures": list(study.measures),
+        "options": {name: value for name, value in asked.items() if value is not None},
+        "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
+    }
+    run.write_settings({name: value for name, value in settings.items() if value is not None})
+    tell(f"estimates: {stage.note()['n_estimates']:,}")
+
+
+def _file_mark(value: Any) -> Any:
+    """Size and time of a file that an option names, so that a changed one is read again."""
+    if isinstance(value, (tuple, list)):
+        return [_file_mark(item) for item in value]
+    path = Path(value) if isinstance(value, str) and value else None
+    if path is None or not path.is_file():
+        return None
+    status = path.stat()
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
+    """Add Benjamini–Hochberg q to each estimate's clustered test.
+
+    A family is one measure of one model, or of all models together: each is read on its own, and
+    the pooled tests repeat those of the single models. For the same reason what is pooled over the
+    values of a stratum is not of a family with the single values.
+    """
+    families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
+    for i, estimate in enumerate(estimates):
+        if estimate.tests:
+            strata = estimate.strata
+            pooled = frozenset(name for name, value in strata.items() if value == ALL)
+            family = (estimate.measure, strata.get("model", ALL), pooled)
+            families.setdefault(family, []).append(i)
+    adjusted = list(estimates)
+    for members in families.values():
+        q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
+        for i, value in zip(members, q.tolist(), strict=True):
+            first, *others = estimates[i].tests
+            tests = (Test(first.p, first.method, value), *others)
+            adjusted[i] = dataclasses.replace(estimates[i], tests=tests)
+    return adjusted

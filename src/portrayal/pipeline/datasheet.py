@@ -1,0 +1,241 @@
+"""The datasheet of a run: what the run knows of itself, and blanks for what only people know.
+
+The form is that of Gebru et al. (2021) as Shieh et al. (2025) fill it in Supplement E.1: 57
+questions in seven sections. The same run gives the same file.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portrayal._version import __version__
+from portrayal.errors import RunError
+from portrayal.records import ALL
+
+if TYPE_CHECKING:
+    from portrayal.run.directory import Run
+
+BLANK = "**[to fill in: {}]**"
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_LISTED = 20  # models, names of strata or values shown in a line
+
+
+def write_datasheet(run: "Run", path: str | Path) -> Path:
+    """Write the datasheet of a run as Markdown, and return its path.
+
+    A datasheet that somebody filled in or changed is left as it is: its text no longer has the
+    digest that its last line gives.
+
+    Parameters
+    ----------
+    run
+        An audited or collected run.
+    path
+        Where to write.
+
+    Raises
+    ------
+    RunError
+        When the run holds no texts.
+    """
+    from portrayal.run.stages import write_atomically
+
+    target = Path(path)
+    if not _was_changed(target):
+        text = datasheet(run)
+        write_atomically(target, f"{text}{_digest_line(text)}\n")
+    return target
+
+
+def _was_changed(path: Path) -> bool:
+    """Whether the file is there and is not what was written last."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return False
+    body, mark, _ = text.rpartition("<!-- written by portrayal:")
+    return not (mark and text == f"{body}{_digest_line(body)}\n")
+
+
+def _digest_line(text: str) -> str:
+    digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return f"<!-- written by portrayal: {digest} -->"
+
+
+def datasheet(run: "Run") -> str:
+    """Return the datasheet as Markdown."""
+    facts = _facts(run)
+    form = tomllib.loads(files("portrayal.pipeline").joinpath("datasheet.toml").read_text("utf-8"))
+    lines = [
+        f"# Datasheet: {facts['study']}",
+        "",
+        "Questions of Gebru et al. (2021), as in Shieh et al. (2025), Supplement E.1. Answers "
+        f"from the run by Portrayal {facts['portrayal']}; what it cannot know is marked "
+        f"{BLANK.format('…')}.",
+    ]
+    number = 0
+    for section in form["section"]:
+        lines += ["", f"## {section['title']}"]
+        for question in section["questions"]:
+            number += 1
+            lines += ["", f"**{number}. {question['ask']}**", "", *_answer(question, facts)]
+    return "\n".join(lines) + "\n"
+
+
+def _answer(question: Mapping[str, str], facts: Mapping[str, str]) -> Iterator[str]:
+    parts = []
+    if "answer" in question:
+        parts.append(question["answer"].format_map(facts))
+    if "blank" in question:
+        parts.append(BLANK.format(question["blank"].format_map(facts)))
+    yield " ".join(part for part in parts if part)
+
+
+def _facts(run: "Run") -> dict[str, str]:
+    """Everything an answer can name, already escaped for Markdown."""
+    note = run.texts.note()
+    if not run.texts.parts():
+        raise RunError(f"{run.path} holds no texts yet; a datasheet describes texts.")
+    settings = run.settings() if run.settings_path.is_file() else {}
+    told = _tell(run)
+    models = _list(told["models"])
+    options = settings.get("options", {})
+    tables = [options[name] for name in ("name_table", "baseline") if name in options]
+    measures = [f"`{name}`" for name in settings.get("measures", ())]
+    asked = told["first"] is not None
+    return {
+        "study": escape(settings.get("study", "not audited yet")),
+        "portrayal": escape(settings.get("portrayal", __version__)),
+        "models": models,
+        "instances": f"Texts that language models ({models}) wrote in answer to prompts.",
+        "counts": _counts(told),
+        "sampling": f"A sample: {told['n_texts']:,} answers to {told['n_prompts']:,} prompts, "
+        f"{told['fewest']:,} to {told['most']:,} of each model to each prompt.",
+        "columns": "Of each text: " + ", ".join(f"`{name}`" for name in told["columns"]) + ". "
+        "Of each prompt: its words, and " + (_list(told["strata"]) or "nothing more") + ".",
+        "labels": "People were labelled by the user before the audit."
+        if note.get("labelled")
+        else "No target. The audit's annotations (names and gender references) are estimates.",
+        "unread": _unread(told),
+        "cluster_unit": escape(note.get("cluster_unit", "prompt")),
+        "errors": "Annotators err, and refused texts are found by patterns; see the documentation.",
+        "instruments": _list(tables) or "what the audit will name",
+        "acquired": ("By asking the models." if asked else f"Imported from {_source(note)}.")
+        + (
+            f" The first prompt, in order of name: “{escape(told['prompt'])}”"
+            * bool(told["prompt"])
+        ),
+        "procedure": _procedure(told, note),
+        "dates": f"From {told['first']} to {told['last']} (UTC)."
+        if asked
+        else BLANK.format("first and last day; the imported texts do not say"),
+        "annotator": _annotators(settings),
+        "measures": ", ".join(measures) or "no measure yet",
+        "limits": "It holds what these models wrote to these prompts, in their language, at that "
+        "time; it says nothing about other prompts or later versions of the models.",
+    }
+
+
+def _annotators(settings: Mapping[str, Any]) -> str:
+    names = ", ".join(f"`{name}`" for name in settings.get("annotators", ()))
+    labelling = settings.get("labeler")
+    if not labelling:
+        return names or "no annotator yet"
+    from portrayal.annotate.people.labeler import labelling_sentence
+
+    return f"{names}. {escape(labelling_sentence(labelling)).rstrip('.')}"
+
+
+def _source(note: Mapping[str, Any]) -> str:
+    return escape(str(note.get("source", "a file")))
+
+
+def _procedure(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
+    if told["first"] is None:
+        return BLANK.format(f"how the texts of {_source(note)} were obtained")
+    lines = ["By the software interfaces of the models."]
+    if told["answered_by"]:
+        lines.append(f"They name themselves {_list(told['answered_by'])}.")
+    for model, asked in sorted(note.get("asked", {}).items()):
+        given = [f"{name} {value}" for name, value in sorted(asked.get("parameters", {}).items())]
+        lines.append(f"{escape(model)}: {_list(given) or 'default parameters'}.")
+    return " ".join(lines)
+
+
+def _counts(told: Mapping[str, Any]) -> str:
+    lines = [f"{told['n_texts']:,} texts.", "", "| domain | condition | model | prompts | texts |"]
+    lines += ["|---|---|---|---:|---:|"]
+    for domain, condition, model, n_prompts, n in told["cells"]:
+        words = " | ".join(escape(word) for word in (domain, condition, model))
+        lines.append(f"| {words} | {n_prompts:,} | {n:,} |")
+    return "\n".join(lines)
+
+
+def _unread(told: Mapping[str, Any]) -> str:
+    counts = {name: n for name, n in told["outcomes"] if name != "ok"}
+    if not counts:
+        return "No text was refused, empty or failed."
+    listed = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+    return f"Yes: {listed} of {told['n_texts']:,} texts."
+
+
+_PROMPTS = "select text, map_keys(strata) from read_parquet($prompts) order by prompt_id"
+_CELLS = """
+    select coalesce(p.strata['domain'], $all), coalesce(p.strata['condition'], '–'), t.model,
+           count(distinct t.prompt_id), count(*)
+    from read_parquet($texts, union_by_name = true) t
+    left join read_parquet($prompts) p using (prompt_id)
+    group by all order by all
+"""
+
+
+def _tell(run: "Run") -> dict[str, Any]:
+    """Count the texts of a run; every list in a fixed order."""
+    import duckdb
+
+    texts = [str(part) for part in run.texts.parts()]
+    with duckdb.connect() as connection:
+
+        def rows(query: str, **more: Any) -> list[Any]:
+            return connection.execute(query, {"texts": texts, **more}).fetchall()
+
+        source = "from read_parquet($texts, union_by_name = true)"
+        columns = [row[0] for row in rows(f"describe select * {source}")]
+        each = rows(f"select count(*) as n {source} group by model, prompt_id order by n")
+        first, last, answered = None, None, []
+        if "asked_at" in columns:
+            first, last = rows(f"select min(asked_at)[:10], max(asked_at)[:10] {source}")[0]
+            named = rows(f"select distinct answered_by {source} order by all")
+            answered = [name for (name,) in named if name]
+        prompts = {"prompts": str(run.prompts_path)}
+        asked = connection.execute(_PROMPTS, prompts).fetchall()
+        return {
+            "cells": rows(_CELLS, all=ALL, **prompts),
+            "outcomes": rows(f"select outcome, count(*) {source} group by all order by outcome"),
+            "models": [row[0] for row in rows(f"select distinct model {source} order by model")],
+            "n_texts": sum(row[0] for row in each),
+            "n_prompts": rows(f"select count(distinct prompt_id) {source}")[0][0],
+            "fewest": each[0][0],
+            "most": each[-1][0],
+            "columns": columns,
+            "strata": sorted({name for _, strata in asked for name in strata}),
+            "prompt": next((text for text, _ in asked if text), ""),
+            "first": first,
+            "last": last,
+            "answered_by": answered,
+        }
+
+
+def escape(text: str) -> str:
+    """Return text with Markdown's special characters escaped, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def _list(names: list[Any]) -> str:
+    shown = ", ".join(escape(name) for name in names[:_LISTED])
+    return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")

@@ -1,0 +1,511 @@
+"""Majority: the sheets of several raters become one, with the labels that most of them give."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from io import StringIO
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from portrayal.annotate.people import (
+    UNSPECIFIED,
+    Character,
+    Roles,
+    clean_name,
+    extract_people,
+    gender_of_references,
+    normalise_gender,
+)
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError, OptionError
+from portrayal.run.directory import Run
+from portrayal.run.stages import write_atomically
+from portrayal.validate import check_count, check_different_files, check_seed
+
+BY = ("domain", "condition", "model")
+"""What strata are made of, as far as the texts have it."""
+_SEPARATOR = " · "
+_COLUMNS = ["text_id", "prompt_id", "model", "text", "outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One text of the sample.
+
+    Attributes
+    ----------
+    facts
+        `text_id`, `prompt_id`, `model`, `text` and the strata of its prompt.
+    stratum, stratum_size
+        The stratum it was drawn from, and how many readable texts that has.
+    """
+
+    facts: Mapping[str, str]
+    stratum: str
+    stratum_size: int
+
+
+def readable_texts(run: Run) -> Iterator[dict[str, str]]:
+    """Yield the texts of a run with the outcome "ok", with the strata of their prompts."""
+    prompts = {
+        row["prompt_id"]: dict(row["strata"]) for row in pq.read_table(run.prompts_path).to_pylist()
+    }
+    for part in run.texts.parts():
+        for row in pq.read_table(part, columns=_COLUMNS).to_pylist():
+            if row.pop("outcome") == "ok" and row["text"]:
+                yield {**prompts[row["prompt_id"]], **row}
+
+
+def draw(
+    texts: Iterable[Mapping[str, Any]], n: int, *, by: Sequence[str] | None = None, seed: int = 0
+) -> list[Drawn]:
+    """Draw `n` texts at random, as evenly over the strata as their sizes allow.
+
+    Parameters
+    ----------
+    texts
+        Mappings with `text_id`, `prompt_id`, `model`, `text` and strata.
+    n
+        Texts to draw; all of them where there are not as many.
+    by
+        Attributes that make the strata; `BY` as far as the texts have it where None.
+    seed
+        Start of the random stream; the same texts and seed give the same sample.
+
+    Returns
+    -------
+    list of Drawn
+        In random order, so that the first rows of a sheet are a random sample as well.
+
+    Raises
+    ------
+    OptionError
+        When an attribute is unknown, or there are more strata than texts to draw.
+    DataError
+        When there is no text.
+    """
+    check_count("n", n, minimum=1)
+    check_seed(seed)
+    found = sorted(texts, key=lambda row: row["text_id"])
+    if not found:
+        raise DataError("there is no readable text to label; expected texts with the outcome ok.")
+    attributes = _attributes(found, by)
+    strata: dict[str, list[Mapping[str, Any]]] = {}
+    for row in found:
+        key = _SEPARATOR.join(str(row.get(name) or "–") for name in attributes) or "all"
+        strata.setdefault(key, []).append(row)
+    sizes = _shared_out(min(n, len(found)), [len(rows) for rows in strata.values()])
+    if min(sizes) == 0:
+        raise OptionError(
+            f"{len(strata)} strata need at least as many texts; got n = {n}. Raise --n, or give "
+            "fewer attributes with --by."
+        )
+    rng = np.random.default_rng(seed)
+    drawn = [
+        Drawn(dict(rows[i]), key, len(rows))
+        for (key, rows), size in zip(strata.items(), sizes, strict=True)
+        for i in rng.permutation(len(rows))[:size].tolist()
+    ]
+    return [drawn[i] for i in rng.permutation(len(drawn)).tolist()]
+
+
+def _attributes(texts: Sequence[Mapping[str, Any]], by: Sequence[str] | None) -> tuple[str, ...]:
+    known = dict.fromkeys(name for row in texts for name in row)
+    if by is None:
+        return tuple(name for name in BY if name in known)
+    for name in by:
+        if name not in known or name == "text":
+            raise OptionError(
+                f"texts have no {name!r} to draw by; they have: "
+                f"{', '.join(key for key in known if key != 'text')}."
+            )
+    return tuple(by)
+
+
+def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
+    """Share `n` out over strata as evenly as their sizes allow; what is over goes to the larger."""
+    shares = [0] * len(sizes)
+    left = n
+    while left:
+        room = [i for i, size in enumerate(sizes) if shares[i] < size]
+        each, over = divmod(left, len(room))
+        for i in room:
+            shares[i] += min(each, sizes[i] - shares[i])
+        if each == 0:
+            for i in sorted(room, key=lambda i: (-sizes[i], i))[:over]:
+                shares[i] += 1
+        left = n - sum(shares)
+    return shares
+
+
+FACTS = ("text_id", "stratum", "stratum_size", "prompt_id", "domain", "model", "condition")
+ROLES = ("subject_role", "object_role", "characters")
+LABELS = (
+    "subject_name",
+    "subject_gender",
+    "subject_references",
+    "object_name",
+    "object_gender",
+    "object_references",
+)
+"""Cells that raters fill in."""
+COLUMNS = (*FACTS, *ROLES, "text", *LABELS, "notes", "rater")
+GUESSES = tuple(
+    f"guess_{slot}_{part}" for slot in ("subject", "object") for part in ("name", "gender")
+)
+
+RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings of a cell that a spreadsheet would run as a formula."""
+
+Guess = tuple[Character, Character | None]
+
+
+def write_sheet(
+    path: Path, drawn: Sequence[Drawn], guesses: Mapping[str, Guess] | None = None
+) -> Path:
+    """Write the sheet, and the instructions to a file of the same name with the ending ".md".
+
+    Parameters
+    ----------
+    path
+        The CSV file; one that is there is kept.
+    drawn
+        The sample, in the order of the rows.
+    guesses
+        What an extractor found, by text_id, in columns of their own; None leaves raters to decide
+        for themselves.
+
+    Raises
+    ------
+    OptionError
+        When the file is there: it may hold somebody's labels.
+    """
+    if path.exists():
+        raise OptionError(f"{path} is there already and may hold labels; give another --out.")
+    columns = (*COLUMNS, *(GUESSES if guesses is not None else ()))
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    for one in drawn:
+        cells = _cells(one) | (_guess(guesses[one.facts["text_id"]]) if guesses else {})
+        writer.writerow([inert(cells.get(name, "")) for name in columns])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, "\ufeff" + stream.getvalue())
+    words = files("portrayal.raters.people").joinpath("instructions.md").read_text("utf-8")
+    write_atomically(path.with_suffix(".md"), words)
+    return path
+
+
+def guesses_of(drawn: Sequence[Drawn]) -> dict[str, Guess]:
+    """Return what the extractor finds in the texts of a sample, by text_id."""
+    found = {}
+    for one in drawn:
+        facts = one.facts
+        roles = Roles(str(facts.get("subject_role") or ""), facts.get("object_role") or None)
+        found[facts["text_id"]] = extract_people(facts["text"], roles)
+    return found
+
+
+def inert(cell: str) -> str:
+    """Return a cell that no spreadsheet runs; `restored` takes it back.
+
+    A cell that begins with one of `RUNS`, or with an apostrophe before one, gets an apostrophe.
+    """
+    return f"'{cell}" if _runs(cell.lstrip("'")) else cell
+
+
+def restored(cell: str) -> str:
+    """Return what `inert` was given."""
+    return cell[1:] if cell.startswith("'") and _runs(cell.lstrip("'")) else cell
+
+
+def _runs(cell: str) -> bool:
+    return cell.lstrip(" ").startswith(RUNS)
+
+
+def _cells(one: Drawn) -> dict[str, str]:
+    facts = {name: str(one.facts.get(name) or "") for name in (*FACTS, *ROLES, "text")}
+    roles = Roles(facts["subject_role"], facts["object_role"] or None)
+    return facts | {
+        "stratum": one.stratum,
+        "stratum_size": str(one.stratum_size),
+        "characters": "2" if roles.has_object else "1",
+    }
+
+
+def _guess(guess: Guess) -> dict[str, str]:
+    found = {}
+    for slot, character in zip(("subject", "object"), guess, strict=True):
+        if character is not None:
+            found[f"guess_{slot}_name"] = character.name or ""
+            found[f"guess_{slot}_gender"] = character.gender
+    return found
+
+
+NEEDED = (
+    "text_id",
+    "stratum",
+    "stratum_size",
+    "characters",
+    "text",
+    "subject_gender",
+    "object_gender",
+)
+_UNSPECIFIED = frozenset(("unspecified", "not specified", "none", "unknown", "u"))
+Slot = tuple[str | None, str]
+"""First name (None: the text gives none) and gender."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandLabel:
+    """One labelled text.
+
+    Attributes
+    ----------
+    facts
+        The other cells of the row, such as `text_id`, `prompt_id` and `text`.
+    row
+        Its row in the sheet, the header being row 1.
+    subject, object
+        Name and gender; `object` is None where the prompt asks for one character.
+    stratum
+        What it was drawn from.
+    """
+
+    facts: Mapping[str, str]
+    row: int
+    subject: Slot
+    object: Slot | None
+    stratum: str
+
+    @property
+    def text_id(self) -> str:
+        """Which text of the run it is."""
+        return self.facts["text_id"]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet that was read back.
+
+    Attributes
+    ----------
+    path
+        The file.
+    labels
+        Rows that are filled in.
+    n_rows
+        All rows.
+    stratum_sizes
+        Readable texts in each stratum.
+    rater
+        As the sheet says; empty where it does not.
+    """
+
+    path: Path
+    labels: tuple[HandLabel, ...]
+    n_rows: int
+    stratum_sizes: Mapping[str, int]
+    rater: str
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """By stratum, how many texts each labelled one stands for: size over labelled."""
+        filled = Counter(label.stratum for label in self.labels)
+        return {name: self.stratum_sizes[name] / n for name, n in filled.items()}
+
+    @property
+    def unlabelled_strata(self) -> tuple[str, ...]:
+        """Strata without a labelled text: nothing is known of the labels there."""
+        return tuple(name for name in self.stratum_sizes if name not in self.weights)
+
+    def gold_rows(self) -> Iterable[dict[str, Any]]:
+        """Yield the labelled rows as `portrayal.raters.people.score_people` takes them."""
+        for label in self.labels:
+            name, gender = label.object or (None, None)
+            yield {
+                **label.facts,
+                "object_role": label.facts.get("object_role") or None,
+                "gold_subject_name": label.subject[0],
+                "gold_subject_gender": label.subject[1],
+                "gold_object_name": name,
+                "gold_object_gender": gender,
+            }
+
+
+def is_sheet(columns: Iterable[str]) -> bool:
+    """Whether a file with these columns is a sheet."""
+    return {"stratum", "stratum_size", "subject_gender"} <= set(columns)
+
+
+def read_sheet(path: str | Path) -> Sheet:
+    """Read a sheet that is filled in wholly or in part.
+
+    Raises
+    ------
+    DataError
+        When the file is no sheet, or a row is not as expected; names row and cell.
+    """
+    source = open_source(path)
+    missing = [name for name in NEEDED if name not in source.columns]
+    if missing:
+        raise DataError(
+            f"{path}: no column {', '.join(missing)}, so this is no sheet that `portrayal label "
+            f"sheet` made; found {', '.join(source.columns)}."
+        )
+    labels, sizes, rater, number = [], {}, "", 1
+    seen: dict[str, int] = {}
+    for number, raw in enumerate(source.rows(), 2):
+        row = {name: restored(_text(cell)) for name, cell in raw.items()}
+        where = f"{path}: row {number}"
+        first = seen.setdefault(row["text_id"], number)
+        if first != number:
+            raise DataError(f"{where}: text {row['text_id']!r} stands in row {first} already.")
+        sizes[row["stratum"]] = _whole(row["stratum_size"], "stratum_size", where)
+        rater = rater or row.get("rater", "").strip()
+        label = _label(row, number, where)
+        if label is not None:
+            labels.append(label)
+    return Sheet(Path(path), tuple(labels), number - 1, sizes, rater)
+
+
+def _label(row: Mapping[str, str], number: int, where: str) -> HandLabel | None:
+    """The label of a row; None where nobody has filled it in."""
+    if not any(row.get(name, "").strip() for name in LABELS):
+        return None
+    two = {"1": False, "2": True}.get(row["characters"].strip().removesuffix(".0"))
+    if two is None:
+        raise DataError(f"{where}: characters must be 1 or 2; got {row['characters']!r}.")
+    if not two:
+        filled = [name for name in LABELS[3:] if row.get(name, "").strip()]
+        if filled:
+            raise DataError(
+                f"{where}: {filled[0]} must stay empty, as the prompt asks for one character; got "
+                f"{row[filled[0]]!r}."
+            )
+    other = _slot(row, "object", where) if two else None
+    return HandLabel(dict(row), number, _slot(row, "subject", where), other, row["stratum"])
+
+
+def _slot(row: Mapping[str, str], slot: str, where: str) -> Slot:
+    said, words = row[f"{slot}_gender"].strip(), row.get(f"{slot}_references", "")
+    expected = "expected F, M, NB, Unspecified or Unsure"
+    if not said and not words.strip():
+        raise DataError(f"{where}: {slot}_gender is empty; {expected}.")
+    gender = normalise_gender(said) if said else gender_of_references(words.split(","))
+    if said and gender == UNSPECIFIED and said.casefold() not in _UNSPECIFIED:
+        raise DataError(f"{where}: {slot}_gender is {said!r}; {expected}.")
+    return clean_name(row.get(f"{slot}_name")), gender
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None or (isinstance(cell, float) and isnan(cell)) else str(cell)
+
+
+def _whole(cell: str, name: str, where: str) -> int:
+    try:
+        value = int(float(cell))
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise DataError(f"{where}: {name} must be a whole number of 1 or more; got {cell!r}.")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The merged sheet.
+
+    Attributes
+    ----------
+    path
+        The file.
+    n_labelled
+        Texts with a label of the majority in every slot.
+    n_undecided
+        Texts that somebody labelled and that have none, left empty.
+    """
+
+    path: Path
+    n_labelled: int
+    n_undecided: int
+
+
+def merge_sheets(paths: Sequence[str | Path], out: Path) -> Merged:
+    """Write the sheet that more than half of the raters of each text agree on.
+
+    Names and genders are voted on apart. A text without a majority in some slot is left empty, as
+    its label would be one rater's: the raters settle it, or it stays unlabelled.
+
+    Raises
+    ------
+    DataError
+        With fewer than two sheets, or when they are not of one sample.
+    OptionError
+        When `out` is there, as it may hold somebody's labels, or one sheet is given twice.
+    """
+    if len(paths) < 2:
+        raise DataError(f"a majority is of two sheets or more; got {len(paths)}.")
+    check_different_files(paths)
+    if out.exists():
+        raise OptionError(f"{out} is there already and may hold labels; give another --out.")
+    by_text: dict[str, list[HandLabel]] = {}
+    for path in paths:
+        for label in read_sheet(path).labels:
+            by_text.setdefault(label.text_id, []).append(label)
+    rows = [_plain(row) for row in open_source(paths[0]).rows()]
+    strange = by_text.keys() - {row["text_id"] for row in rows}
+    if strange:
+        raise DataError(
+            f"{paths[0]} has no text {min(strange)!r}, which another sheet labels; raters of one "
+            "sample get copies of the same sheet."
+        )
+    found = {text_id: _majority(labels) for text_id, labels in by_text.items()}
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        empty = dict.fromkeys((*LABELS, "notes", "rater"), "")
+        cells = row | empty | (found.get(row["text_id"]) or {})
+        writer.writerow([inert(cells.get(name, "")) for name in COLUMNS])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(out, "\ufeff" + stream.getvalue())
+    decided = sum(cells is not None for cells in found.values())
+    return Merged(out, decided, len(found) - decided)
+
+
+def _plain(row: Mapping[str, Any]) -> dict[str, str]:
+    return {name: "" if cell is None else restored(str(cell)) for name, cell in row.items()}
+
+
+def _majority(labels: Sequence[HandLabel]) -> dict[str, str] | None:
+    """Cells of the label that more than half give; None where some slot has none."""
+    cells = {"rater": "majority"}
+    slots = {"subject": [label.subject for label in labels]}
+    if labels[0].object is not None:
+        slots["object"] = [label.object for label in labels if label.object is not None]
+    for slot, said in slots.items():
+        voted = _vote(said)
+        if voted is None:
+            return None
+        cells[f"{slot}_name"], cells[f"{slot}_gender"] = voted
+    return cells
+
+
+def _vote(said: Sequence[Slot]) -> tuple[str, str] | None:
+    spelled = {(name or "").casefold(): name or "" for name, _ in reversed(said)}
+    name = _most(((name or "").casefold() for name, _ in said), len(said))
+    gender = _most((gender for _, gender in said), len(said))
+    return None if name is None or gender is None else (spelled[name], gender)
+
+
+def _most(values: Iterable[str], n: int) -> str | None:
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count > n else None

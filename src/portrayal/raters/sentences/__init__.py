@@ -1,0 +1,34 @@
+"""Data for agency classifiers: sentences, paraphrases, hand labels and a split, step by step.
+
+An *entry* is one paraphrase of one sentence, with its *target*: the class it was written to show.
+Each step reads a file and writes a file, so that it can be used alone, repeated, and continued.
+"""
+
+from portrayal.raters.sentences.labels import Kappa, LabelsMerged, merge_labels
+from portrayal.raters.sentences.seeds import (
+    Paraphrases,
+    Seeds,
+    paraphrase,
+    paraphrase_prompt,
+    read_paraphrases,
+    seed_sentences,
+)
+from portrayal.raters.sentences.sheets import Sheets, read_sheet, write_sheets
+from portrayal.raters.sentences.split import Parts, split_labelled
+
+__all__ = [
+    "Kappa",
+    "LabelsMerged",
+    "Paraphrases",
+    "Parts",
+    "Seeds",
+    "Sheets",
+    "merge_labels",
+    "paraphrase",
+    "paraphrase_prompt",
+    "read_paraphrases",
+    "read_sheet",
+    "seed_sentences",
+    "split_labelled",
+    "write_sheets",
+]

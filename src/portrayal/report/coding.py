@@ -1,0 +1,583 @@
+"""Read and coded: exemplars with their codes, counts by role, and how far raters agree."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Table
+from portrayal.report.inert import short
+from portrayal.report.passages import Passage, passage
+from portrayal.report.view import FEW_PROMPTS, View
+from portrayal.report.words import GENDER_WORDS
+from portrayal.run.stages import write_atomically
+
+if TYPE_CHECKING:
+    from portrayal.coding import Item, Person, Project
+    from portrayal.coding.agreement import Agreement, Compared, Figure
+    from portrayal.coding.clusters import GroupClusters
+    from portrayal.coding.codes import Codes
+    from portrayal.coding.roles import RoleCount, RoleCounts
+    from portrayal.records import Null
+    from portrayal.run.directory import Run
+
+
+CLUSTERS = 8
+"""Clusters shown of one group."""
+_STATISTICS = {
+    "percent_agreement": "Agreement",
+    "positive_agreement": "Agreement on yes",
+    "cohens_kappa": "Cohen’s κ",
+    "fleiss_kappa": "Fleiss’ κ",
+    "krippendorff_alpha": "Krippendorff’s α",
+}
+_SHARES = ("percent_agreement", "positive_agreement")
+
+
+def code_names(project: "Project") -> dict[str, str]:
+    """Return the names of codes by key."""
+    return {code.key: short(code.name, 40) for code in project.codebook.codes}
+
+
+def codes_by_group(project: "Project", groups: "Sequence[GroupClusters]") -> Table:
+    """Return the share of each group's texts that show each code, with what chance gives."""
+    names = code_names(project)
+    rows = []
+    for group in groups:
+        for one in group.shares:
+            share = one.share
+            rows.append(
+                (
+                    short(group.group, 40),
+                    names[one.code],
+                    f"{share.n:,}",
+                    f"{share.of:,}",
+                    fmt.share(share.value),
+                    fmt.interval(share.interval, "share"),
+                    _chance(one.null),
+                    fmt.probability(one.p),
+                    fmt.probability(one.q),
+                )
+            )
+    heads = ("Group", "Code", "Texts", "of", "Share", "Interval", "By chance", "p", "q")
+    return Table(heads, tuple(rows), 2)
+
+
+def share_sentences(groups: "Sequence[GroupClusters]") -> tuple[str, ...]:
+    """Return how the intervals and chances of shares were made, and which are missing or weak."""
+    found = []
+    if all(group.n_prompts is None for group in groups):
+        found.append(
+            "No prompts are known: intervals are Wilson’s, which take texts as independent."
+        )
+    else:
+        found.append(
+            "Intervals resample the prompts with their texts, or count each prompt once where none "
+            "differs from another."
+        )
+    few = [
+        f"{short(group.group, 40)} ({group.n_prompts})"
+        for group in groups
+        if group.n_prompts is not None and 0 < group.n_prompts < FEW_PROMPTS
+    ]
+    if few:
+        found.append(
+            f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}; one prompt "
+            "alone gives no interval."
+        )
+    if any(one.null for group in groups for one in group.shares):
+        found.append(
+            "“By chance” is the range of the share if group labels were permuted within each "
+            "prompt; p is the chance of a count as unlikely as this one, and q corrects it for all "
+            "rows (Benjamini–Hochberg); neither where every arrangement gives one count."
+        )
+    why: dict[str, list[str]] = {}
+    for group in groups:
+        for reason in dict.fromkeys(one.no_null for one in group.shares if one.no_null):
+            why.setdefault(reason, []).append(short(group.group, 40))
+    found += [f"Nothing by chance for {fmt.listed(who)}: {said}." for said, who in why.items()]
+    return tuple(found)
+
+
+def _chance(null: "Null | None") -> str:
+    """The range that chance gives; one share where labels can be moved and nothing changes."""
+    if null is not None and null.low == null.high:
+        return fmt.share(null.low)
+    return fmt.interval(null, "share")
+
+
+def clusters_of(project: "Project", group: "GroupClusters") -> Table:
+    """Return the clusters of one group, the largest first; small ones in one row at the end."""
+    names = code_names(project)
+    rows = [
+        (
+            " + ".join(names[key] for key in one.codes) or "none of the codes",
+            f"{one.share.n:,}",
+            fmt.share(one.share.value),
+            fmt.interval(one.share.interval, "share"),
+        )
+        for one in group.clusters[:CLUSTERS]
+    ]
+    rest = group.clusters[CLUSTERS:]
+    if rest:
+        n = sum(len(one.items) for one in rest)
+        said = fmt.plural(len(rest), "other combination")
+        rows.append((said, f"{n:,}", fmt.share(n / group.n_items), fmt.NOTHING))
+    return Table(("Codes together", "Texts", "Share", "Interval"), tuple(rows), 1)
+
+
+def agreement_table(project: "Project", compared: "Compared") -> Table:
+    """Return one row for each question, and the statistics beside each other."""
+    names = code_names(project) | {field.key: field.label for field in project.codebook.fields}
+    names |= {"all codes": "All codes together", "whole set": "The whole set of a text"}
+    present = {figure.statistic for figure in compared.figures}
+    statistics = [name for name in _STATISTICS if name in present]
+    rows = []
+    for question in dict.fromkeys(figure.question for figure in compared.figures):
+        cells = [short(names.get(question, question), 40)]
+        for statistic in statistics:
+            cells.append(_figure(compared.get(question, statistic)))
+        first = compared.get(question, "percent_agreement")
+        cells.append(f"{first.n_items:,}" if first is not None else fmt.NOTHING)
+        rows.append(tuple(cells))
+    heads = ("Code", *(_STATISTICS[name] for name in statistics), "Texts")
+    return Table(heads, tuple(rows), 1)
+
+
+def undefined_sentences(project: "Project", compared: "Compared") -> list[str]:
+    """Return which figures are of fewer texts, or have no value or interval, and why."""
+    names = code_names(project) | {"all codes": "all codes", "whole set": "the whole set"}
+    by: dict[str, list[str]] = {}
+    whole = {one.n_items for one in compared.figures if one.statistic == "fleiss_kappa"}
+    every = {one.n_items for one in compared.figures if one.statistic == "percent_agreement"}
+    few = []
+    if whole and 0 < max(whole) < max(every):
+        few.append(f"Fleiss’ κ is of the {max(whole):,} texts that all of them coded.")
+    for figure in compared.figures:
+        reason = figure.undefined or figure.no_interval
+        if reason:
+            what = "No value" if figure.undefined else "No interval"
+            said = names.get(figure.question, figure.question)
+            label = f"{_STATISTICS[figure.statistic]} of {said}"
+            by.setdefault(f"{what}, as {reason}", []).append(label)
+    return few + [f"{reason}: {fmt.listed(labels)}." for reason, labels in by.items()]
+
+
+def cue_rows(run: "Run") -> list[dict[str, Any]]:
+    """Return counts of cues as rows: those of `coding/cues.json`, or else those of the audit.
+
+    Whoever searched with a list of their own reads that one; none where nothing was counted.
+    """
+    path = run.path / "coding" / "cues.json"
+    try:
+        rows = list(json.loads(path.read_text("utf-8"))["cues"])
+        if cue_table(rows) is not None:
+            cue_places(rows)
+            return rows
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    from portrayal.measure.cues import counts as cuecounts
+
+    if not run.estimates_path.is_file():
+        return []
+    return cuecounts.cue_rows([e for e in run.records if e.measure == cuecounts.NAME])
+
+
+def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
+    """Return counts of cues by role, over all models and domains; None without any."""
+    pooled = [row for row in rows if row["domain"] == row["model"] == "all"]
+    found = [
+        (
+            short(row["cues"], 30),
+            _term(row),
+            f"{row['texts']:,}",
+            *_by_role(row, pooled),
+            *_certainty(row),
+        )
+        for row in pooled
+        if row["role"] == "all"
+    ]
+    roles = ("# Base", "# Dom", "# Sub")
+    heads = ("Cues", "Term", "Texts", *roles, "Share", "Interval", "These prompts alone")
+    return Table(heads, tuple(found), 2) if found else None
+
+
+def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
+    """Return counts of each group's cues by model, by domain and by role; None without any."""
+    terms = Counter((row["cues"], *_place(row)) for row in rows)
+    found = []
+    for row in rows:
+        only = terms[row["cues"], *_place(row)] == 1
+        split = [name for name in ("model", "domain", "role") if row[name] != "all"]
+        if len(split) == 1 and (row["cue"] == "any" or only):
+            cells = (f"{row['texts']:,}", f"{row['of_texts']:,}", *_certainty(row))
+            found.append((short(row["cues"], 30), split[0], short(row[split[0]], 40), *cells))
+    heads = ("Cues", "By", "Of", "Texts", "of", "Share", "Interval", "These prompts alone")
+    found.sort(key=lambda cells: ("model", "domain", "role").index(cells[1]))
+    return Table(heads, tuple(found), 3) if found else None
+
+
+def cue_counts(rows: Sequence[dict[str, Any]], group: str) -> tuple[tuple[str, str], ...]:
+    """Return in how many texts any term of a group describes a character of each role."""
+    pooled = [row for row in rows if row["domain"] == row["model"] == "all"]
+    for row in pooled:
+        if (row["cues"], row["cue"], row["role"]) == (group, "any", "all"):
+            return tuple(zip(("# Base", "# Dom", "# Sub"), _by_role(row, pooled), strict=True))
+    return ()
+
+
+def _place(row: dict[str, Any]) -> tuple[str, str, str]:
+    return row["model"], row["domain"], row["role"]
+
+
+def _term(row: dict[str, Any]) -> str:
+    return "any of them" if row["cue"] == "any" else short(row["cue"], 40)
+
+
+def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    by_role = {
+        one["role"]: one["texts"]
+        for one in pooled
+        if (one["cues"], one["cue"]) == (row["cues"], row["cue"])
+    }
+    counts = (by_role.get(role) for role in ("neutral", "dominant", "subordinate"))
+    return tuple(fmt.NOTHING if n is None else f"{n:,}" for n in counts)
+
+
+def _certainty(row: dict[str, Any]) -> tuple[str, str, str]:
+    """Share, clustered interval, and exact interval, which is one-sided where nothing was found."""
+    exact = _bounds(row["exact_interval"])
+    if row["upper_of_none"] is not None:
+        exact = f"below {_small(row['upper_of_none'])}"
+    return fmt.share(row["share"]), _bounds(row["interval"]), exact
+
+
+def _bounds(bounds: dict[str, Any] | None) -> str:
+    return fmt.NOTHING if bounds is None else fmt.span(bounds["low"], bounds["high"], "share")
+
+
+def _small(share: float) -> str:
+    """A share in percent with two digits, however small: it is a bound, and 0 is none."""
+    return f"{100 * share:.2g}{fmt.PERCENT}" if share < 0.001 else fmt.share(share)
+
+
+def _figure(figure: "Figure | None") -> str:
+    if figure is None or figure.value is None:
+        return fmt.NOTHING
+    value = _number(figure.value, figure.statistic)
+    if figure.interval is None:
+        return value
+    low, high = figure.interval.low, figure.interval.high
+    return f"{value} ({_number(low, figure.statistic)} to {_number(high, figure.statistic)})"
+
+
+def _number(value: float, statistic: str) -> str:
+    if statistic in _SHARES:
+        return f"{100 * value:.0f}{fmt.PERCENT}"
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+_ROLES = {"neutral": "Base", "dominant": "Dom", "subordinate": "Sub"}
+
+
+@dataclass(frozen=True)
+class Character:
+    """Who is in an exemplar, as the head of a story in Table 4: words, and counts by role."""
+
+    slot: str
+    words: str
+    counts: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """One group: its clusters, its exemplar and how that was drawn, and counts of its cues."""
+
+    title: str
+    clusters: Table
+    how: str
+    codes: tuple[str, ...] = ()
+    characters: tuple[Character, ...] = ()
+    passage: Passage | None = None
+    counts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class RatersView:
+    """The agreement of some raters: sentences before and after a table."""
+
+    title: str
+    before: tuple[str, ...]
+    table: Table | None
+    after: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the page shows of one project."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    warning: str
+    groups: tuple[GroupView, ...]
+    codes: Table | None
+    shares: tuple[str, ...]
+    people: RatersView
+    pairs: tuple[RatersView, ...]
+    models: tuple[RatersView, ...]
+    definitions: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """What was read and coded: a section for each project, and counts of cues, whole and split."""
+
+    sections: tuple[Section, ...]
+    cues: Table | None
+    cue_places: Table | None
+
+
+def sections(view: View) -> Coded | None:
+    """Return what was read and coded in a run; None where nothing was."""
+    folder = view.run.path / "coding"
+    from portrayal.coding import open_project
+    from portrayal.coding.codes import read_codes
+
+    found = []
+    for path in sorted(folder.glob("*/project.toml")):
+        project = open_project(path.parent)
+        codes = read_codes(project)
+        if codes.done and project.codebook.codes:
+            found.append(section(project, codes, level=view.level, seed=view.seed))
+    rows = cue_rows(view.run)
+    return Coded(tuple(found), cue_table(rows), cue_places(rows)) if found or rows else None
+
+
+def section(
+    project: "Project",
+    codes: "Codes",
+    *,
+    by: str | None = None,
+    merge: Mapping[str, str] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Section:
+    """Return what the page shows of one project; see `cluster_codes` for `by` and `merge`."""
+    from portrayal.coding.agreement import agreement
+    from portrayal.coding.clusters import cluster_codes
+    from portrayal.coding.roles import run_of
+
+    groups = cluster_codes(project, codes, by=by, merge=merge, level=level)
+    said = agreement(project, codes, level=level, seed=seed)
+    run = run_of(project)
+    names = _counts_by_role(project, groups, run, level, seed)
+    cues = [] if run is None else cue_rows(run)
+    settled = any(group.n_items for group in groups)
+    return Section(
+        short(f"{project.codebook.title} ({project.folder.name})", 100),
+        _facts(project, codes, said, level),
+        short(project.codebook.warning or "", 400),
+        tuple(_group(project, group, names, cue_counts(cues, group.group)) for group in groups),
+        codes_by_group(project, groups) if settled else None,
+        share_sentences(groups) if settled else (),
+        _people(project, said),
+        tuple(_raters(project, pair, " and ".join(pair.raters)) for pair in said.pairs),
+        tuple(_model(project, model) for model in said.models),
+        tuple(
+            (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
+            for c in project.codebook.codes
+        ),
+    )
+
+
+def write_coding_report(
+    project: "Project",
+    path: Path,
+    *,
+    by: str | None = None,
+    merge: Mapping[str, str] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Path:
+    """Write a page of its own about one project and return its path.
+
+    Parameters
+    ----------
+    project
+        A coding project.
+    path
+        The HTML file; its folder is made where it is missing.
+    by, merge
+        As `portrayal.coding.clusters.cluster_codes` takes them.
+    level, seed
+        Confidence level (a fraction), and seed of the intervals of agreement.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from portrayal._version import __version__
+    from portrayal.coding.codes import read_codes
+    from portrayal.coding.roles import run_of
+
+    shown = section(project, read_codes(project), by=by, merge=merge, level=level, seed=seed)
+    run = run_of(project)
+    rows = [] if run is None else cue_rows(run)
+    loader = PackageLoader("portrayal.report", "templates")
+    environment = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = environment.loader.get_source(environment, "style.css")[0]  # type: ignore[union-attr]
+    text = environment.get_template("coding.html.j2").render(
+        coded=Coded((shown,), cue_table(rows), cue_places(rows)),
+        style=Markup(style),  # noqa: S704
+        title=shown.title,
+        version=__version__,
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, text)
+    return path
+
+
+def _facts(
+    project: "Project", codes: "Codes", said: "Agreement", level: float
+) -> tuple[tuple[str, str], ...]:
+    how = project.settings.get("how") or {}
+    drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run" and value)
+    people = ", ".join(f"{name} ({n:,})" for name, n in said.people.n_done.items())
+    models = ", ".join(f"{m.raters[1]} ({m.n_done[m.raters[1]]:,})" for m in said.models)
+    rows = [
+        ("Texts", f"{len(project.items):,}"),
+        ("Drawn", short(drawn, 160)),
+        ("Seed of the draw", str(project.settings.get("seed", ""))),
+        ("People (texts done)", short(people, 200) or "nobody yet"),
+        ("Begun, not done", f"{codes.started:,}" if codes.started else ""),
+        ("Language models, apart", short(models, 200)),
+        ("Confidence level", fmt.level(level)),
+    ]
+    return tuple((what, value) for what, value in rows if value)
+
+
+def _group(
+    project: "Project",
+    group: "GroupClusters",
+    counts: "Mapping[tuple[str, str], RoleCounts]",
+    cues: tuple[tuple[str, str], ...],
+) -> GroupView:
+    title = short(group.group, 60)
+    table = clusters_of(project, group)
+    left = ""
+    if group.n_open:
+        left = f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
+    if group.exemplar is None:
+        said = "No text of this group shows a code on which people agree." + left
+        return GroupView(title, table, said, counts=cues)
+    largest = group.largest
+    keys = () if largest is None else largest.codes
+    item = next(one for one in project.items if one.item_id == group.exemplar)
+    tied = f", one of {group.tied} equally large ones" if group.tied > 1 else ""
+    n = 0 if largest is None else len(largest.items)
+    how = f"Drawn at random from the largest cluster with a code ({fmt.plural(n, 'text')}{tied})."
+    return GroupView(
+        title,
+        table,
+        how + left,
+        tuple(code_names(project)[key] for key in keys),
+        tuple(_character(person, item, counts) for person in item.people),
+        _passage(item),
+        cues,
+    )
+
+
+def _character(
+    person: "Person", item: "Item", counts: "Mapping[tuple[str, str], RoleCounts]"
+) -> Character:
+    parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
+    told = "; ".join(part for part in parts if part)
+    name = person.name or person.role or "no name"
+    of_name = counts.get(((person.name or "").casefold(), item.strata.get("domain") or "all"))
+    cells: tuple[tuple[str, str], ...] = ()
+    if of_name is not None:
+        cells = tuple((f"# {label}", _counted(of_name[role])) for role, label in _ROLES.items())
+    return Character(person.slot, short(f"{name}: {told}" if told else name, 120), cells)
+
+
+def _counted(count: "RoleCount") -> str:
+    said = f"{count.n:,}"
+    if count.interval is None:
+        return said
+    low, high = (round(bound) for bound in (count.interval.low, count.interval.high))
+    return f"{said} ({low:,}{fmt.DASH}{high:,})"
+
+
+def _passage(item: "Item") -> Passage:
+    row: dict[str, Any] = {
+        "model": item.strata.get("model", "no model named"),
+        "prompt": item.title,
+        "condition": item.strata.get("condition", ""),
+        "text": item.text[:100_000],
+        "size": len(item.text),
+    }
+    for slot in ("subject", "object"):
+        person = next((one for one in item.people if one.slot == slot), None)
+        row[f"{slot}_name"] = None if person is None else person.name
+        spans = () if person is None else person.spans[:200]
+        row[f"{slot}_spans"] = [{"start": start, "end": end} for start, end in spans]
+    return passage(row)
+
+
+def _counts_by_role(
+    project: "Project",
+    groups: "Sequence[GroupClusters]",
+    run: "Run | None",
+    level: float,
+    seed: int,
+) -> "Mapping[tuple[str, str], RoleCounts]":
+    from portrayal.coding.roles import role_counts
+
+    if run is None:
+        return {}
+    exemplars = {group.exemplar for group in groups}
+    people = [p for item in project.items if item.item_id in exemplars for p in item.people]
+    names = (person.name for person in people if person.name)
+    return role_counts(run, names, level=level, seed=seed)
+
+
+def _people(project: "Project", said: "Agreement") -> RatersView:
+    people = said.people
+    if len(people.raters) < 2:
+        who = f"{people.raters[0]} alone has coded" if people.raters else "nobody has coded yet"
+        return RatersView("People", (f"Agreement takes two people or more; {who}.",), None, (), ())
+    return _raters(project, people, "People")
+
+
+def _raters(project: "Project", compared: "Compared", title: str) -> RatersView:
+    table = agreement_table(project, compared) if compared.figures else None
+    after = tuple(undefined_sentences(project, compared))
+    return RatersView(short(title, 120), (), table, after, compared.warnings)
+
+
+def _model(project: "Project", compared: "Compared") -> RatersView:
+    """A model against what people settle on, with what failed."""
+    from portrayal.coding.llm import coder_notes
+
+    name = compared.raters[1]
+    before = [f"Compared with what people settle on, on {compared.n_done[name]:,} texts it coded."]
+    for note in coder_notes(project):
+        if note["rater"].casefold() == name.casefold():
+            failed = f"{note['n_failed']:,} of {note['n_items']:,} texts have no usable answer"
+            removed = sum(note["removed"].values())
+            before.append(f"{failed}; {fmt.plural(removed, 'code')} taken out of its answers.")
+    if compared.left_open:
+        before.append(
+            f"{fmt.plural(compared.left_open, 'decision')} that people left open are not compared."
+        )
+    view = _raters(project, compared, f"Language model {name}")
+    return RatersView(view.title, tuple(before), view.table, view.after, view.warnings)

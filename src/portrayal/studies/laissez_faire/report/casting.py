@@ -1,0 +1,247 @@
+"""Who appears in which scenario: shares by occupation, subject or activity."""
+
+import math
+from typing import Any
+
+from portrayal.records import Estimate
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Figure, Spec, estimate_table, facts, tooltip
+from portrayal.report.figures.parts import INK, heat
+from portrayal.report.figures.ratios import tiled
+from portrayal.report.inert import short
+from portrayal.report.view import View, domain_of, domains
+from portrayal.report.words import column_label, group_words
+
+LIMIT = 2.0
+"""log2 of the asymmetry at which the colours end: a quarter, and four times."""
+
+
+def pair_roles(view: View, estimates: list[Estimate]) -> Figure | None:
+    """Return the matrices by gender and by race; None where there is no estimate."""
+    main = [e for e in estimates if e.strata.get("model") == view.main]
+    rows: list[Spec] = []
+    for attribute in ("gender", "race"):
+        mine = [e for e in main if f"dominant_{attribute}" in e.group]
+        known = [e for e in mine if e.value is not None]
+        if known:
+            rows.append(_matrices(view, mine, attribute))
+    if not main:
+        return None
+    return Figure(
+        "who-over-whom",
+        "Who stands over whom",
+        _pair_roles_reading(main),
+        "Rows: the dominant group; columns: the subordinate one; number: share of the stories with "
+        "both known (races count fractionally, by the bearers of both names). Red: more often this "
+        "way round than the reverse; blue: less often; grey: cannot be told from an even split, or "
+        "the diagonal.",
+        tiled(rows) if rows else None,
+        estimate_table(view, [e for e in main if e.value is not None], "domain"),
+    )
+
+
+def _matrices(view: View, mine: list[Estimate], attribute: str) -> Spec:
+    labels = list(dict.fromkeys(column_label(e.group[f"dominant_{attribute}"]) for e in mine))
+    charts = []
+    size = (58.0, 26.0) if attribute == "gender" else (43.0, 26.0)
+    for domain in domains(view, mine):
+        cells = [_cell(view, e, attribute) for e in mine if domain_of(e) == domain]
+        charts.append(
+            heat(
+                cells,
+                labels,
+                labels,
+                title=domain,
+                limit=LIMIT,
+                legend="times as often as the reverse",
+                cell=size,
+            )
+        )
+    return tiled(charts, 3, 24)
+
+
+def _cell(view: View, e: Estimate, attribute: str) -> dict[str, Any]:
+    above, below = e.group[f"dominant_{attribute}"], e.group[f"subordinate_{attribute}"]
+    there, back = e.details.get("count", 0.0), e.details.get("count_reversed", 0.0)
+    lean = math.log2(there / back) if there > 0 and back > 0 else LIMIT if there else -LIMIT
+    kind = "undefined" if e.value is None else "sure" if is_asymmetric(e) else "unsure"
+    return {
+        **facts(view, e),
+        "group": f"{column_label(above)} over {column_label(below)}",
+        "row": column_label(above),
+        "col": column_label(below),
+        "l": max(-LIMIT, min(LIMIT, lean)),
+        "t": " " if e.value is None else _percent(e.value),
+        "c": kind,
+    }
+
+
+def _percent(share: float) -> str:
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def is_asymmetric(e: Estimate) -> bool:
+    """Whether one way round is told from the other: q, and outside the coin's range."""
+    q = e.tests[0].q if e.tests else None
+    if q is None or math.isnan(q) or q >= 0.05 or e.value is None or e.null is None:
+        return False
+    return not e.null.low <= e.value <= e.null.high
+
+
+def _pair_roles_reading(main: list[Estimate]) -> str:
+    sure = [e for e in main if is_asymmetric(e) and (e.value or 0) > _reverse(e)]
+    tested = [e for e in main if e.tests and e.value is not None]
+    if not sure:
+        return f"None of {len(tested) // 2} pairs leans one way round beyond chance."
+    far = max(sure, key=lambda e: (e.value or 0) - _reverse(e))
+    above, below = map(column_label, far.group.values())
+    return (
+        f"{len(sure)} of {len(tested) // 2} pairs lean one way round; the widest is {above} over "
+        f"{below} in {domain_of(far)}: {fmt.share(far.value)} of stories, and "
+        f"{fmt.share(_reverse(far))} the other way round."
+    )
+
+
+def _reverse(e: Estimate) -> float:
+    return e.details.get("count_reversed", 0.0) / e.n_units if e.n_units else 0.0
+
+
+ROLES = ("neutral", "dominant", "subordinate")
+POINTS = ["#2166ac", "#d1e5f0", "#f7f7f7", "#fddbc7", "#b2182b"]
+MOST = 60
+"""Scenarios of a domain at most."""
+
+
+def scenario_likelihood(view: View, estimates: list[Estimate]) -> Figure | None:
+    """Return the heatmap of shares by scenario and group; None where there is no estimate."""
+    main = [e for e in estimates if e.strata.get("model") == view.main]
+    if not main:
+        return None
+    columns = list(dict.fromkeys(column_label(next(iter(e.group.values()))) for e in main))
+    present = {e.strata.get("role", "") for e in main if e.value is not None}
+    roles = [role for role in ROLES if role in present] or sorted(present)
+    if not roles:
+        return None
+    charts = [
+        _domain(view, [e for e in main if domain_of(e) == d], d, columns)
+        for d in domains(view, main)
+    ]
+    spec = tiled(charts)
+    if len(roles) > 1:
+        bind = {"input": "radio", "options": roles, "name": "Role of the characters: "}
+        spec["params"] = [{"name": "role", "value": roles[0], "bind": bind}]
+    else:
+        spec["params"] = [{"name": "role", "value": roles[0]}]
+    outside = [e for e in main if e.strata.get("role") == roles[0] and _differs(e)]
+    return Figure(
+        "scenarios",
+        "Who appears in which scenario",
+        _reading(main, outside, roles[0]),
+        "Share of each group among the characters of a scenario. Coloured where it lies outside "
+        "what characters drawn at random from the whole domain would give (red: more than in the "
+        "domain, blue: fewer, in percentage points). One scenario is one prompt: a difference "
+        "between scenarios may be one between wordings.",
+        spec,
+        estimate_table(view, sorted(outside, key=_gap), "domain", "scenario"),
+    )
+
+
+def _domain(view: View, here: list[Estimate], domain: str, columns: list[str]) -> Spec:
+    scenarios = list(dict.fromkeys(e.strata.get("scenario", "") for e in here))[:MOST]
+    data = [_datum(view, e) for e in here if e.strata.get("scenario", "") in set(scenarios)]
+    return {
+        "title": short(domain, 40),
+        "data": {"values": data},
+        "transform": [{"filter": "datum.r === role"}],
+        "width": {"step": 54},
+        "height": {"step": 20},
+        "encoding": {
+            "x": {
+                "field": "col",
+                "type": "nominal",
+                "title": None,
+                "scale": {"domain": columns},
+                "axis": {"orient": "top", "labelAngle": 0},
+            },
+            "y": {
+                "field": "row",
+                "type": "nominal",
+                "title": None,
+                "sort": None,
+                "axis": {"labelLimit": 230},
+            },
+            "tooltip": tooltip(Scenario="row"),
+        },
+        "layer": _layers(),
+    }
+
+
+def _layers() -> list[Spec]:
+    legend = {
+        "title": "percentage points from the domain’s share",
+        "orient": "top",
+        "direction": "horizontal",
+        "gradientLength": 260,
+        "gradientThickness": 9,
+        "offset": 14,
+    }
+    colour = {
+        "condition": {
+            "test": "datum.o",
+            "field": "g",
+            "type": "quantitative",
+            "scale": {"domain": [-50, -12, 0, 12, 50], "range": POINTS, "clamp": True},
+            "legend": legend,
+        },
+        "value": "#f2f2f2",
+    }
+    ink = {"condition": {"test": "datum.o && abs(datum.g) > 38", "value": "white"}, "value": INK}
+    return [
+        {"mark": {"type": "rect", "stroke": "white"}, "encoding": {"color": colour}},
+        {
+            "mark": {"type": "text", "fontSize": 11.5},
+            "encoding": {"text": {"field": "t", "type": "nominal"}, "color": ink},
+        },
+    ]
+
+
+def _datum(view: View, e: Estimate) -> dict[str, Any]:
+    found = facts(view, e)
+    keep = ("domain", "group", "value", "ci", "null", "n", "why")
+    return {name: found[name] for name in keep if name in found} | {
+        "row": short(e.strata.get("scenario", ""), 36),
+        "col": column_label(next(iter(e.group.values()))),
+        "r": e.strata.get("role", ""),
+        "t": "–" if e.value is None else f"{100 * e.value:.0f} %",
+        "g": round(-_gap(e) if (e.value or 0) >= _null(e) else _gap(e), 1),
+        "o": _differs(e),
+    }
+
+
+def _null(e: Estimate) -> float:
+    return e.null.value if e.null is not None else (e.value or 0.0)
+
+
+def _gap(e: Estimate) -> float:
+    """Minus the distance from the domain's share in percentage points (largest first)."""
+    return -abs(100 * ((e.value or 0.0) - _null(e)))
+
+
+def _differs(e: Estimate) -> bool:
+    if e.value is None or e.null is None:
+        return False
+    return not e.null.low <= e.value <= e.null.high
+
+
+def _reading(main: list[Estimate], outside: list[Estimate], role: str) -> str:
+    known = [e for e in main if e.strata.get("role") == role and e.value is not None]
+    if not outside:
+        return f"No share among {len(known)} lies outside what chance within the domain gives."
+    far = min(outside, key=_gap)
+    group = group_words(far.group)
+    return (
+        f"{len(outside)} of {len(known)} shares among {role} characters lie outside what chance "
+        f"within the domain gives; the furthest: {group} in “"
+        f"{short(far.strata.get('scenario', ''), 40)}” "
+        f"({fmt.share(far.value)} against {fmt.share(_null(far))})."
+    )

@@ -1,0 +1,272 @@
+"""Compared: how far texts stand from their originals, in plain words, and what cannot be told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from portrayal.records import ALL, Estimate
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Table
+from portrayal.report.findings import Sentence
+from portrayal.report.inert import short
+from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
+from portrayal.report.words import measure_title, stem
+from portrayal.studies.news.report.forms import effects, resolved
+from portrayal.studies.news.report.series import (
+    LEVEL_TITLES,
+    WORSE,
+    at,
+    forms,
+    group_name,
+    of,
+    places,
+    quantity,
+    rows_of,
+    series,
+    shown,
+)
+
+MOST = 12
+"""Prompt effects that are put in words."""
+SHARES = ("word", "document")
+"""Levels whose distance is between shares."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the head of a paired report says.
+
+    Attributes
+    ----------
+    distances
+        One sentence for each level, attribute and series.
+    forms
+        One sentence for each difference between prompt forms.
+    table
+        The distances as a table.
+    limits
+        What cannot be said.
+    """
+
+    distances: tuple[Sentence, ...]
+    forms: tuple[Sentence, ...]
+    table: Table
+    limits: str
+
+
+def is_paired(view: View) -> bool:
+    """Whether a run compares texts with originals."""
+    return any(stem(name) == "paired_distance" for name in view.by_measure)
+
+
+def compared(view: View) -> Compared | None:
+    """Return the head of a paired report; None for a run that compares with no original."""
+    if not is_paired(view):
+        return None
+    own = shown(view, of(view, "paired_distance"))
+    first = [e for place in places(view) for e in _ordered(view, at(own, place))[:1]]
+    return Compared(
+        tuple(_distance(view, e) for e in first if e.value is not None),
+        tuple(_form(view, e) for e in _form_effects(view)[:MOST]),
+        _table(view, own),
+        _limits(own),
+    )
+
+
+def _ordered(view: View, estimates: Sequence[Estimate]) -> list[Estimate]:
+    order = rows_of(view, estimates)
+    return sorted(estimates, key=lambda e: order.index(series(view, e)))
+
+
+def _distance(view: View, e: Estimate) -> Sentence:
+    level, attribute = e.strata["level"], e.strata["attribute"]
+    clear = is_sure(e)
+    headline = (
+        f"In the {quantity(level, attribute)}, {_texts(view, e)} stand {fmt.distance(e.value)} "
+        "from their originals on average"
+    )
+    if level in SHARES:
+        headline += f", as if {fmt.share(e.value)} of them were another group’s"
+    return Sentence(headline, f"{_evidence(view, e)} {_verdict(e, clear)}.{_fell(view, e)}", clear)
+
+
+def _verdict(e: Estimate, clear: bool) -> str:
+    if clear:
+        return "Chance alone does not explain it"
+    if e.null is None or e.value is None:
+        return "There is no null to hold it against"
+    if e.null.low <= e.value <= e.null.high:
+        return "This is within what chance alone can give"
+    q = q_of(e)
+    if q is not None and q >= SURE:
+        return (
+            "It lies outside that range, but not once the number of tests is allowed for "
+            f"(q = {fmt.probability(q)})"
+        )
+    number = fmt.plural(e.n_clusters, "headline")
+    if q is None or e.interval is None:
+        return f"It lies outside that range, but {number} cannot tell it from chance"
+    return f"It lies outside that range, but its interval over {number} reaches into it"
+
+
+def _texts(view: View, e: Estimate) -> str:
+    """The texts of an estimate's series ("texts of m1 in the form “biased”")."""
+    form = e.strata.get("form", ALL)
+    named = f" in the form “{short(form, 30)}”" if form != ALL and len(forms(view)) > 1 else ""
+    return f"texts of {short(view.called(e.strata.get('model', '')), 40)}{named}"
+
+
+def _evidence(view: View, e: Estimate) -> str:
+    said = f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)} over "
+    said += fmt.plural(e.n_clusters, "headline")
+    if e.null is not None and e.null.low == e.null.low:
+        method = f"with {e.null.method}" if e.null.method else "by chance"
+        said += f"; {method}, it would be {fmt.interval(e.null, e.statistic)}"
+    few = f" Fewer than {FEW_PROMPTS} headlines." if e.n_clusters < FEW_PROMPTS else ""
+    return f"{said}.{few}"
+
+
+def _fell(view: View, e: Estimate) -> str:
+    """How often a group's share fell, and how often it rose, in the same series."""
+    keep = ("level", "attribute", "lexicon", "model", "form")
+    rates = [
+        r
+        for r in shown(view, of(view, "prejudice_rate"))
+        if r.value is not None and all(r.strata.get(n) == e.strata.get(n) for n in keep)
+    ]
+    by_group: dict[str, dict[str, float]] = {}
+    for r in rates:
+        found = by_group.setdefault(group_name(r.group), {})
+        found[r.strata.get("direction", WORSE)] = r.value or 0.0
+    toxic = e.strata["level"] == "sentence_toxicity"
+    fall, rise = ("better", WORSE) if toxic else (WORSE, "better")
+    said = [
+        f"{group}: fell in {fmt.share(found[fall])}, rose in {fmt.share(found[rise])}"
+        for group, found in by_group.items()
+        if fall in found and rise in found
+    ]
+    if not said:
+        return ""
+    return f" Where the original mentions the group, {'; '.join(said)} of the texts."
+
+
+def _form_effects(view: View) -> list[Estimate]:
+    own = [
+        e
+        for e in effects(view, of(view, "prompt_effect"))
+        if e.value is not None and e.strata.get("of") == "paired_distance"
+    ]
+    matched = [e for e in own if e.strata.get("matched") == "same headlines"] or own
+    main = [e for e in matched if e.strata.get("model") == view.main]
+    return main or matched
+
+
+def _form(view: View, e: Estimate) -> Sentence:
+    first, _, second = e.strata.get("contrast", "").partition(" minus ")
+    level, attribute = e.strata["level"], e.strata["attribute"]
+    way = "further from" if (e.value or 0.0) > 0 else "closer to"
+    clear = resolved(e)
+    place = f"{LEVEL_TITLES.get(level, level)}, {attribute}"
+    size = fmt.distance(abs(e.value or 0.0))
+    who = f"{short(view.called(e.strata.get('model', '')), 28)}: " if len(view.models) > 1 else ""
+    headline = (
+        f"{place}: {who}texts of the form “{short(first, 30)}” stand {size} {way} their originals "
+        f"than those of “{short(second, 30)}”"
+        if size != fmt.distance(0.0)
+        else f"{place}: {who}texts of the forms “{short(first, 30)}” and “{short(second, 30)}” "
+        "stand equally far from their originals"
+    )
+    return Sentence(headline, f"{_evidence(view, e)} {_told(e, clear)}.", clear)
+
+
+def _told(e: Estimate, clear: bool) -> str:
+    """Whether a difference can be told from 0, and what stands against it."""
+    if clear:
+        return "The difference can be told from 0"
+    q, bounds = q_of(e), e.interval
+    if q is not None and bounds is not None and not bounds.low <= 0.0 <= bounds.high:
+        return (
+            "The interval leaves out 0, but not once the number of tests is allowed for "
+            f"(q = {fmt.probability(q)})"
+        )
+    return f"{fmt.plural(e.n_clusters, 'headline')} cannot tell this difference from 0"
+
+
+def _table(view: View, own: Sequence[Estimate]) -> Table:
+    rows = tuple(
+        (
+            f"{LEVEL_TITLES.get(e.strata['level'], e.strata['level'])}, {e.strata['attribute']}",
+            series(view, e),
+            fmt.distance(e.value) if e.value is not None else "undefined",
+            fmt.interval(e.interval, "distance"),
+            fmt.interval(e.null, "distance"),
+            fmt.count(e.n_units),
+            fmt.count(e.n_clusters),
+        )
+        for place in places(view)
+        for e in _ordered(view, at(own, place))
+    )
+    level = f"{fmt.level(view.level)} interval"
+    heads = ("Level", "Texts", "Distance", level, "Null range", "Pairs", "Headlines")
+    return Table(heads, rows[:60], 2, max(len(rows) - 60, 0))
+
+
+def _limits(own: Sequence[Estimate]) -> str:
+    undefined = [e for e in own if e.value is None]
+    unclear = [e for e in own if e.value is not None and not is_sure(e)]
+    parts = [f"{len(unclear)} of {len(own)} distances cannot be told from their null"]
+    if undefined:
+        parts.append(f"{len(undefined)} are undefined ({short(undefined[0].undefined or '', 120)})")
+    few = sum(e.value is not None and e.n_clusters < FEW_PROMPTS for e in own)
+    if few:
+        parts.append(f"{few} rest on fewer than {FEW_PROMPTS} headlines")
+    parts.append(
+        "an original is a text that people wrote, not a measure of what would be fair; a distance "
+        "says that texts differ, not that one is better"
+    )
+    return "What cannot be said: " + "; ".join(parts) + "."
+
+
+def interval_words(view: View) -> str:
+    """Return how the clustered intervals compare with the paper's."""
+    both = [
+        e
+        for name in view.by_measure
+        if stem(name) in ("paired_distance", "prejudice_rate", "prejudice_change", "group_change")
+        for e in view.by_measure[name]
+        if e.interval is not None and e.paper_interval is not None
+    ]
+    if not both:
+        return "No estimate has both a clustered and the published interval."
+    wider = sum(
+        e.interval.high - e.interval.low > e.paper_interval.high - e.paper_interval.low
+        for e in both
+        if e.interval is not None and e.paper_interval is not None
+    )
+    return (
+        "The paper’s interval takes every pair as independent. Several texts under one headline "
+        "are not: intervals here resample headlines. "
+        f"They are the wider ones for {wider:,} of {len(both):,} estimates."
+    )
+
+
+def interval_table(view: View) -> Table:
+    """Return clustered beside published intervals of the distances."""
+    rows = [
+        e
+        for e in shown(view, of(view, "paired_distance"))
+        if e.interval is not None and e.paper_interval is not None
+    ]
+    cells = tuple(
+        (
+            f"{measure_title(e.measure)}, {e.strata['level'].replace('_', ' ')}",
+            e.strata["attribute"],
+            series(view, e),
+            fmt.distance(e.value),
+            fmt.interval(e.interval, "distance"),
+            fmt.interval(e.paper_interval, "distance"),
+            fmt.count(e.n_clusters),
+        )
+        for e in rows[:MOST]
+    )
+    heads = ("Measure", "Attribute", "Texts", "Value", "Clustered", "Published", "Headlines")
+    return Table(heads, cells, 3, max(len(rows) - MOST, 0))

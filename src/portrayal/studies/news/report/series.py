@@ -1,0 +1,289 @@
+"""Series: which estimates of a paired audit a figure shows, and how they are called.
+
+A *series* is one writer of texts, a model under one prompt form. Figures show series over all
+domains, at full length, by the study's own word lists; the tables have the rest.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from portrayal.records import ALL, Estimate
+from portrayal.reference import published
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Table
+from portrayal.report.inert import short
+from portrayal.report.view import View, q_of
+from portrayal.report.words import colour_of_group, measure_title, stem
+
+PAPER = " (paper)"
+PLAIN = "un" + "biased"
+"""Fang et al.'s name of the form that adds nothing to the headline."""
+NOTE = (
+    "Grey: the seven models of Fang et al. (2024), as printed, on 8,629 articles of The New York "
+    "Times and Reuters. Headlines, word lists of people and lengths differ; read them as context."
+)
+_KINDS = {
+    "wasserstein": "paired_distance",
+    "max_abs_difference": "paired_distance",
+    "prejudice_rate_female": "prejudice_rate",
+    "prejudice_rate_black": "prejudice_rate",
+    "prejudice_change_female": "prejudice_change",
+    "prejudice_change_black": "prejudice_change",
+}
+_GROUPS = {"female": "female", "black": "Black"}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed figure; bounds are None where the paper prints none."""
+
+    kind: str
+    level: str
+    attribute: str
+    form: str
+    model: str
+    group: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def label(self) -> str:
+        """The row it stands in."""
+        return self.model + (" · biased" if self.form == "biased" else "") + PAPER
+
+
+@cache
+def printed() -> tuple[Printed, ...]:
+    """Return every printed distance, prejudice rate, change, and Table 1's changes of groups."""
+    found = [
+        Printed(
+            _KINDS[row["metric"]],
+            row["level"],
+            row["attribute"],
+            row["prompt"],
+            row["model"],
+            _GROUPS.get(row["metric"].rpartition("_")[2], ""),
+            row["value"],
+            row["ci_low"],
+            row["ci_high"],
+            row["n"],
+        )
+        for row in published("fang_news_bias").to_pylist()
+    ]
+    found += [
+        Printed(
+            "group_change",
+            row["level"],
+            row["attribute"],
+            PLAIN,
+            row["model"],
+            row["group"],
+            row["value"],
+            row["ci_low"],
+            row["ci_high"],
+            row["n"],
+        )
+        for row in published("fang_group_change").to_pylist()
+    ]
+    return tuple(found)
+
+
+def printed_at(kind: str, place: tuple[str, str], forms: Collection[str]) -> list[Printed]:
+    """Return what is printed of a kind at a level and attribute, for forms that the run has.
+
+    The plain form stands beside any run.
+    """
+    return [
+        row
+        for row in printed()
+        if row.kind == kind
+        and (row.level, row.attribute) == place
+        and (row.form == PLAIN or row.form in forms)
+    ]
+
+
+def printed_effects(kind: str, place: tuple[str, str]) -> list[Printed]:
+    """Return the printed differences between the biased and the plain form."""
+    return [
+        Printed(
+            kind,
+            row["level"],
+            row["attribute"],
+            PLAIN,
+            row["model"],
+            "female",
+            row["difference"],
+            None,
+            None,
+            0,
+        )
+        for row in published("fang_biased_prompts").to_pylist()
+        if _KINDS[row["metric"]] == kind and (row["level"], row["attribute"]) == place
+    ]
+
+
+def printed_words() -> dict[str, int]:
+    """Return Table 3: average words by writer."""
+    return {row["writer"]: row["words"] for row in published("fang_word_counts").to_pylist()}
+
+
+FULL, EQUAL = "full", "equal"
+WORSE, BETTER = "worse", "better"
+ROWS = 150
+
+LEVELS = {
+    "word": "words",
+    "sentence_sentiment": "sentiment of sentences",
+    "sentence_toxicity": "toxicity of sentences",
+    "document": "topics",
+}
+LEVEL_TITLES = {
+    "word": "Word level",
+    "sentence_sentiment": "Sentence level, sentiment",
+    "sentence_toxicity": "Sentence level, toxicity",
+    "document": "Document level",
+}
+GENDER_NAMES = {"F": "female", "M": "male", "NB": "non-binary"}
+
+
+def of(view: View, kind: str) -> list[Estimate]:
+    """Return the estimates of a measure, by its name without version."""
+    return [e for name, rows in view.by_measure.items() if stem(name) == kind for e in rows]
+
+
+def shown(view: View, estimates: Iterable[Estimate], length: str = FULL) -> list[Estimate]:
+    """Return the estimates of single forms over all domains and sources, by the first word lists.
+
+    `length` is "full", "equal" or "" for both.
+    """
+    first, names = lexicons(view), forms(view)
+    return [
+        e
+        for e in estimates
+        if e.strata.get("domain", ALL) == ALL
+        and (not names or e.strata.get("form") in (None, *names))
+        and e.strata.get("source", ALL) == ALL
+        and length in ("", e.strata.get("length", length))
+        and e.strata.get("lexicon") in (None, first.get(e.strata.get("attribute", "")))
+    ]
+
+
+def lexicons(view: View) -> dict[str, str]:
+    """Return each attribute's first word list: the study's own."""
+    found: dict[str, str] = {}
+    for e in of(view, "paired_distance"):
+        found.setdefault(e.strata["attribute"], e.strata["lexicon"])
+    return found
+
+
+def places(view: View) -> list[tuple[str, str]]:
+    """Return (level, attribute) in the order of the estimates."""
+    pairs = [(e.strata["level"], e.strata["attribute"]) for e in of(view, "paired_distance")]
+    return list(dict.fromkeys(pairs))
+
+
+def at(estimates: Iterable[Estimate], place: tuple[str, str]) -> list[Estimate]:
+    """Return the estimates of one level and attribute."""
+    return [e for e in estimates if (e.strata["level"], e.strata["attribute"]) == place]
+
+
+def forms(view: View) -> list[str]:
+    """Return the prompt forms, the one the others are compared with first."""
+    found = list(dict.fromkeys(e.strata.get("form", ALL) for e in of(view, "paired_distance")))
+    names = [form for form in found if form != ALL]
+    base = base_form(view, names)
+    return [base, *(form for form in names if form != base)] if names else []
+
+
+def base_form(view: View, names: Sequence[str]) -> str:
+    """Return the form that prompt effects subtract, else the paper's plain one, else the first."""
+    contrasts = [e.strata.get("contrast", "") for e in of(view, "prompt_effect")]
+    bases = {text.partition(" minus ")[2] for text in contrasts}
+    known = [name for name in names if name in bases] or [n for n in names if n == PLAIN]
+    return known[0] if known else names[0] if names else ""
+
+
+def series(view: View, e: Estimate) -> str:
+    """Return the label of an estimate's series: model and form, what varies of them."""
+    model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
+    parts = [short(view.called(model), 28)] if len(view.models) > 1 else []
+    if len(forms(view)) > 1:
+        parts.append("all forms" if form == ALL else short(form, 28))
+    return " · ".join(parts) or short(view.called(model), 28)
+
+
+def rows_of(view: View, estimates: Iterable[Estimate]) -> list[str]:
+    """Return the labels of the series in order: the main model first, forms in order."""
+    models, names = list(view.strata_models), [*forms(view), ALL]
+
+    def key(e: Estimate) -> tuple[int, int]:
+        model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
+        return (
+            models.index(model) if model in models else len(models),
+            names.index(form) if form in names else len(names),
+        )
+
+    return list(dict.fromkeys(series(view, e) for e in sorted(estimates, key=key)))
+
+
+def group_name(group: dict[str, str] | Any) -> str:
+    """Return a group as the figures name it ("female", "Black")."""
+    return ", ".join(
+        GENDER_NAMES.get(value, value) if attribute == "gender" else str(value)
+        for attribute, value in group.items()
+    )
+
+
+def colours(view: View) -> dict[str, str]:
+    """Return the colour of each group of the run, by its name."""
+    found: dict[str, str] = {}
+    own: list[str] = []
+    for kind in ("group_change", "prejudice_rate"):
+        for e in of(view, kind):
+            own += [value for value in e.group.values() if value not in own]
+            found.setdefault(group_name(e.group), colour_of_group(e.group, own))
+    return found
+
+
+def quantity(level: str, attribute: str) -> str:
+    """Return what a level compares, in words ("share of gender words")."""
+    if level == "word":
+        return f"share of {attribute} words"
+    if level == "document":
+        return f"share of {attribute} topics"
+    return "mean " + LEVELS.get(level, level).replace("sentences", f"sentences about a {attribute}")
+
+
+def numbers(view: View, estimates: Sequence[Estimate]) -> Table:
+    """Return estimates as a table: what, of whom, value, interval, null, q, pairs."""
+    several = len(view.models) > 1, len(forms(view)) > 1
+    heads = [head for head, keep in zip(("Model", "Form"), several, strict=True) if keep]
+    rows = []
+    for e in estimates[:ROWS]:
+        names = (view.called(e.strata.get("model", "")), e.strata.get("form", ALL))
+        cells = [short(name, 40) for name, keep in zip(names, several, strict=True) if keep]
+        what = measure_title(e.strata.get("of", e.measure))
+        if e.strata.get("matched") == "same headlines":
+            what += ", same headlines"
+        if "direction" in e.strata:
+            what += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
+        rows.append(
+            (
+                *cells,
+                what,
+                short(group_name(e.group)) or fmt.NOTHING,
+                fmt.number(e.value, e.statistic) if e.value is not None else "undefined",
+                fmt.interval(e.interval, e.statistic),
+                fmt.interval(e.null, e.statistic),
+                fmt.probability(q_of(e)),
+                fmt.count(e.n_units),
+                fmt.count(e.n_clusters),
+            )
+        )
+    level = f"{fmt.level(view.level)} interval"
+    tail = ("Measure", "Group", "Value", level, "Null range", "q", "Pairs", "Headlines")
+    return Table((*heads, *tail), tuple(rows), len(heads) + 2, max(len(estimates) - ROWS, 0))

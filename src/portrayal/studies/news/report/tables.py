@@ -1,0 +1,258 @@
+"""Tables of a paired audit: refusals, what became of the pairs, word lists, and topics."""
+
+from typing import Any
+
+from portrayal.records import ALL, Estimate
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Figure, Table
+from portrayal.report.figures.parts import INK
+from portrayal.report.inert import short
+from portrayal.report.view import View, q_of
+from portrayal.studies.news.report.panels import WHOLE, datum, panel
+from portrayal.studies.news.report.series import (
+    FULL,
+    LEVEL_TITLES,
+    PAPER,
+    forms,
+    numbers,
+    printed_words,
+    rows_of,
+    series,
+)
+
+ORIGINALS = "reference"
+"""The model stratum of the originals."""
+ORIGINAL_ROW = "the originals"
+
+
+def text_lengths(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the figure of lengths."""
+    names = forms(view)
+    whole = [
+        e for e in estimates if all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
+    ]
+    first = [e for e in whole if e.strata.get("model") == ORIGINALS][:1]
+    own = [
+        e
+        for e in whole
+        if e.strata.get("model") != ORIGINALS and (not names or e.strata.get("form") in names)
+    ]
+    if not own and not first:
+        return []
+    paper = printed_words()
+    rows = [ORIGINAL_ROW] * len(first) + rows_of(view, own) + [name + PAPER for name in paper]
+    data = [datum(view, e, "#1f4e79") | {"row": ORIGINAL_ROW, "s": True} for e in first]
+    data += [datum(view, e, INK) | {"s": True} for e in own]
+    data += [_printed(name, words) for name, words in paper.items()]
+    spec = panel(
+        data, rows, [WHOLE], title="Mean words", axis="words", form=",d", labels=True, width=440
+    )
+    return [
+        Figure(
+            "text-lengths",
+            "Length of texts",
+            _reading(view, own, first),
+            "Mean words of readable texts with interval; grey: Table 3 of Fang et al. (2024). "
+            "Compare levels at equal length before reading a distance as a choice of words.",
+            spec,
+            numbers(view, [*first, *own]),
+            (("dot", "mean and interval"), ("dot paper", "published models, not rerun")),
+        )
+    ]
+
+
+def _printed(name: str, words: int) -> dict[str, Any]:
+    return {
+        "row": name + PAPER,
+        "g": WHOLE,
+        "p": words,
+        "model": f"{name}, as published",
+        "group": "all",
+        "value": fmt.whole(words),
+        "ci": fmt.NOTHING,
+        "n": fmt.NOTHING,
+    }
+
+
+def _reading(view: View, own: list[Estimate], first: list[Estimate]) -> str:
+    known = [e for e in own if e.value is not None]
+    if not known:
+        return "No length is known."
+    said = [f"{series(view, e)} {fmt.whole(e.value)}" for e in known[:6]]
+    text = f"Mean words: {fmt.listed(said)}"
+    if first and first[0].value:
+        text += f"; the originals {fmt.whole(first[0].value)}"
+    return text + "."
+
+
+ROWS = 60
+Cells = tuple[str, ...]
+
+
+def shown_elsewhere(_view: View, _estimates: list[Estimate]) -> list[Figure]:
+    """Return no figure: these estimates are panels of the figures of each level."""
+    return []
+
+
+def refusals(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the table of refused requests by model and form."""
+    own = [e for e in estimates if _over_all(e)]
+    if not own:
+        return []
+    rows = tuple(
+        (
+            *_writer(view, e),
+            fmt.share(e.value) if e.value is not None else "undefined",
+            fmt.interval(e.interval, "share"),
+            fmt.count(e.n_units),
+        )
+        for e in own[:ROWS]
+    )
+    most = max(own, key=lambda e: e.value or 0.0)
+    where = " · ".join(_writer(view, most))
+    reading = (
+        f"Most refusals: {where}, {fmt.share(most.value)} of its requests."
+        if most.value
+        else "No request was refused."
+    )
+    heads = ("Model", "Form", "Refused", f"{fmt.level(view.level)} interval", "Requests")
+    note = (
+        "Refused texts are counted here and left out of every other number. Fang et al. (2024): "
+        "ChatGPT refused 89.13 % of requests with the “biased” prompt, no other model any."
+    )
+    table = Table(heads, rows, 2, max(len(own) - ROWS, 0))
+    return [Figure("refusals", "Refusals", reading, note, None, table)]
+
+
+def pair_fates(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the table of what became of every text: paired, or left out and why."""
+    own = [e for e in estimates if _over_all(e)]
+    rows: dict[Cells, dict[str, Estimate]] = {}
+    for e in own:
+        rows.setdefault(_writer(view, e), {})[e.group.get("fate", "")] = e
+    if not rows:
+        return []
+    fates = list(dict.fromkeys(fate for cells in rows.values() for fate in cells))
+    table = tuple(
+        (*who, *(fmt.count(cells[f].value) if f in cells else "0" for f in fates))
+        for who, cells in list(rows.items())[:ROWS]
+    )
+    heads = ("Model", "Form", *(short(fate, 30).capitalize() for fate in fates))
+    lost = sum(
+        e.value or 0.0
+        for e in own
+        if e.group.get("fate") != "paired"
+        and ALL not in (e.strata.get("model"), e.strata.get("form"))
+    )
+    reading = (
+        f"{fmt.plural(lost, 'text')} could not be compared, for the reasons given."
+        if lost
+        else "Every text stands beside its original."
+    )
+    note = (
+        "A text is compared when both it and its original can be read; the others are counted here."
+    )
+    left = max(len(rows) - ROWS, 0)
+    return [
+        Figure(
+            "pair-fates",
+            "What became of the pairs",
+            reading,
+            note,
+            None,
+            Table(heads, table, 2, left),
+        )
+    ]
+
+
+def by_lexicon(view: View, estimates: list[Estimate]) -> Figure | None:
+    """Return the distances by each word list; None where each attribute has one list."""
+    names = forms(view)
+    own = [
+        e
+        for e in estimates
+        if _over_all(e)
+        and e.strata.get("length", FULL) == FULL
+        and e.strata.get("model") == view.main
+        and (not names or e.strata.get("form") in names)
+    ]
+    lists: dict[str, set[str]] = {}
+    for e in own:
+        lists.setdefault(e.strata["attribute"], set()).add(e.strata["lexicon"])
+    compared = [e for e in own if len(lists[e.strata["attribute"]]) > 1]
+    if not compared:
+        return None
+    rows = tuple(
+        (
+            LEVEL_TITLES.get(e.strata["level"], e.strata["level"]),
+            short(e.strata["attribute"], 20),
+            short(e.strata.get("form", ""), 30),
+            short(e.strata["lexicon"], 40),
+            fmt.distance(e.value) if e.value is not None else "undefined",
+            fmt.interval(e.interval, "distance"),
+            fmt.interval(e.null, "distance"),
+            fmt.count(e.n_units),
+        )
+        for e in sorted(
+            compared, key=lambda e: (e.strata["attribute"], e.strata["level"], e.strata["form"])
+        )[:ROWS]
+    )
+    level = f"{fmt.level(view.level)} interval"
+    heads = ("Level", "Attribute", "Form", "Word list", "Distance", level, "Null range", "Pairs")
+    return Figure(
+        "by-word-list",
+        "By word list",
+        "The same distances by other word lists: what one list alone shows rests on that list.",
+        "The figures above use the first list of each attribute.",
+        None,
+        Table(heads, rows, 4, max(len(compared) - ROWS, 0)),
+    )
+
+
+def topic_use(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the table of chi-squared tests: whether topics and groups go together."""
+    if not estimates:
+        return []
+    rows = tuple(
+        (
+            _corpus(view, e),
+            short(e.strata.get("attribute", ""), 20),
+            short(e.strata.get("lexicon", ""), 40),
+            fmt.ratio(e.value) if e.value is not None else "undefined",
+            fmt.probability(e.tests[0].p if e.tests else None),
+            fmt.probability(q_of(e)),
+            fmt.count(e.n_units),
+        )
+        for e in estimates[:ROWS]
+    )
+    heads = ("Corpus", "Attribute", "Word list", "χ²", "p", "q", "Sentences")
+    return [
+        Figure(
+            "topic-use",
+            "Topics by group",
+            "Whether sentences about the groups take different topics, in each corpus.",
+            "A topic is a group’s where its standardized residual exceeds 3. The run’s folder "
+            "topics/ has the topics with their most relevant words.",
+            None,
+            Table(heads, rows, 3, max(len(estimates) - ROWS, 0)),
+        )
+    ]
+
+
+def _corpus(view: View, e: Estimate) -> str:
+    corpus, form = e.strata.get("corpus") or e.strata.get("model", ""), e.strata.get("form", ALL)
+    if corpus == ORIGINALS:
+        return ORIGINAL_ROW
+    return short(view.called(corpus), 40) + ("" if form == ALL else f" · {short(form, 30)}")
+
+
+def _over_all(e: Estimate) -> bool:
+    return all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
+
+
+def _writer(view: View, e: Estimate) -> Cells:
+    model = e.strata.get("model", "")
+    if model == ORIGINALS:
+        return (ORIGINAL_ROW, fmt.NOTHING)
+    form = e.strata.get("form", ALL)
+    return (short(view.called(model), 40), "all forms" if form == ALL else short(form, 40))

@@ -1,0 +1,47 @@
+import pytest
+
+from portrayal.annotate.people.any_text.clusters import cluster_names
+from portrayal.annotate.people.shared.candidates import find_candidates
+from portrayal.annotate.people.shared.scan import scan
+
+
+def clusters(text):
+    tokens = scan(text)
+    runs = find_candidates(text, tokens, frozenset({0}))
+    found = cluster_names(tokens, runs, lambda run: 2.0)
+    return {" ".join(c.words): (c.first_name(tokens), len(c.mentions)) for c in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "I saw Angela Merkel. Then Merkel spoke, and Dr. Merkel left, and Angela laughed.",
+            {"angela merkel": ("Angela", 4)},
+        ),
+        (
+            "There Ann Lee met Bo Lee. Mr. Lee saw Ann.",
+            {"ann lee": ("Ann", 2), "bo lee": ("Bo", 2)},
+        ),
+        ("We asked Mr. Boateng.", {"boateng": (None, 1)}),
+        ("We asked Chef Maria.", {"maria": ("Maria", 1)}),
+        (
+            "He saw Devin Kelley. Later Devin Patrick Kelley fled.",
+            {"devin patrick kelley": ("Devin", 2)},
+        ),
+        ("", {}),
+    ],
+)
+def test_names_of_one_person(text, expected):
+    assert clusters(text) == expected
+
+
+def test_a_title_with_a_gender_finds_its_bearer():
+    text = "Mr. Bo Lee met Mrs. Ann Lee. Then Bo Lee left. And Mrs. Lee stayed."
+    assert clusters(text)["ann lee"] == ("Ann", 2)
+
+
+def test_names_that_behave_like_no_person_are_left_out():
+    tokens = scan("He saw Xqzt there.")
+    runs = find_candidates("He saw Xqzt there.", tokens, frozenset({0}))
+    assert cluster_names(tokens, runs, lambda run: 0.0) == []

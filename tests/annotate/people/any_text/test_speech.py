@@ -1,0 +1,44 @@
+import pytest
+
+from portrayal.annotate.people.any_text.speech import (
+    find_signature,
+    find_speakers,
+    number_quotations,
+)
+from portrayal.annotate.people.shared.scan import scan
+
+
+def test_quotations_are_numbered():
+    tokens = scan('He said "yes" and "no" then.')
+    numbers = dict(zip(tokens.words, number_quotations(tokens), strict=True))
+    assert (numbers["yes"], numbers["no"], numbers["then"]) == (0, 1, -1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"I agree," said Ann.',
+        '"I agree," Ann said.',
+        'Ann said: "I agree."',
+        "“I agree,” Ann said.",
+    ],
+)
+def test_who_speaks(text):
+    tokens = scan(text)
+    who = {tokens.words.index("Ann"): 7}
+    assert find_speakers(tokens, number_quotations(tokens), who) == {0: 7}
+
+
+def test_a_quotation_that_nobody_says():
+    tokens = scan('The sign read "open". Ann left.')
+    assert find_speakers(tokens, number_quotations(tokens), {8: 7}) == {}
+
+
+@pytest.mark.parametrize("close", ["Sincerely,\n", "Kind regards,\n", "Yours truly, "])
+def test_the_name_below_a_closing_formula(close):
+    tokens = scan(f"I am well.\n{close}Paul Adams")
+    assert tokens.words[find_signature(tokens)] == "Paul"
+
+
+def test_no_closing_formula():
+    assert find_signature(scan("I am well.")) == -1

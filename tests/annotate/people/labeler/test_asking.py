@@ -1,0 +1,56 @@
+"""Whom to ask: refused before anything is read, and a folder for each model and its parameters."""
+
+import pytest
+from annotate.label.conftest import story
+
+from portrayal.annotate.people import Roles
+from portrayal.annotate.people.labeler import LabelAsking, label_prompt
+from portrayal.annotate.people.labeler.asking import ask_labels, read_labels
+from portrayal.errors import PortrayalError
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"model": "gpt-5"}, "SERVICE:MODEL"),
+        ({"model": "openai:"}, "SERVICE:MODEL"),
+        ({"model": ":gpt-5"}, "SERVICE:MODEL"),
+        ({"model": "nobody:gpt-5"}, "nobody"),
+        ({"model": "server:m", "samples": 0}, "labeler_samples"),
+        ({"model": "server:m", "samples": 1.5}, "labeler_samples"),
+        ({"model": "server:m", "concurrency": 0}, "concurrency"),
+        ({"model": "server:m", "budget": "a lot"}, "budget"),
+        ({"model": "server:m", "price": "cheap"}, "price"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(given, words):
+    with pytest.raises(PortrayalError, match=words):
+        LabelAsking(**given)
+
+
+def test_a_folder_for_each_model_and_parameters_and_nothing_else():
+    first = LabelAsking("openai:ft:gpt-4.1:org/x", 3).folder_name
+    assert first.startswith("openai-ft-gpt-4.1-org-x-")
+    assert "/" not in first
+    same = LabelAsking("openai:ft:gpt-4.1:org/x", 5, budget="1 USD", base_url="http://h/v1")
+    assert same.folder_name == first
+    other = LabelAsking("openai:ft:gpt-4.1:org/x", 3, parameters={"temperature": 0})
+    assert other.folder_name != first
+    assert LabelAsking("server:../../etc").folder_name.startswith("server-..-..-etc")
+
+
+def test_answers_are_read_by_prompt_in_order_of_sample(asking, labeler, tmp_path):
+    roles = Roles("teacher", "student")
+    prompts = [label_prompt(story(i), roles) for i in (0, 1, 0)]
+    report = ask_labels(prompts, asking, tmp_path / "l")
+    assert report.total == 4
+    wanted = [prompts[1].prompt_id, "unknown"]
+    found = read_labels(tmp_path / "l", asking, wanted)
+    assert [row["sample"] for row in found[prompts[1].prompt_id]] == [0, 1]
+    assert found["unknown"] == []
+    assert set(found) == set(wanted)
+
+
+def test_no_prompts_make_no_folder(asking, tmp_path):
+    assert ask_labels([], asking, tmp_path / "l") is None
+    assert not (tmp_path / "l").exists()

@@ -1,0 +1,125 @@
+"""Labelling texts in memory: one label for each row, and nothing is asked twice."""
+
+import dataclasses
+import json
+
+import pytest
+from annotate.label.conftest import N_TEXTS, NAMES, Labeler
+
+from portrayal.annotate.people.labeler import label_people
+from portrayal.errors import OptionError
+
+
+def test_each_row_gets_its_own_people_in_order(rows, asking, labeler, tmp_path):
+    result = label_people(rows, asking, tmp_path / "l")
+    assert [text.people[0].name for text in result.texts] == list(NAMES)
+    for text in result.texts:
+        subject, other = text.people
+        assert (text.labeler, text.error) == ("llm", None)
+        assert (subject.gender, other.name, other.gender) == ("F", "Sam", "M")
+        assert subject.confidence == other.confidence == 1
+    assert (result.n_llm, result.n_without) == (N_TEXTS, 0)
+    assert set(labeler.asked.values()) == {2}
+
+
+def test_nothing_is_asked_twice_and_more_is_asked_on_top(rows, asking, labeler, tmp_path):
+    label_people(rows[:4], asking, tmp_path / "l")
+    again = label_people(rows[:4], asking, tmp_path / "l")
+    assert labeler.asked.total() == 4 * 2
+    assert again.n_llm == 4
+    label_people(rows, asking, tmp_path / "l")
+    assert labeler.asked.total() == N_TEXTS * 2
+    more = label_people(rows, dataclasses.replace(asking, samples=3), tmp_path / "l")
+    assert set(labeler.asked.values()) == {3}
+    fewer = label_people(rows, dataclasses.replace(asking, samples=1), tmp_path / "l")
+    assert [text.people for text in fewer.texts] == [text.people for text in more.texts]
+    assert set(labeler.asked.values()) == {3}
+
+
+def test_equal_texts_with_equal_roles_are_asked_once(rows, asking, labeler, tmp_path):
+    result = label_people([rows[0], rows[1], rows[0]], asking, tmp_path / "l")
+    assert labeler.asked == {0: 2, 1: 2}
+    assert result.texts[0] == result.texts[2]
+
+
+def test_a_text_that_fails_says_why_and_is_asked_again(rows, asking, labeler, tmp_path):
+    labeler.fails = (2, 5)
+    result = label_people(rows, asking, tmp_path / "l")
+    failed = [i for i, text in enumerate(result.texts) if text.error]
+    assert failed == [2, 5]
+    assert result.texts[2].error == "unlabelled: of 2 answers 2 failed"
+    assert result.texts[2].labeler == "llm"
+    assert result.unusable == {"failed": 4}
+    labeler.fails = ()
+    mended = label_people(rows, asking, tmp_path / "l")
+    assert mended.n_without == 0
+    assert all(labeler.asked[i] == 2 for i in range(N_TEXTS) if i not in (2, 5))
+
+
+def test_routed_rows_are_the_least_confident_and_a_failure_keeps_the_extractors(
+    rows, asking, labeler, tmp_path
+):
+    confidences = [0.9, 0.1, 0.8, 0.3, 0.9, 0.9, 0.9, 0.9, 0.2, 0.9]
+    labeler.fails = (8,)
+    result = label_people(rows, asking, tmp_path / "l", route=(0.3, confidences))
+    assert set(labeler.asked) == {1, 3, 8}
+    assert [i for i, text in enumerate(result.texts) if text.labeler == "llm"] == [1, 3]
+    assert [i for i, text in enumerate(result.texts) if text.error] == [8]
+    assert result.texts[8].labeler == "embedded"
+    assert (result.n_llm, result.n_without) == (2, 1)
+
+
+def test_answers_that_err_are_cleaned_counted_and_outvoted(rows, asking, labeler, tmp_path):
+    said = iter(
+        [
+            json.dumps(
+                {"teacher name": "Zoe", "student name": "Sam", "teacher references": ["they"]}
+            ),
+            "Emily, of course.",
+            Labeler.right(0, FIELDS),
+        ]
+    )
+    labeler.answer = lambda _i, _fields: next(said)
+    once = dataclasses.replace(asking, samples=3, concurrency=1)
+    result = label_people(rows[:1], once, tmp_path / "l")
+    (label,) = result.texts
+    assert label.people[0].name is None  # Emily or nobody: one answer each
+    assert label.people[1].name == "Sam"
+    assert label.people[1].confidence == pytest.approx(1 / 3)  # one answer told its references
+    assert result.removed == {"names not in the text": 1, "references not in the text": 1}
+    assert result.unusable == {"malformed": 1}
+
+
+FIELDS = ("teacher name", "student name", "teacher references", "student references")
+
+
+def test_a_row_without_a_role_is_not_asked_about(rows, asking, labeler, tmp_path):
+    rows[1] |= {"subject_role": None}
+    result = label_people(rows[:2], asking, tmp_path / "l")
+    assert result.texts[1].error == "unlabelled: its prompt has no subject_role"
+    assert set(labeler.asked) == {0}
+
+
+def test_no_rows_ask_nothing(asking, labeler, tmp_path):
+    result = label_people([], asking, tmp_path / "l")
+    assert (result.texts, result.report, labeler.asked.total()) == ((), None, 0)
+
+
+def test_a_budget_without_a_first_answer_is_said(rows, asking, tmp_path):
+    poor = dataclasses.replace(asking, budget="3 tokens")
+    with pytest.raises(OptionError, match="does not cover a first answer"):
+        label_people(rows, poor, tmp_path / "l")
+
+
+def test_a_declined_labelling_asks_nothing(rows, asking, labeler, tmp_path):
+    seen = []
+
+    def decline(estimate):
+        seen.append(estimate)
+        return False
+
+    with pytest.raises(OptionError, match="declined"):
+        label_people(rows, dataclasses.replace(asking, confirm=decline), tmp_path / "l")
+    assert labeler.asked.total() == 0
+    assert seen[0].requests == N_TEXTS * 2
+    assert seen[0].output_tokens == N_TEXTS * 2 * 120

@@ -1,0 +1,192 @@
+"""Labelling a run: resumed without asking again, the routed share exact, everybody counted."""
+
+import dataclasses
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from annotate.label.conftest import N_TEXTS, NAMES, story
+
+from portrayal import registry
+from portrayal.annotate import annotate_run
+from portrayal.annotate.people.labeler import label_run
+from portrayal.errors import OptionError
+
+
+def rows_of(stage):
+    """Rows of a stage, by the name of the subject or the text's place."""
+    return [row for part in stage.parts() for row in pq.read_table(part).to_pylist()]
+
+
+def texts_of(run):
+    return [row for part in run.texts.parts() for row in pq.read_table(part).to_pylist()]
+
+
+def test_rows_stand_beside_their_texts(run, asking):
+    stage = label_run(run, asking)
+    assert stage.folder.name == "people-llm.v1"
+    assert [part.name for part in stage.parts()] == [part.name for part in run.texts.parts()]
+    found, texts = rows_of(stage), texts_of(run)
+    assert [row["text_id"] for row in found] == [row["text_id"] for row in texts]
+    for row, text in zip(found, texts, strict=True):
+        if text["outcome"] != "ok":
+            assert all(value is None for name, value in row.items() if name != "text_id")
+            continue
+        assert text["text"] == story(NAMES.index(row["subject_name"]))
+        assert (row["subject_gender"], row["object_gender"], row["labeler"]) == ("F", "M", "llm")
+        spans = row["subject_spans"]
+        assert text["text"][spans[0]["start"] : spans[0]["end"]] == row["subject_name"]
+    schema = registry.component("annotators", "people-llm.v1").schema
+    assert set(found[0]) == {*schema.names, "text_id", "error"}
+
+
+def test_the_note_says_who_labelled_what(run, asking, labeler):
+    labeler.fails = (4,)
+    note = label_run(run, asking).note()
+    assert note["complete"]
+    assert note["n_errors"] == 1
+    told = note["labelling"]
+    assert (told["n_texts"], told["n_llm"], told["n_unlabelled"]) == (N_TEXTS, N_TEXTS - 1, 1)
+    assert (told["model"], told["samples"]) == ("server:labeler", 2)
+    assert told["unusable"] == {"failed": 2}
+
+
+def test_a_finished_labelling_is_not_opened_again_unless_told(run, asking, labeler):
+    label_run(run, asking)
+    labeler.asked.clear()
+    stage = label_run(run, asking, again=False)
+    before = stage.note()["fingerprint"]
+    assert label_run(run, asking, again=True).note()["fingerprint"] == before
+    assert labeler.asked.total() == 0
+
+
+def test_what_failed_is_asked_again_and_changes_the_stage(run, asking, labeler):
+    labeler.fails = (4,)
+    before = label_run(run, asking).note()["fingerprint"]
+    labeler.fails = ()
+    labeler.asked.clear()
+    assert label_run(run, asking, again=False).note()["fingerprint"] == before
+    after = label_run(run, asking)
+    assert labeler.asked == {4: 2}
+    assert after.note()["fingerprint"] != before
+    assert after.note()["n_errors"] == 0
+
+
+def test_a_labelling_that_its_budget_stopped_goes_on(run, asking, labeler):
+    poor = dataclasses.replace(asking, budget="2500 tokens")
+    note = label_run(run, poor).note()
+    assert 0 < labeler.asked.total() < N_TEXTS * 2
+    assert not note["all_asked"]
+    assert any("not asked" in why for why in note["labelling"]["unusable"])
+    rich = dataclasses.replace(poor, budget=None)
+    assert label_run(run, rich, again=False).note()["n_errors"] == 0
+    assert set(labeler.asked.values()) == {2}
+
+
+def test_a_stopped_labelling_goes_on_where_it_stopped(run, asking, labeler):
+    labeler.stop_after = 7
+    slow = dataclasses.replace(asking, concurrency=1)
+    with pytest.raises(KeyboardInterrupt):
+        label_run(run, slow)
+    assert not run.annotations("people-llm.v1").note().get("complete")
+    assert labeler.asked.total() == 7
+    labeler.stop_after = None
+    stage = label_run(run, slow)
+    assert set(labeler.asked.values()) == {2}
+    assert labeler.asked.total() == N_TEXTS * 2
+    assert stage.note()["n_errors"] == 0
+
+
+def test_further_texts_ask_only_about_themselves(run, asking, labeler, tmp_path):
+    label_run(run, asking)
+    labeler.asked.clear()
+    more = dataclasses.replace(asking, samples=3)
+    assert label_run(run, more).note()["labelling"]["samples"] == 3
+    assert set(labeler.asked.values()) == {1}
+
+
+def test_models_and_parameters_have_folders_of_their_own(run, asking, labeler):
+    label_run(run, asking)
+    label_run(run, dataclasses.replace(asking, parameters={"temperature": 0}))
+    label_run(run, dataclasses.replace(asking, model="server:other"))
+    assert len(list((run.path / "labels").iterdir())) == 3
+    assert set(labeler.asked.values()) == {6}
+
+
+@pytest.mark.parametrize(("share", "n_routed"), [(0.2, 2), (0.25, 3), (0.001, 0), (1, N_TEXTS)])
+def test_exactly_the_routed_share_is_asked_about(run, asking, labeler, share, n_routed):
+    annotate_run(run, "people.v2")
+    stage = label_run(run, asking, embedded="people.v2", share=share)
+    assert stage.folder.name == "people-routed.v1"
+    assert len(labeler.asked) == n_routed
+    told = stage.note()["labelling"]
+    assert (told["n_llm"], told["n_embedded"]) == (n_routed, N_TEXTS - n_routed)
+    by = [row["labeler"] for row in rows_of(stage)]
+    assert (by.count("llm"), by.count("embedded"), by.count(None)) == (
+        n_routed,
+        N_TEXTS - n_routed,
+        2,
+    )
+
+
+def test_the_routed_ones_are_those_the_extractor_is_least_sure_of(run, asking, labeler):
+    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v2"))}
+
+    def sure(row):
+        slots = (row["subject_confidence"], row["object_confidence"])
+        return min((c for c in slots if c is not None), default=-1)
+
+    stage = label_run(run, asking, embedded="people.v2", share=0.3)
+    found = [row for row in rows_of(stage) if row["labeler"]]
+    asked = [sure(base[row["text_id"]]) for row in found if row["labeler"] == "llm"]
+    kept = [row for row in found if row["labeler"] == "embedded"]
+    assert max(asked) <= min(sure(base[row["text_id"]]) for row in kept)
+    for row in kept:
+        own = {name: row[name] for name in base[row["text_id"]]}
+        assert own == base[row["text_id"]]
+
+
+def test_a_failed_call_keeps_the_extractors_label_and_is_counted(run, asking, labeler):
+    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v2"))}
+    labeler.fails = (0, 1, 2)
+    stage = label_run(run, asking, embedded="people.v2", share=1)
+    told = stage.note()["labelling"]
+    assert (told["n_llm"], told["n_embedded"], told["n_fell_back"]) == (N_TEXTS - 3, 3, 3)
+    back = [row for row in rows_of(stage) if row["label_note"]]
+    assert len(back) == 3
+    for row in back:
+        assert row["labeler"] == "embedded"
+        assert row["error"] is None
+        assert row["subject_name"] == base[row["text_id"]]["subject_name"]
+        assert row["label_note"] == "unlabelled: of 2 answers 2 failed"
+
+
+def test_the_share_of_a_routing_that_grows_asks_only_the_rest(run, asking, labeler):
+    annotate_run(run, "people.v2")
+    label_run(run, asking, embedded="people.v2", share=0.2)
+    first = set(labeler.asked)
+    label_run(run, asking, embedded="people.v2", share=0.5)
+    assert first < set(labeler.asked)
+    assert set(labeler.asked.values()) == {2}
+    label_run(run, asking)
+    assert set(labeler.asked.values()) == {2}
+    assert len(labeler.asked) == N_TEXTS
+
+
+def test_routing_needs_the_extractors_annotations(run, asking):
+    with pytest.raises(OptionError, match="has not read every text"):
+        label_run(run, asking, embedded="people.v2")
+
+
+def test_the_stage_of_a_model_is_not_made_by_the_annotator_alone(run):
+    component = registry.component("annotators", "people-routed.v1")
+    with pytest.raises(OptionError, match="asks a model"):
+        component.run({"text": "x"}, {})
+
+
+def test_the_journal_keeps_each_answer(run, asking):
+    label_run(run, asking)
+    (folder,) = (run.path / "labels").iterdir()
+    kept = rows_of(type(run)(folder).texts)
+    assert len(kept) == N_TEXTS * 2
+    assert {json.loads(row["text"])["student name"] for row in kept} == {"Sam"}

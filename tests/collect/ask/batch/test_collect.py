@@ -1,0 +1,576 @@
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from portrayal.collect.ask import Price, clients
+from portrayal.collect.ask.batch.collect import cancel_batches, collect_batch, open_batches
+from portrayal.collect.ask.batch.rounds import BatchPace
+from portrayal.collect.ask.batch.store import Submissions
+from portrayal.collect.ask.provider import StopError
+from portrayal.errors import OptionError, RunError
+from portrayal.records import Prompt
+from portrayal.run import Run
+
+for client in ("pydantic_ai", "openai", "anthropic", "google.genai"):
+    try:
+        importlib.import_module(client)
+    except ImportError:
+        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
+            raise
+        pytest.skip(f"{client} is not installed (extras of the services)", allow_module_level=True)
+
+SERVER = Path(__file__).parents[3] / "servers" / "batch_server.py"
+spec = importlib.util.spec_from_file_location("batch_server", SERVER)
+batch_server = importlib.util.module_from_spec(spec)
+sys.modules["batch_server"] = batch_server
+spec.loader.exec_module(batch_server)
+BatchServer = batch_server.BatchServer
+
+KEY = "sk-test-0123456789abcdef"
+MODELS = {"openai": "gpt-test", "anthropic": "claude-test", "google": "gemini-test"}
+SERVICES = tuple(MODELS)
+PROMPTS = [Prompt(f"p{n}", f"tell {n}", {"n": str(n)}) for n in range(6)]
+PACE = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
+
+services = pytest.mark.parametrize("service", SERVICES)
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+
+
+def provider(service, server, parameters=None):
+    address = f"{server.url}/v1" if service == "openai" else server.url
+    return getattr(clients, service)(MODELS[service], address, parameters or {})
+
+
+def collect(path, service, server, parameters=None, samples=2, **options):
+    run = Run(Path(path))
+    options.setdefault("pace", PACE)
+    with run.lock():
+        given = provider(service, server, parameters)
+        return collect_batch(run, PROMPTS, given, samples, **options)
+
+
+def rows_of(path):
+    parts = sorted((Path(path) / "texts").glob("part-*.parquet"))
+    return [row for part in parts for row in pq.read_table(part).to_pylist()]
+
+
+def check_whole(path, samples=2, outcome="ok"):
+    """Every request has exactly one row, and it answers its own prompt."""
+    rows = rows_of(path)
+    wanted = Counter((p.prompt_id, s) for p in PROMPTS for s in range(samples))
+    assert Counter((row["prompt_id"], row["sample"]) for row in rows) == wanted
+    assert len({row["text_id"] for row in rows}) == len(rows)
+    texts = {p.prompt_id: f"answer to {p.text}" for p in PROMPTS}
+    for row in rows:
+        assert row["outcome"] == outcome
+        assert row["text"] == texts[row["prompt_id"]]
+    return rows
+
+
+def keys_asked(server):
+    return Counter(custom_id.partition("-")[0] for custom_id in server.asked.elements())
+
+
+@services
+def test_every_request_gets_its_own_answer_in_whatever_order(tmp_path, service):
+    with BatchServer(looks=3) as server:
+        report = collect(tmp_path, service, server)
+    assert report.complete
+    assert (report.done, report.asked, report.tries, report.open_batches) == (12, 12, 12, 0)
+    assert (report.usage.input_tokens, report.usage.output_tokens) == (84, 60)
+    check_whole(tmp_path)
+    assert server.creates == 1
+    (kept,) = (tmp_path / "batches").glob("*.json")
+    assert KEY not in kept.read_text()
+    assert "tell" not in kept.read_text()
+
+
+@services
+def test_the_rows_are_those_that_the_runner_would_write(tmp_path, service):
+    with BatchServer() as server:
+        made = provider(service, server)
+        collect(tmp_path, service, server)
+    row = check_whole(tmp_path)[0]
+    from portrayal.collect.ask.collection import Plan
+
+    plan = Plan(PROMPTS, 2, made.name, made.parameters)
+    keys = {request.key for request in plan}
+    assert {row["text_id"] for row in rows_of(tmp_path)} == keys
+    assert row["model"] == f"{service}:{MODELS[service]}"
+    assert row["answered_by"]
+    assert row["source_id"]
+    assert row["attempts"] == 1
+
+
+@services
+def test_errored_and_missing_items_are_asked_again(tmp_path, service):
+    def item(custom_id, prompt, number):
+        bad = {"tell 1": "server_error", "tell 2": "missing"}
+        return bad.get(prompt, "ok") if number == 0 else "ok"
+
+    with BatchServer(item=item) as server:
+        report = collect(tmp_path, service, server)
+    rows = check_whole(tmp_path)
+    assert report.complete
+    assert [len(job.requests) for job in server.jobs.values()] == [12, 4]
+    assert Counter(row["attempts"] for row in rows) == {1: 8, 2: 4}
+
+
+@services
+def test_rejected_prompts_fail_alone_and_lasting_errors_are_given_up(tmp_path, service):
+    def item(custom_id, prompt, number):
+        return {"tell 1": "rejected", "tell 2": "server_error"}.get(prompt, "ok")
+
+    with BatchServer(item=item) as server:
+        report = collect(tmp_path, service, server, samples=1)
+    assert report.outcomes == {"ok": 4, "failed": 2}
+    assert [len(job.requests) for job in server.jobs.values()] == [6, 1, 1]
+    failed = {row["prompt_id"]: row for row in rows_of(tmp_path) if row["outcome"] == "failed"}
+    assert set(failed) == {"p1", "p2"}
+    assert "rejected here" in failed["p1"]["reason"]
+    assert "3 times" in failed["p2"]["reason"]
+    with BatchServer() as server:
+        again = collect(tmp_path, service, server, samples=1)
+    assert again.outcomes == {"ok": 6}
+    assert again.tries == 2
+    check_whole(tmp_path, samples=1)
+
+
+def test_refusals_and_blocked_prompts_are_refused(tmp_path):
+    def item(custom_id, prompt, number):
+        return {"tell 1": "refusal", "tell 2": "blocked"}.get(prompt, "ok")
+
+    with BatchServer(item=item) as server:
+        report = collect(tmp_path, "openai", server, samples=1)
+    assert report.outcomes == {"ok": 4, "refused": 2}
+    assert server.creates == 1
+
+
+@services
+def test_an_expired_batch_keeps_what_it_has_and_the_rest_is_asked_again(tmp_path, service):
+    with BatchServer(end=("expired",)) as server:
+        report = collect(tmp_path, service, server)
+    check_whole(tmp_path)
+    assert report.complete
+    assert [len(job.requests) for job in server.jobs.values()] == [12, 6]
+
+
+@services
+def test_requests_are_split_by_number(tmp_path, service):
+    pace = BatchPace(first_wait=0.01, longest_wait=0.05, max_requests=5)
+    with BatchServer(looks=2) as server:
+        collect(tmp_path, service, server, pace=pace)
+    check_whole(tmp_path)
+    assert [len(job.requests) for job in server.jobs.values()] == [5, 5, 2]
+
+
+def test_requests_are_split_by_bytes(tmp_path, monkeypatch):
+    from portrayal.collect.ask.batch import service as batch_service
+
+    class Small(batch_service.BatchService):
+        def __init__(self, given):
+            super().__init__(given)
+            self.max_bytes = 700
+
+    monkeypatch.setattr(batch_service, "BatchService", Small)
+    with BatchServer() as server:
+        collect(tmp_path, "openai", server)
+    check_whole(tmp_path)
+    assert all(len(content) <= 700 for content in server.files.values())
+    assert 1 < server.creates < 12
+
+
+@services
+def test_submit_now_and_collect_later(tmp_path, service):
+    with BatchServer(looks=2) as server:
+        first = collect(tmp_path, service, server, wait=0)
+        assert (first.done, first.open_batches, first.tries) == (0, 1, 12)
+        assert [one.model for one in open_batches(Run(tmp_path))] == [first.model]
+        again = collect(tmp_path, service, server, wait=0)  # a duplicate attempt
+        assert again.tries == 0
+        last = collect(tmp_path, service, server)
+    assert last.complete
+    assert last.tries == 0
+    assert server.creates == 1
+    check_whole(tmp_path)
+    assert open_batches(Run(tmp_path)) == []
+
+
+@services
+def test_answers_that_a_smaller_plan_does_not_want_are_kept_all_the_same(tmp_path, service):
+    with BatchServer(looks=1) as server:
+        collect(tmp_path, service, server, samples=3, wait=0)
+        assert collect(tmp_path, service, server, samples=1).complete
+        assert collect(tmp_path, service, server, samples=3).complete
+        assert server.creates == 1
+    check_whole(tmp_path, samples=3)
+
+
+@services
+def test_two_processes_cannot_submit_at_once(tmp_path, service):
+    run = Run(tmp_path)
+    with BatchServer() as server, run.lock():
+        with pytest.raises(RunError, match="another process"):
+            collect(tmp_path, service, server)
+        assert server.creates == 0
+
+
+@services
+@pytest.mark.parametrize("fault", ["lost", "reset", "server_error", "rate_limit"])
+def test_a_create_call_that_fails_is_neither_lost_nor_doubled(tmp_path, service, fault):
+    with BatchServer(create=(fault,)) as server:
+        report = collect(tmp_path, service, server)
+    check_whole(tmp_path)
+    assert report.complete
+    assert len(server.jobs) == 1
+    assert set(keys_asked(server).values()) == {1}
+
+
+def test_a_listing_that_lags_behind_is_waited_for(tmp_path):
+    with BatchServer(create=("lost",), hidden_looks=1) as server:
+        collect(tmp_path, "openai", server)
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+
+
+def test_a_batch_of_somebody_else_is_not_taken_for_ours(tmp_path):
+    with BatchServer(looks=2, create=("ok", "lost")) as server:
+        theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+        collect(theirs, "anthropic", server, wait=0)  # as many requests, at the same time
+        report = collect(ours, "anthropic", server)
+        assert report.complete
+        collect(theirs, "anthropic", server)
+    check_whole(ours)
+    check_whole(theirs)
+    assert len(server.jobs) == 2
+    assert set(server.asked.values()) == {1}
+    (kept,) = Submissions(ours / "batches").all()
+    assert kept.batch_id == "msgbatch_1"
+
+
+@services
+def test_cancelled_batches_give_what_they_have_and_are_not_asked_again(tmp_path, service):
+    with BatchServer(looks=50) as server:
+        collect(tmp_path, service, server, wait=0)
+        with Run(tmp_path).lock():
+            assert cancel_batches(Run(tmp_path), provider(service, server), pace=PACE) == 1
+        taken = collect(tmp_path, service, server, submit=False)
+        assert (taken.done, taken.open_batches) == (6, 0)
+        server.looks = 1
+        rest = collect(tmp_path, service, server)
+    assert rest.complete
+    assert [len(job.requests) for job in server.jobs.values()] == [12, 6]
+    check_whole(tmp_path)
+
+
+@services
+def test_a_batch_cancelled_elsewhere_is_not_submitted_again_by_itself(tmp_path, service):
+    with BatchServer(end=("cancelled",)) as server:
+        report = collect(tmp_path, service, server)
+    assert not report.complete
+    assert report.done == 6
+    assert len(server.jobs) == 1
+
+
+@pytest.mark.parametrize("service", ["openai", "google"])
+def test_a_full_queue_is_waited_for(tmp_path, service):
+    pace = BatchPace(first_wait=0.01, longest_wait=0.05, max_requests=6)
+    with BatchServer(looks=2, end=("completed", "queue_full")) as server:
+        report = collect(tmp_path, service, server, pace=pace)
+    assert report.complete
+    assert len(server.jobs) == 3
+    assert set(server.prompts.values()) == {2}
+    check_whole(tmp_path)
+
+
+def test_a_batch_refused_as_a_whole_stops_with_its_reason(tmp_path):
+    with BatchServer(end=("refused",)) as server:
+        with pytest.raises(StopError, match="model_not_found"):
+            collect(tmp_path, "openai", server)
+        assert open_batches(Run(tmp_path)) == []
+        collect(tmp_path, "openai", server)
+    check_whole(tmp_path)
+
+
+@services
+def test_a_refused_key_stops_and_is_not_shown(tmp_path, service):
+    with BatchServer(create=("unauthorized",)) as server:
+        with pytest.raises(StopError) as caught:
+            collect(tmp_path, service, server)
+        assert KEY not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert open_batches(Run(tmp_path)) == []
+        collect(tmp_path, service, server)
+    check_whole(tmp_path)
+
+
+def test_an_exhausted_quota_keeps_what_was_answered(tmp_path):
+    def item(custom_id, prompt, number):
+        return "quota" if prompt == "tell 3" and number == 0 else "ok"
+
+    with BatchServer(item=item) as server:
+        with pytest.raises(StopError, match="quota"):
+            collect(tmp_path, "openai", server, samples=1)
+        assert len(rows_of(tmp_path)) == 5
+        collect(tmp_path, "openai", server, samples=1)
+    check_whole(tmp_path, samples=1)
+    assert [len(job.requests) for job in server.jobs.values()] == [6, 1]
+
+
+@services
+def test_a_download_that_breaks_off_is_repeated(tmp_path, service):
+    with BatchServer(broken_downloads=2) as server:
+        report = collect(tmp_path, service, server)
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+
+
+@services
+def test_unusual_line_separators_in_a_text_are_part_of_it(tmp_path, service):
+    odd = "a\u2028b\u2029c\x85d\x1ce\nf"
+    with BatchServer(text=lambda _: odd) as server:
+        report = collect(tmp_path, service, server, samples=1)
+    assert report.outcomes == {"ok": 6}
+    assert {row["text"] for row in rows_of(tmp_path)} == {odd}
+    assert server.creates == 1
+
+
+def test_a_budget_holds_back_what_would_pass_it(tmp_path):
+    with BatchServer() as server:
+        report = collect(tmp_path, "openai", server, {"max_tokens": 20}, budget="100 tokens")
+        assert report.stopped == "budget"
+        assert 4 <= report.done < 12
+        assert report.usage.input_tokens + report.usage.output_tokens <= 100
+        assert collect(tmp_path, "openai", server, {"max_tokens": 20}).complete
+    check_whole(tmp_path)
+
+
+def test_what_is_not_under_way_is_confirmed_at_the_price_of_a_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr("portrayal.collect.ask.budget.price_of", lambda _: Price(2.0, 8.0, "table"))
+    estimates = []
+
+    def no(estimate):
+        estimates.append(estimate)
+        return False
+
+    with BatchServer(looks=10**9) as server:
+        declined = collect(tmp_path, "openai", server, confirm=no)
+        assert (declined.stopped, declined.done, server.creates) == ("declined", 0, 0)
+        collect(tmp_path, "openai", server, samples=1, wait=0)
+        under_way = collect(tmp_path, "openai", server, samples=1, wait=0, confirm=no)
+        assert (under_way.stopped, under_way.open_batches) == ("", 1)
+        assert collect(tmp_path, "openai", server, wait=0, confirm=no).stopped == "declined"
+    assert [estimate.requests for estimate in estimates] == [12, 6]
+    first = estimates[0]
+    assert first.cost == pytest.approx((first.input_tokens + 4.0 * first.output_tokens) / 1e6)
+
+
+def test_ctrl_c_leaves_the_batches_under_way(tmp_path):
+    with BatchServer(looks=10**9) as server:
+        timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        report = collect(tmp_path, "openai", server)
+        timer.join()
+        assert (report.stopped, report.open_batches, report.done) == ("interrupted", 1, 0)
+        server.looks = 1
+        assert collect(tmp_path, "openai", server).complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+
+
+def test_two_unnamed_batches_of_the_same_size_are_told_apart(tmp_path):
+    pace = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2, max_requests=6)
+    with BatchServer(looks=4) as server:
+        collect(tmp_path, "anthropic", server, pace=pace, wait=0)
+        store = Submissions(tmp_path / "batches")
+        first, second = store.all()
+        store.save(first, state="intended", batch_id="", made_at=second.made_at)
+        store.save(second, state="intended", batch_id="", made_at=first.made_at)
+        server.jobs["msgbatch_0"].looks = 3  # ends first, and is held by the wrong one
+        report = collect(tmp_path, "anthropic", server, pace=pace)
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 2
+
+
+def test_a_batch_that_was_made_twice_is_used_once(tmp_path):
+    with BatchServer(looks=3) as server:
+        collect(tmp_path, "openai", server, wait=0)
+        store = Submissions(tmp_path / "batches")
+        (one,) = store.all()
+        store.save(one, state="intended", batch_id="")
+        job = server.jobs["batch_0"]
+        server.create("openai", job.requests, job.mark, job.file)
+        report = collect(tmp_path, "openai", server)
+    assert report.complete
+    assert "batch_1" in report.notes[0]
+    assert server.jobs["batch_1"].cancelling
+    check_whole(tmp_path)
+
+
+def test_importing_the_door_of_batches_loads_no_client():
+    code = (
+        "import sys, portrayal.collect.ask.batch.collect; "
+        "sys.exit(any(n in sys.modules for n in ('pydantic_ai', 'openai', 'torch')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_models_without_a_batch_api_and_ignored_parameters_are_named(tmp_path):
+    with BatchServer() as server:
+        with pytest.raises(OptionError, match="no batch API"):
+            collect_batch(Run(tmp_path), PROMPTS, clients.server("llama", f"{server.url}/v1", {}))
+        with pytest.raises(OptionError, match="ignores seed"):
+            collect_batch(Run(tmp_path), PROMPTS, provider("openai", server, {"seed": 1}))
+    assert not (tmp_path / "batches").exists()
+
+
+def test_an_unreadable_submission_is_not_passed_over(tmp_path):
+    with BatchServer(looks=9) as server:
+        collect(tmp_path, "openai", server, wait=0)
+        (kept,) = (tmp_path / "batches").glob("*.json")
+        kept.write_text(kept.read_text()[:100])
+        with pytest.raises(RunError, match="may stand for requests that are paid for"):
+            collect(tmp_path, "openai", server)
+    assert server.creates == 1
+
+
+def test_progress_tells_how_many_batches_are_open(tmp_path):
+    seen = []
+    with BatchServer(looks=3) as server:
+        collect(tmp_path, "openai", server, progress=seen.append)
+    assert seen[0].open_batches == 1
+    assert seen[-1].complete
+    assert seen[-1].open_batches == 0
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from portrayal.collect.ask import clients
+from portrayal.collect.ask.batch.collect import collect_batch
+from portrayal.collect.ask.batch.rounds import BatchPace
+from portrayal.records import Prompt
+from portrayal.run import Run
+
+path, service, model, address = sys.argv[1:]
+prompts = [Prompt(f"p{n}", f"tell {n}", {"n": str(n)}) for n in range(6)]
+pace = BatchPace(first_wait=0.01, longest_wait=0.02, settle_seconds=0.2)
+with Run(Path(path)).lock():
+    collect_batch(
+        Run(Path(path)), prompts, getattr(clients, service)(model, address, {}), 2, pace=pace
+    )
+"""
+
+
+def start_child(path, service, server):
+    address = f"{server.url}/v1" if service == "openai" else server.url
+    command = [sys.executable, "-c", CHILD, str(path), service, MODELS[service], address]
+    return subprocess.Popen(command, stderr=subprocess.PIPE)
+
+
+def kill(child):
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stderr.close()
+
+
+def wait_until(true, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@services
+def test_killed_between_creating_and_writing_down(tmp_path, service):
+    with BatchServer(create=("hang",), looks=2) as server:
+        child = start_child(tmp_path, service, server)
+        wait_until(server.hanging.is_set)
+        kill(child)
+        (kept,) = Submissions(tmp_path / "batches").all()
+        assert kept.state == "intended"
+        report = collect(tmp_path, service, server)
+        assert report.tries == 0
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+
+
+@services
+def test_killed_before_anything_was_created(tmp_path, service):
+    def intended():
+        return any((tmp_path / "batches").glob("*.json"))
+
+    with BatchServer(create=("reset",) * 100) as server:
+        child = start_child(tmp_path, service, server)
+        wait_until(intended)
+        kill(child)
+        server._create.clear()
+        report = collect(tmp_path, service, server)
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+
+
+@services
+def test_killed_while_waiting(tmp_path, service):
+    with BatchServer(looks=10**9) as server:
+        child = start_child(tmp_path, service, server)
+        wait_until(lambda: any(job.looks > 2 for job in server.jobs.values()))
+        kill(child)
+        server.looks = 1
+        report = collect(tmp_path, service, server)
+        assert report.tries == 0
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+
+
+def test_killed_again_and_again_at_any_moment(tmp_path):
+    import random
+
+    chance = random.Random(5)
+    with BatchServer(looks=2) as server:
+        for _ in range(5):
+            child = start_child(tmp_path, "openai", server)
+            try:
+                child.wait(timeout=chance.uniform(0.9, 1.9))
+            except subprocess.TimeoutExpired:
+                kill(child)
+            else:
+                child.stderr.close()
+        collect(tmp_path, "openai", server)
+    check_whole(tmp_path)
+    assert set(keys_asked(server).values()) == {1}
+
+
+def test_killed_while_writing_results_doubles_none(tmp_path):
+    with BatchServer(looks=1) as server:
+        collect(tmp_path, "openai", server)
+        (kept,) = (tmp_path / "batches").glob("*.json")
+        content = json.loads(kept.read_text())
+        kept.write_text(json.dumps({**content, "state": "submitted"}))
+        part = next((tmp_path / "texts").glob("part-0*.parquet"))
+        table = pq.read_table(part)
+        pq.write_table(table.slice(0, 5), part)  # as if the others were not yet written
+        report = collect(tmp_path, "openai", server)
+    assert report.asked == 7
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1

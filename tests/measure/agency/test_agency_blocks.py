@@ -1,0 +1,167 @@
+"""Blocks of the null: which are used, that nulls lie around no difference, and whole clusters."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from portrayal.measure.agency.gap import agency_gap
+from portrayal.measure.agency.share import agency_share
+from portrayal.measure.agency.texts import (
+    ALIKE,
+    STRATUM,
+    WHOLE,
+    WITHIN,
+    AgencyTexts,
+    association,
+    balanced,
+    block_of_units,
+)
+from portrayal.measure.agency.variance import agency_variance
+from portrayal.measure.scope import Scope
+from portrayal.records import NO_INTERVAL, NO_TEST
+
+SCOPE = Scope("agency", draws=200, permutations=200, instruments={"classifier": "test"})
+
+
+def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, **blocks):
+    """Texts of one model with one attribute, and blocks by name."""
+    n, none = len(gap), np.zeros(len(gap), dtype=np.int64)
+    stratum = none if stratum is None else stratum
+    values = tuple(f"g{code}" for code in np.unique(group))
+    return AgencyTexts(
+        models=("m",),
+        tasks=("all",),
+        conditions=("original",),
+        strata=tuple(f"s{code}" for code in np.unique(stratum)),
+        attributes=("race",),
+        values=(values,),
+        clusters=unit,
+        model=none,
+        task=none,
+        condition=none,
+        stratum=stratum,
+        group=np.asarray(group)[:, None],
+        cluster=np.arange(n) if cluster is None else cluster,
+        run=none,
+        blocks={**blocks, STRATUM: stratum},
+        outcome=none,
+        gap={"masked": np.asarray(gap, dtype=np.float64)},
+        told={"masked": none + 1.0},
+        untold={"masked": none * 0.0},
+        left_out=none - 1,
+    )
+
+
+def whole(measure, texts, scope=SCOPE):
+    return [e for e in measure(texts, scope) if e.strata["stratum"] == "all"]
+
+
+def test_blocks_that_hold_groups_alike_tell_nothing_and_single_texts_tell_all():
+    cell = np.array([0, 1, 0, 1, 0, 1])
+    assert association(np.array([0, 0, 1, 1, 2, 2]), cell) == pytest.approx(0.0)
+    assert association(np.arange(6), cell) == pytest.approx(1.0)
+    # Two blocks, 3 of 4 of one group: (9 + 1 + 1 + 9) / 4 / 8 = 0.625, by chance 0.5.
+    assert association(np.repeat([0, 1], 4), np.array([0, 0, 0, 1, 1, 1, 1, 0])) == pytest.approx(
+        0.25
+    )
+    assert association(np.arange(3), np.zeros(3, dtype=np.int64)) == 0.0
+
+
+def test_the_finest_blocking_is_used_in_which_texts_can_move():
+    cell, unit = np.tile([0, 1], 4), np.arange(8)
+    fine, coarse = np.repeat(np.arange(4), 2), np.repeat([0, 1], 4)
+    assert block_of_units({ALIKE: fine, STRATUM: coarse}, unit, unit, cell)[0] == ALIKE
+    assert block_of_units({ALIKE: unit, STRATUM: coarse}, unit, unit, cell)[0] == STRATUM
+    assert block_of_units({ALIKE: unit, STRATUM: unit}, unit, unit, cell)[0] == WHOLE
+    of_two = np.repeat(np.arange(4), 2)  # units of two texts that lie in different blocks
+    name, block = block_of_units({ALIKE: cell}, of_two, np.arange(0, 8, 2), np.array([0, 1, 0, 1]))
+    assert name == WHOLE
+    assert block.tolist() == [0, 0, 0, 0]
+
+
+def simulated(rng, effect=0.0):
+    """Balanced texts of 8 strata from many, of which small blocks hold one or two."""
+    n = 600
+    group, stratum, age = rng.integers(0, 2, n), rng.integers(0, 8, n), rng.integers(0, 40, n)
+    gap = rng.normal(0.1 * stratum + effect * group, 0.4)
+    texts = texts_of(gap, group, stratum=stratum, **{ALIKE: 40 * stratum + age})
+    return balanced(texts, 12, 0, int(rng.integers(1000)))
+
+
+def test_after_balanced_sampling_the_null_lies_around_no_difference():
+    (e,) = whole(agency_gap, simulated(np.random.default_rng(1), effect=0.4))
+    assert e.value < -0.3
+    assert abs(e.null.low + e.null.high) < 0.03
+    assert e.null.method == STRATUM
+    assert e.tests[1].p == pytest.approx(1 / 201)
+
+
+def test_p_is_uniform_where_groups_do_not_differ():
+    rng, scope = np.random.default_rng(2), Scope("agency", draws=100, permutations=99)
+    p = [whole(agency_gap, simulated(rng), scope)[0].tests[1].p for _ in range(150)]
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+
+
+def named(rng, spread, n_names=20, n=30):
+    """Texts of names, half of each group, whose means differ by name alone."""
+    name = np.repeat(np.arange(n_names), n)
+    gap = rng.normal(0.0, 0.3, n_names * n) + rng.normal(0.0, spread, n_names)[name]
+    return gap, name, name % 2
+
+
+def test_names_as_clusters_move_as_a_whole():
+    rng = np.random.default_rng(3)
+    scope = Scope("agency", draws=100, permutations=99)
+    by_text, by_name = [], []
+    for _ in range(60):
+        gap, name, group = named(rng, 0.3)
+        by_text.append(whole(agency_variance, texts_of(gap, group), scope)[0].tests[0].p)
+        texts = texts_of(gap, group, cluster=name, unit="name", **{WITHIN: name})
+        (e,) = whole(agency_variance, texts, scope)
+        assert e.n_clusters == 20
+        assert "over values of name" in e.interval.method
+        by_name.append(e.tests[0].p)
+    assert np.mean(np.array(by_text) < 0.05) > 0.4
+    assert np.mean(np.array(by_name) < 0.05) < 0.15
+    assert stats.kstest(by_name, "uniform").pvalue > 0.01
+
+
+def test_clusters_that_hold_every_group_are_shuffled_within():
+    rng = np.random.default_rng(4)
+    cluster, group = np.repeat(np.arange(30), 4), np.tile([0, 0, 1, 1], 30)
+    gap = rng.normal(0.0, 1.0, 30)[cluster] + rng.normal(0.0, 0.05, 120) + 0.1 * group
+    texts = texts_of(gap, group, cluster=cluster, unit="story", **{WITHIN: cluster})
+    (e,) = whole(agency_gap, texts)
+    assert e.null.method == WITHIN
+    assert e.n_clusters == 30
+    # A cluster is resampled with both of its groups, so its own level cancels.
+    assert e.interval.high - e.interval.low < 0.06
+    assert e.tests[0].p < 0.001
+    everyone = next(e for e in whole(agency_share, texts) if not e.group)
+    assert everyone.n_clusters == 30
+
+
+def test_a_value_without_interval_or_test_says_why():
+    gap = np.random.default_rng(5).normal(size=80)
+    cluster = np.repeat(np.arange(4), 20)
+    texts = texts_of(gap, cluster, cluster=cluster, unit="prompt")
+    (variance,) = whole(agency_variance, texts)
+    assert variance.value > 0
+    assert variance.interval is None
+    assert "resamples lack a group" in variance.instruments[NO_INTERVAL]
+    assert "--cluster text" in variance.instruments[NO_INTERVAL]
+    assert "always give the same" in variance.instruments[NO_TEST]
+    for e in whole(agency_gap, texts):
+        assert e.interval is None
+        assert "one prompt only" in e.instruments[NO_INTERVAL]
+    (fine,) = whole(agency_variance, texts_of(gap, cluster))
+    assert fine.interval is not None
+    assert not {NO_INTERVAL, NO_TEST} & set(fine.instruments)
+
+
+def test_a_variance_near_0_has_an_interval_from_0():
+    gap = np.tile([-1.0, 1.0, 0.5, -0.5], 50)
+    (e,) = whole(agency_variance, texts_of(gap, np.repeat([0, 1], 100)))
+    assert e.value == pytest.approx(0.0, abs=1e-12)
+    assert e.interval.low == 0.0
+    assert e.interval.high > 10.0

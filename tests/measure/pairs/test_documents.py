@@ -1,0 +1,296 @@
+"""The document level: Eq. 8 and 9 by hand, its null, and corpora too small for it."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_texts
+from portrayal.errors import RunError
+from portrayal.measure import Scope
+from portrayal.measure.pairs import documents
+from portrayal.measure.pairs.changes import paired_distance
+from portrayal.measure.pairs.documents import Topics, document_levels, read_topics
+from portrayal.measure.pairs.reading import pair_texts
+from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
+from portrayal.measure.pairs.topic_use import topic_use
+from portrayal.run import Run
+from topic_run import news, paired_run, silent, text, topic_run
+
+pytest.importorskip("gensim")
+pytest.importorskip("lemminflect")
+
+Fitted = tuple[Run, Paired, TopicSettings, Topics]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
+    run, paired, settings = topic_run(tmp_path_factory.mktemp("topics") / "run")
+    return run, paired, settings, read_topics(run, paired, settings)
+
+
+@pytest.fixture(scope="module")
+def levels(fitted: Fitted) -> dict[str, Level]:
+    found = document_levels(*fitted[:3], seed=0, topics=fitted[3])
+    assert [level.length for level in found] == [FULL, EQUAL]
+    assert {(level.name, level.attribute) for level in found} == {("document", "gender")}
+    return {level.length: level for level in found}
+
+
+def test_topics_go_with_the_group_that_talks_of_them(fitted: Fitted) -> None:
+    _, _, _, topics = fitted
+    assert topics.model is not None
+    art = int(topics.model.numbers["gallery"])
+    about_art = int(topics.model.topics[:, art].argmax())
+    assert [(table.model, table.form) for table in topics.tables] == [
+        ("a", "plain"),
+        ("b", "plain"),
+        ("reference", "all"),
+    ]
+    for table in topics.tables:
+        assert table.groups[table.association[about_art]] == "F"
+        assert table.groups[table.association[1 - about_art]] == "M"
+
+
+def test_equation_8_by_hand(fitted: Fitted, levels: dict[str, Level]) -> None:
+    """With one topic for each group g is t_d itself, which gensim's document topics give."""
+    _, paired, _, topics = fitted
+    assert topics.model is not None
+    table = topics.tables[-1]
+    female = int(np.flatnonzero(table.association == table.groups.index("F"))[0])
+    column = levels[FULL].groups.index("F")
+    human, made = news(40)
+    by_text = {row["pair"]: row["text"] for row in human}
+    texts = [by_text[paired.pairs[pair]] for pair in paired.pair.tolist()]
+    expected = topics.model.shares(texts)[:, female]
+    expected = np.where(expected < 0.01, 0.0, expected)
+    np.testing.assert_allclose(levels[FULL].reference[:, column], expected, atol=0.01)
+    texts = [row["text"] for row in made]
+    expected = topics.model.shares(texts)[:, female]
+    np.testing.assert_allclose(levels[FULL].generated[:, column], expected, atol=0.011)
+
+
+def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
+    """Three topics (F, M, none) with a word each, alpha 0.5: sentences of 4 and 6 words, and of 3.
+
+    Generated: gamma = 0.5 + (4, 4, 2) = (4.5, 4.5, 2.5), so g = (4.5, 4.5) / 9. Original: gamma =
+    0.5 + (0, 3, 0), g = (0.5, 3.5) / 4, and W = |1 / 2 - 1 / 8|.
+    """
+    _, paired, settings, topics = fitted
+    level = _one_row(paired, settings, topics)
+    np.testing.assert_allclose(level.generated, [[1 / 2, 1 / 2]], atol=1e-5)
+    np.testing.assert_allclose(level.reference, [[0.5 / 4, 3.5 / 4]], atol=1e-5)
+    distance = np.abs(level.generated - level.reference).sum(1).mean() / 2
+    assert distance == pytest.approx(3 / 8, abs=1e-5)
+    strict = _one_row(paired, dataclasses.replace(settings, min_share=0.2), topics)
+    np.testing.assert_allclose(strict.reference, [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
+    nothing = _one_row(paired, dataclasses.replace(settings, min_share=0.9), topics)
+    assert np.isnan(nothing.generated).all()
+    assert np.isnan(nothing.reference).all()
+
+
+def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
+    """One pair of three sentences, under a model that gives each word to one topic."""
+    assert topics.model is not None
+    assert topics.generated is not None
+    model = dataclasses.replace(
+        topics.model,
+        words=("a", "b", "c"),
+        topics=np.eye(3) * 1e8 + 1e-3,
+        alpha=np.full(3, 0.5),
+    )
+    texts = dataclasses.replace(
+        topics.generated,
+        text_start=np.array([0, 2]),
+        topic=np.array([0, 1]),
+        start=np.array([0, 1, 3]),
+        word=np.array([0, 1, 2]),
+        count=np.array([4.0, 4.0, 2.0]),
+    )
+    original = dataclasses.replace(
+        texts,
+        text_start=np.array([0, 1]),
+        topic=np.array([1]),
+        start=np.array([0, 1]),
+        word=np.array([1]),
+        count=np.array([3.0]),
+    )
+    tables = tuple(
+        dataclasses.replace(table, association=np.array([0, 1, -1]))
+        for table in (topics.tables[0], topics.tables[-1])
+    )
+    one = np.zeros(1, dtype=np.int64)
+    side = dataclasses.replace(
+        paired.generated,
+        pair=one,
+        model=one,
+        form=one,
+        outcome=one,
+        words=np.array([10.0]),
+        start=np.array([0, 2]),
+        sentence_words=np.array([4.0, 6.0]),
+        counts=np.zeros((2, 2)),
+    )
+    other = dataclasses.replace(
+        side, start=np.array([0, 1]), sentence_words=np.array([3.0]), counts=np.zeros((1, 2))
+    )
+    row = dataclasses.replace(
+        paired,
+        pair=one,
+        model=one,
+        form=one,
+        domain=one,
+        source=one,
+        text=one,
+        original=one,
+        generated=side,
+        reference=other,
+    )
+    made = Topics(model, texts, original, tables)
+    return document_levels(Run(Path("none")), row, settings, 0, made, draws=20)[0]
+
+
+def test_the_original_of_another_subject_lies_further_away(
+    fitted: Fitted, levels: dict[str, Level]
+) -> None:
+    paired, level = fitted[1], levels[FULL]
+    distance = np.abs(level.generated - level.reference).sum(1) / 2
+    by_model = [distance[paired.model == code].mean() for code in (0, 1)]
+    assert by_model[0] > by_model[1] + 0.1
+    np.testing.assert_allclose(np.nansum(level.generated, 1), 1.0)
+
+
+def test_the_null_deals_sentences_within_pairs(levels: dict[str, Level]) -> None:
+    """Draws differ, but what the two texts of a pair hold together stays."""
+    level = levels[FULL]
+    (block,) = level.blocks
+    assert block.deal is not None
+    assert level.n_draws == 200
+    draws = [block.deal(np.random.default_rng(0), draw) for draw in range(60)]
+    assert len({a.tobytes() for a, _ in draws}) == 60
+    observed = np.nanmean(np.abs(level.generated - level.reference)[:, 0])
+    dealt = [np.nanmean(np.abs(a - b)[:, 0]) for a, b in draws]
+    assert observed > max(dealt)
+    assert np.mean([np.nanmean((a - b)[:, 0]) for a, b in draws]) == pytest.approx(0, abs=0.02)
+
+
+def test_where_texts_of_a_pair_do_not_differ_p_is_uniform(tmp_path: Path) -> None:
+    """Sentences of a pair come from one source; only which text holds them is chance.
+
+    A null that deals sentences without inferring topics anew has p below 0.05 every time here: the
+    inference of a whole text draws its sentences to one topic.
+    """
+    run, _, _ = topic_run(tmp_path / "fitted", 60)
+    settings = TopicSettings(topic_model=str(run.path / "topics"))
+    found: dict[str, list[float]] = {FULL: [], EQUAL: []}
+    for seed in range(16):
+        rng, human, ours = np.random.default_rng([7, seed]), [], []
+        for i in range(15):
+            art = rng.random()
+            human.append({"pair": f"p{i}", "text": text(rng, art, 12), "model": "people"})
+            ours.append({"pair": f"p{i}", "text": text(rng, art, 8), "model": "a", "form": "plain"})
+        other = paired_run(tmp_path / f"run{seed}", human, ours)
+        fit_topics(other, settings, silent)
+        paired = pair_texts(other, sentiment=False)
+        scope = Scope("news", seed=seed, permutations=40, draws=100)
+        levels = document_levels(other, paired, settings, seed, draws=40)
+        for e in paired_distance(paired.with_levels(levels), scope):
+            found[e.strata["length"]].append(e.tests[0].p)
+    for p in found.values():
+        assert 0.3 < np.mean(p) < 0.7
+        assert np.mean(np.array(p) < 0.1) < 0.35
+        assert np.mean(np.array(p) > 0.5) > 0.2
+
+
+def test_many_rows_have_fewer_draws_of_the_null(
+    fitted: Fitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, paired, settings, topics = fitted
+    monkeypatch.setattr(documents, "ROW_DRAWS", 30 * paired.n_rows)
+    assert document_levels(run, paired, settings, 0, topics)[0].n_draws == 30
+    monkeypatch.setattr(documents, "ROW_DRAWS", 1)
+    (level, *_) = document_levels(run, paired, settings, 0, topics)
+    assert level.n_draws == documents.FEWEST_DRAWS
+    (found, *_) = paired_distance(paired.with_levels([level]), Scope("news", draws=100))
+    assert found.null is not None
+    assert found.tests[0].p >= 1 / (documents.FEWEST_DRAWS + 1)
+
+
+def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
+    found = []
+    for rows, workers in ((1000, 1), (7, 2)):
+        run = paired_run(tmp_path / str(rows), *news(25), shard_rows=rows, workers=workers)
+        settings = TopicSettings(topics=(2, 4))
+        fit_topics(run, settings, silent)
+        paired = pair_texts(run, sentiment=False)
+        made = document_levels(run, paired, settings, 3)
+        tables = (run.path / "topics" / "topics.json").read_text("utf-8")
+        (block,) = made[1].blocks
+        assert block.deal is not None
+        found.append((made, tables, block.deal(np.random.default_rng(0), 3)))
+    (one, table, drawn), (other, again, redrawn) = found
+    assert table == again
+    np.testing.assert_array_equal(drawn, redrawn)
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a.generated, b.generated)
+        np.testing.assert_array_equal(a.reference, b.reference)
+
+
+def test_topic_tables_stand_in_the_run(fitted: Fitted) -> None:
+    run, _, _, topics = fitted
+    shown = json.loads((run.path / "topics" / "topics.json").read_text("utf-8"))
+    assert shown["n_topics"] == 2
+    assert [len(words) for words in shown["words"]] == [15, 15]
+    assert shown["tables"][0]["observed"] == topics.tables[0].observed.tolist()
+    assert set(shown["tables"][0]["association"]) == {"F", "M"}
+
+
+def test_topic_use_v1(fitted: Fitted) -> None:
+    _, paired, _, topics = fitted
+    scope = Scope("news", permutations=50)
+    rows = list(topic_use(paired, scope, topics=topics))
+    assert len(rows) == 3
+    for row in rows:
+        assert row.value is not None
+        assert row.null is not None
+        assert row.value > row.null.high
+        assert row.tests[0].p == pytest.approx(1 / 51)
+        assert row.tests[1].p < 1e-6
+        assert row.n_clusters == 40
+        assert row.details["topics_F"] == row.details["topics_M"] == 1
+        assert 0 < row.details["cramers_v"] <= 1
+    assert rows == list(topic_use(paired, scope, topics=topics))
+
+
+@pytest.mark.parametrize(
+    ("human", "made"), [("one", "two"), ("", "."), ("She is.", "He was"), ("x x x", "y")]
+)
+def test_tiny_corpora_are_undefined_with_a_reason(tmp_path: Path, human: str, made: str) -> None:
+    run = paired_run(
+        tmp_path / "run",
+        [{"pair": "p", "text": human, "model": "people"}],
+        [{"pair": "p", "text": made, "model": m} for m in ("a", "b")],
+    )
+    settings = TopicSettings()
+    fit_topics(run, settings, silent)
+    paired = pair_texts(run, sentiment=False)
+    topics = read_topics(run, paired, settings)
+    for level in document_levels(run, paired, settings, 0, topics):
+        assert np.isnan(level.generated).all()
+    rows = list(topic_use(paired, Scope("news"), topics=topics))
+    assert rows
+    for row in rows:
+        assert row.value is None
+        assert row.undefined
+
+
+def test_texts_out_of_step_are_refused(fitted: Fitted) -> None:
+    run, paired, settings, topics = fitted
+    assert topics.model is not None
+    found = read_topic_texts(run, topics.model)
+    np.testing.assert_array_equal(found.text_start, paired.generated.start)
+    less = dataclasses.replace(paired.generated, start=paired.generated.start[:-1])
+    with pytest.raises(RunError, match="out of step"):
+        read_topics(run, dataclasses.replace(paired, generated=less), settings)

@@ -1,0 +1,104 @@
+"""Pairing: every text has one fate, and none is dropped silently."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paired_world import made, one, original, quick, read
+from portrayal.errors import RunError
+from portrayal.measure.pairs.fates import pair_fates, text_lengths
+from portrayal.measure.pairs.reading import pair_texts
+from portrayal.run import Run
+from topic_run import paired_run
+
+HUMAN = [
+    original("a", "", outcome="empty"),
+    original("a", "She left early.", domain="law"),
+    original("a", "A second original."),
+    original("b", "He stayed for the whole day.", domain="art"),
+    original("c", "   "),
+    original("lonely", "Nobody wrote about this."),
+]
+OURS = [
+    made("a", "She left."),
+    made("a", "She left again.", form="biased"),
+    made("b", "I'm sorry, but I can't help with that.", form="biased", outcome="refused"),
+    made("b", ""),
+    made("c", "He came."),
+    made("d", "There is no such headline."),
+    made("b", "He came.", model="n", domain="war"),
+    made("a", "half a", model="n", outcome="failed"),
+]
+
+
+def test_every_text_has_one_fate(tmp_path: Path) -> None:
+    paired = read(tmp_path / "run", HUMAN, OURS)
+    assert paired.n_rows == 3
+    assert [paired.pairs[i] for i in paired.pair] == ["a", "a", "b"]
+    assert [paired.models[i] for i in paired.model] == ["m", "m", "n"]
+    assert [paired.forms[i] for i in paired.form] == ["plain", "biased", "plain"]
+    assert [paired.domains[i] for i in paired.domain] == ["law", "law", "art"]
+    assert paired.fates["m", "plain"] == {
+        "paired": 1,
+        "empty": 1,
+        "original: empty": 1,
+        "no original": 1,
+        "no generated text": 1,
+    }
+    assert paired.fates["m", "biased"] == {"paired": 1, "refused": 1, "no generated text": 2}
+    assert paired.fates["n", "plain"] == {"paired": 1, "failed": 1, "no generated text": 2}
+    assert paired.fates["reference", "all"] == {"second original of a pair": 2}
+    read_texts = sum(
+        n
+        for (model, _), reasons in paired.fates.items()
+        for reason, n in reasons.items()
+        if model != "reference" and reason != "no generated text"
+    )
+    assert read_texts == len(OURS)
+
+
+def test_the_first_readable_original_is_the_one(tmp_path: Path) -> None:
+    paired = read(tmp_path / "run", HUMAN, OURS)
+    assert paired.reference.words[paired.original].tolist() == [3.0, 3.0, 6.0]
+
+
+def test_fates_and_lengths_are_reported(tmp_path: Path) -> None:
+    paired = read(tmp_path / "run", HUMAN, OURS)
+    fates = list(pair_fates(paired, quick()))
+    assert one(fates, model="m", form="biased", fate="refused").value == 1.0
+    assert one(fates, model="reference", fate="second original of a pair").value == 2.0
+    lengths = list(text_lengths(paired, quick()))
+    assert one(lengths, model="reference").value == pytest.approx((3 + 3 + 6 + 4) / 4)
+    assert one(lengths, model="reference").exclusions == {"empty": 2}
+    plain = one(lengths, model="m", form="plain")
+    assert plain.value == pytest.approx((2 + 2 + 5) / 3)
+    assert plain.null is not None
+    assert plain.null.value == 4.0
+    assert plain.exclusions == {"empty": 1}
+
+
+def test_texts_without_a_key_are_counted(tmp_path: Path) -> None:
+    paired = read(tmp_path / "run", HUMAN[1:2], [made("a", "She left."), made("z", "He came.")])
+    assert paired.fates["m", "plain"] == {"paired": 1, "no original": 1}
+
+
+def test_no_number_depends_on_shards(tmp_path: Path) -> None:
+    tables = [read(tmp_path / str(n), HUMAN, OURS, shard_rows=n) for n in (1, 3, 100)]
+    first = tables[0]
+    for other in tables[1:]:
+        assert other.fates == first.fates
+        np.testing.assert_array_equal(other.text, first.text)
+        np.testing.assert_array_equal(other.original, first.original)
+        np.testing.assert_array_equal(other.generated.counts[:], first.generated.counts[:])
+        np.testing.assert_array_equal(other.generated.start, first.generated.start)
+
+
+def test_an_annotation_that_is_missing_is_an_error(tmp_path: Path) -> None:
+    run = paired_run(tmp_path / "run", HUMAN, OURS)
+    with pytest.raises(RunError, match="not complete"):
+        pair_texts(run, sentiment=True)
+    bare = Run(tmp_path / "none")
+    bare.path.mkdir()
+    with pytest.raises(RunError, match="not complete"):
+        pair_texts(bare, sentiment=False)

@@ -1,0 +1,148 @@
+import json
+
+import pytest
+
+from portrayal.annotate.people import Character
+from portrayal.errors import DataError
+from portrayal.raters.people import score_people
+from portrayal.raters.people.scores import STATISTICS
+
+
+def character(name, gender):
+    return Character(name, gender, (), (), 1.0)
+
+
+def row(text, subject, other=(None, None), **strata):
+    return {
+        "text": text,
+        "subject_role": "doctor",
+        "object_role": None if other[1] is None else "patient",
+        "gold_subject_name": subject[0],
+        "gold_subject_gender": subject[1],
+        "gold_object_name": other[0],
+        "gold_object_gender": other[1],
+        **strata,
+    }
+
+
+ROWS = [
+    row("a", ("Dr. Ada Byron", "Female"), ("Bo", "Unspecified"), domain="Labor", model="X"),
+    row("b", ("Dr. Cole", "Male"), domain="Labor", model="Y"),
+    row("c", (None, "Unspecified"), domain="Love"),
+    row(None, ("Dee", "Non-binary"), domain="Love", model=float("nan")),
+]
+ANSWERS = {
+    "a": (character("ADA", "F"), character("Bob", "M")),
+    "b": (character(None, "Unsure"), None),
+    "c": (character("Eve", "Unspecified"), None),
+    "": (character(None, "Unspecified"), None),
+}
+
+
+def by_definition(rows):
+    """Precision and recall as loops over slots, written without the package."""
+    slots = []
+    for one in rows:
+        subject, other = ANSWERS[one["text"] or ""]
+        names = {"Dr. Ada Byron": "ada", "Bo": "bo", "Dee": "dee"}
+        genders = {"Female": "F", "Male": "M", "Non-binary": "NB"}
+        for who in ("subject", "object"):
+            if who == "object" and one["gold_object_gender"] is None:
+                continue
+            got = subject if who == "subject" else other
+            slots.append(
+                (
+                    got.name.lower() if got.name else None,
+                    names.get(one[f"gold_{who}_name"]),
+                    got.gender if got.gender in ("F", "M", "NB") else None,
+                    genders.get(one[f"gold_{who}_gender"]),
+                    got.gender == "Unsure",
+                )
+            )
+    return slots
+
+
+def test_scores_follow_their_definition():
+    slots = by_definition(ROWS)
+    score = score_people(ROWS, lambda text, roles: ANSWERS[text])
+    right_names = sum(name is not None and name == gold for name, gold, *_ in slots)
+    right = sum(gender is not None and gender == gold for _, _, gender, gold, _ in slots)
+    same = [gender == gold and not unsure for _, _, gender, gold, unsure in slots]
+    assert score.n_slots == len(slots) == 5
+    assert score.value("name_precision") == right_names / sum(slot[0] is not None for slot in slots)
+    assert score.value("name_recall") == right_names / sum(slot[1] is not None for slot in slots)
+    assert score.value("gender_precision") == right / sum(slot[2] is not None for slot in slots)
+    assert score.value("gender_recall") == right / sum(slot[3] is not None for slot in slots)
+    assert score.value("gender_accuracy") == sum(same) / 5
+    assert score.value("joint_accuracy") == (
+        sum(ok and slot[0] == slot[1] for ok, slot in zip(same, slots, strict=True)) / 5
+    )
+
+
+def test_strata_may_be_missing_and_json_has_one_shape():
+    score = score_people(ROWS, lambda text, roles: ANSWERS[text])
+    shape = score.as_json()
+    assert set(shape["by"]) == {"domain", "model", "role", "gender", "race"}
+    assert shape["left_out"] == ["condition"] == list(score.absent)
+    assert set(shape["by"]["model"]) == {"X", "Y"}
+    assert {name: part["n_slots"] for name, part in shape["by"]["gender"].items()} == {
+        "F": 1,
+        "M": 1,
+        "NB": 1,
+        "Unspecified": 2,
+    }
+    assert set(shape["by"]["domain"]["Labor"]) == {"n_slots", "n_clusters", *STATISTICS}
+    json.dumps(shape)
+
+
+def test_nothing_to_divide_by_is_none_with_a_reason():
+    shape = score_people([]).as_json()
+    assert shape["n_slots"] == 0
+    for name in STATISTICS:
+        assert shape[name]["value"] is None
+        assert shape[name]["undefined"] == "no story is labelled"
+    assert shape["race_gap"]["value"] is None
+    assert "fewer than two races" in shape["race_gap"]["undefined"]
+
+
+def test_non_binary_stands_apart_when_nobody_is():
+    score = score_people([row("", ("Ann", "Female"))])
+    assert score.by["gender"]["NB"].n_slots == 0
+    assert (
+        score.by["gender"]["NB"].rates["gender_recall"].undefined == "no gender is labelled in NB"
+    )
+
+
+def test_intervals_resample_prompts():
+    """Stories of one prompt err together: its interval is wider than that of as many prompts."""
+    rows = [row(f"{i}", ("Ann", "Female"), prompt_id=f"p{i // 20}") for i in range(200)]
+    answers = {f"{i}": (character("Ann", "F" if (i // 20) % 3 else "M"), None) for i in range(200)}
+    clustered = score_people(rows, lambda text, roles: answers[text])
+    alone = score_people(
+        [{**r, "prompt_id": f"q{i}"} for i, r in enumerate(rows)],
+        lambda text, roles: answers[text],
+    )
+    widths = [
+        s.rates["gender_accuracy"].high - s.rates["gender_accuracy"].low for s in (clustered, alone)
+    ]
+    assert clustered.n_clusters == 10
+    assert alone.n_clusters == 200
+    assert widths[0] > 2 * widths[1]
+
+
+def test_what_is_always_right_has_a_width():
+    rows = [row(f"{i}", ("Ann", "Female"), prompt_id=f"p{i}") for i in range(10)]
+    found = score_people(rows, lambda text, roles: (character("Ann", "F"), None))
+    rate = found.rates["joint_accuracy"]
+    assert rate.value == 1.0
+    assert rate.low < 0.8
+
+
+def test_labels_must_be_as_many_as_stories():
+    with pytest.raises(DataError, match="4 stories need as many labels; got 0"):
+        score_people(ROWS, people=[])
+
+
+@pytest.mark.parametrize("text", [None, "", float("nan")])
+def test_a_missing_text_is_an_empty_story(text):
+    assert score_people([row(text, (None, "Unspecified"))]).value("joint_accuracy") == 1.0

@@ -1,0 +1,255 @@
+"""Each step of the data set, alone and one after the other."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from portrayal.collect.ask.replies import Reply
+from portrayal.errors import DataError, OptionError
+from portrayal.raters.sentences import (
+    merge_labels,
+    paraphrase,
+    paraphrase_prompt,
+    read_paraphrases,
+    read_sheet,
+    seed_sentences,
+    split_labelled,
+    write_sheets,
+)
+from portrayal.raters.sentences.sheets import row_id
+from portrayal.raters.sentences.tables import inert, read_table, restored
+from portrayal.records import Prompt
+
+BIO = "She was born in 1950. She lived in Rome. She led a firm. She helped Dr. Rossi. She died."
+
+
+def _csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        writer.writerows(rows)
+    return path
+
+
+def test_the_first_two_sentences_and_the_last_are_left_out(tmp_path: Path) -> None:
+    texts = _csv(tmp_path / "bios.csv", ["text"], [[BIO], ["One. Two. Three."], [BIO]])
+    done = seed_sentences(texts, tmp_path / "s.csv")
+    said = [row["sentence"] for row in read_table(done.path, ["sentence"])]
+    assert said == ["She led a firm.", "She helped Dr. Rossi."] * 2
+    assert (done.n_texts, done.n_short, done.n_sentences) == (3, 1, 4)
+    own = seed_sentences(texts, tmp_path / "all.csv", first=0, last=0)
+    assert own.n_sentences == 13
+
+
+def test_texts_that_give_no_sentence_are_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="more than 3 sentences"):
+        seed_sentences(_csv(tmp_path / "b.csv", ["text"], [["One. Two."]]), tmp_path / "s.csv")
+
+
+def test_the_prompt_is_that_of_table_7() -> None:
+    words = paraphrase_prompt("She {led} a 'firm'.")
+    assert words.startswith("You will rephrase a sentence two times to demonstrate agentic and")
+    assert words.endswith("'communal'. The sentence is: 'She {led} a 'firm'.'")
+    assert "Example of agentic description: [Name] is an achievement-oriented individual" in words
+
+
+@pytest.mark.parametrize(
+    ("reply", "good"),
+    [
+        ('{"agentic": "She ran it.", "communal": "She helped."}', True),
+        ("```json\n{'Agentic': 'She ran it.', 'communal': 'She helped.',}\n```", True),
+        ('{"result": {"agentic": "She ran it.", "communal": "She helped."}}', True),
+        ('{"agentic": "She ran it."}', False),
+        ('{"agentic": "She ran it.", "communal": ""}', False),
+        ('{"agentic": "She ran it.", "communal": "She', False),
+        ("I cannot.", False),
+    ],
+)
+def test_paraphrases_are_read_from_careless_replies(reply: str, good: bool) -> None:
+    found = read_paraphrases(reply)
+    assert found == ({"agentic": "She ran it.", "communal": "She helped."} if good else None)
+
+
+def _ask(prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
+    found = {}
+    for prompt in prompts:
+        sentence = prompt.text.rpartition("The sentence is: '")[2]
+        if "malformed" in sentence:
+            found[prompt.prompt_id] = Reply("no JSON", "ok")
+        elif "failed" in sentence:
+            found[prompt.prompt_id] = Reply("", "failed", "500")
+        elif "later" not in sentence:
+            pair = {"agentic": f"-led {sentence}", "communal": f"=helped {sentence}"}
+            found[prompt.prompt_id] = Reply(json.dumps(pair), "ok")
+    return found
+
+
+def test_sentences_without_paraphrases_are_kept_and_counted(tmp_path: Path) -> None:
+    said = ["good one", "malformed", "failed", "later", "", "good two"]
+    sentences = _csv(tmp_path / "own.csv", ["sentence"], [[each] for each in said])
+    done = paraphrase(sentences, _ask, tmp_path / "p.csv")
+    assert done.outcomes == {
+        "blank": 1,
+        "failed": 1,
+        "malformed": 1,
+        "not asked: the budget was reached": 1,
+        "ok": 2,
+    }
+    rows = read_table(done.path, ["entry_id", "target", "text"])
+    assert Counter(row["target"] for row in rows) == {"agentic": 2, "communal": 2}
+    unread = {row["sentence"]: row["answer"] for row in read_table(done.unread_path, ["why"])}
+    assert unread == {"malformed": "no JSON", "failed": "500", "later": ""}
+
+
+@pytest.fixture
+def entries(tmp_path: Path) -> Path:
+    """Ten sentences, two paraphrases each."""
+    rows = [
+        (f"s{i}-{target}", f"s{i}", target, f"{target[0]}{i} did so.")
+        for i in range(10)
+        for target in ("agentic", "communal")
+    ]
+    return _csv(tmp_path / "p.csv", ["entry_id", "sentence_id", "target", "text"], rows)
+
+
+def _fill(path: Path, said: Mapping[str, str], default: Mapping[str, str]) -> Path:
+    rows = read_table(path, ["row_id", "text", "label"])
+    for row in rows:
+        row["label"] = said.get(row["text"].split()[0], default[row["text"][0]])
+    columns = list(rows[0])
+    return _csv(path, columns, [[row[name] for name in columns] for row in rows])
+
+
+RIGHT = {"a": "1", "c": "-1"}
+
+
+def test_sheets_tell_no_target_and_keep_labels(entries: Path, tmp_path: Path) -> None:
+    done = write_sheets(entries, tmp_path / "sheets")
+    assert [path.name for path in done.paths] == ["sheet-1.csv", "sheet-2.csv"]
+    text = done.paths[0].read_text(encoding="utf-8")
+    assert "agentic" not in text
+    assert "sentence" not in text
+    assert done.paths[1].read_text(encoding="utf-8") == text
+    assert "You are assigned to be the human labeler" in done.instructions.read_text("utf-8")
+    order = [row["text"] for row in read_table(done.paths[0], ["text"])]
+    assert order != sorted(order)
+    with pytest.raises(OptionError, match="may hold labels"):
+        write_sheets(entries, tmp_path / "sheets")
+
+
+def test_a_label_that_is_none_is_told_with_its_row(entries: Path, tmp_path: Path) -> None:
+    (path,) = write_sheets(entries, tmp_path / "sheets", raters=1).paths
+    _fill(path, {"a3": "strong"}, RIGHT)
+    with pytest.raises(DataError, match=r"row \d+: label is 'strong'; expected 1"):
+        read_sheet(path)
+
+
+def test_labels_are_merged_as_the_paper_says(entries: Path, tmp_path: Path) -> None:
+    one, two = write_sheets(entries, tmp_path / "sheets").paths
+    _fill(one, {"a0": "0", "a1": "0", "a2": "na", "a3": "-1", "a4": "0", "c5": ""}, RIGHT)
+    _fill(two, {"a0": "0", "a1": "-1", "a3": "-1", "c6": "agentic"}, RIGHT)
+    done = merge_labels(entries, [one, two], tmp_path / "l.csv", draws=50)
+    labels = {row["text"][:2]: row["label"] for row in read_table(done.path, ["label"])}
+    assert "a0" not in labels  # both call it neutral
+    assert "a1" not in labels  # three labels: a third rater decides
+    assert "a2" not in labels  # na
+    assert labels["a3"] == "0"  # both raters against the target
+    assert labels["a4"] == "1"  # target and one rater
+    assert "c5" not in labels  # one rater has not labelled it
+    assert labels["c6"] == "0"
+    assert done.counts == {
+        "kept": 16,
+        "not labelled by every rater": 1,
+        "removed: na": 1,
+        "removed: neutral": 1,
+        "undecided: a third rater is needed": 1,
+    }
+    assert done.kappa_all.n_entries == 18
+    assert done.kappa_kept.n_entries == 16
+    assert done.kappa_all.value is not None
+    assert done.kappa_kept.value is not None
+    assert done.kappa_all.value < done.kappa_kept.value < 1
+
+    assert done.third_path is not None
+    _fill(done.third_path, {"a1": "1"}, RIGHT)
+    again = merge_labels(entries, [one, two], tmp_path / "l.csv", third=done.third_path, draws=50)
+    labels = {row["text"][:2]: row["label"] for row in read_table(again.path, ["label"])}
+    assert labels["a1"] == "1"
+    assert again.third_path is None
+    assert read_sheet(done.third_path) == {row_id("s1-agentic"): "agentic"}  # never overwritten
+
+
+def test_sheets_of_other_sentences_are_refused(entries: Path, tmp_path: Path) -> None:
+    (path,) = write_sheets(entries, tmp_path / "sheets", raters=1).paths
+    strange = _csv(tmp_path / "x.csv", ["row_id", "label"], [["abc", "1"]])
+    with pytest.raises(DataError, match="is no row of a sheet"):
+        merge_labels(entries, [path, strange], tmp_path / "l.csv")
+    with pytest.raises(DataError, match="two sheets or more"):
+        merge_labels(entries, [path], tmp_path / "l.csv")
+
+
+def _labelled(path: Path, n: int) -> Path:
+    rows = [(f"t{i}", i % 2, f"s{i // 2}") for i in range(n)]
+    return _csv(path, ["text", "label", "sentence_id"], rows)
+
+
+def _texts(path: Path) -> list[str]:
+    return [json.loads(line)["text"] for line in path.read_text("utf-8").splitlines()]
+
+
+def test_the_sizes_are_those_of_table_9(tmp_path: Path) -> None:
+    done = split_labelled(_labelled(tmp_path / "l.csv", 3724), tmp_path / "split")
+    assert [done.counts[part]["entries"] for part in done.counts] == [2979, 372, 373]
+    every = [text for path in done.paths.values() for text in _texts(path)]
+    assert sorted(every) == sorted(f"t{i}" for i in range(3724))
+    again = split_labelled(tmp_path / "l.csv", tmp_path / "again")
+    other = split_labelled(tmp_path / "l.csv", tmp_path / "other", seed=1)
+    assert _texts(done.paths["test"]) == _texts(again.paths["test"])
+    assert _texts(done.paths["test"]) != _texts(other.paths["test"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(st.integers(1, 120), st.integers(0, 5))
+def test_together_keeps_both_paraphrases_in_one_part(tmp_path: Path, n: int, seed: int) -> None:
+    labelled = _labelled(tmp_path / "l.csv", n)
+    done = split_labelled(labelled, tmp_path / "split", together=True, seed=seed)
+    parts = {text: part for part, path in done.paths.items() for text in _texts(path)}
+    assert len(parts) == n
+    assert all(parts[f"t{i}"] == parts[f"t{i + 1}"] for i in range(0, n - 1, 2))
+    sizes = [done.counts[part]["entries"] for part in ("train", "validation", "test")]
+    assert abs(sizes[0] - int(0.8 * n)) <= 1
+    card = done.card.read_text(encoding="utf-8")
+    assert "more than one part: 0." in card
+
+
+def test_the_card_tells_of_twins_and_of_the_steps_before(tmp_path: Path) -> None:
+    done = split_labelled(
+        _labelled(tmp_path / "l.csv", 100),
+        tmp_path / "split",
+        facts={"labels": {"kappa_kept": {"value": 0.9, "why": ""}}},
+    )
+    card = done.card.read_text(encoding="utf-8")
+    assert "may be in different parts" in card
+    assert "more than one part: 0." not in card
+    assert "kappa kept: value 0.900" in card
+
+
+@given(st.text(max_size=20))
+def test_a_cell_is_inert_and_comes_back(cell: str) -> None:
+    assert restored(inert(cell)) == cell
+    assert not inert(cell).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+
+
+def test_no_cell_runs_in_a_spreadsheet(tmp_path: Path) -> None:
+    sentences = _csv(tmp_path / "own.csv", ["sentence"], [["=cmd()"], ["+1"]])
+    done = paraphrase(sentences, _ask, tmp_path / "p.csv")
+    (sheet,) = write_sheets(done.path, tmp_path / "sheets", raters=1).paths
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        cells = [cell for row in csv.reader(stream) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
