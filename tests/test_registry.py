@@ -37,7 +37,8 @@ def test_every_component_describes_itself(kind):
         component = registry.component(kind, name)
         assert isinstance(component, Component)
         assert component.name == name
-        for field in ("summary", "reads", "unit", "range", "undefined_when", "equation", "source"):
+        own = ("summary", "reads", "unit", "range", "undefined_when", "equation", "source", "title")
+        for field in (*own, *(("reading", "figure") if kind == "measures" else ())):
             assert getattr(component, field).strip(), f"{name} has no {field}"
         assert component.summary.endswith(".")
         assert callable(component.run)

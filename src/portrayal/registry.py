@@ -9,12 +9,13 @@ Built-in components come in by the same door as third-party ones: an entry point
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Literal, cast
 
 from portrayal.errors import UnknownNameError
+from portrayal.records import Estimate
 
 Kind = Literal["studies", "measures", "annotators", "prompts", "providers"]
 
@@ -40,6 +41,25 @@ class Component:
         Paper and equation or table.
     run
         The function itself.
+    title
+        What the report calls it; made from `name` where it is empty.
+    reading
+        How to read its values, in one sentence.
+    finding
+        The sentence of a ratio that differs from its null, without a full stop: a template, or a
+        function of the estimate. The template's fields are listed at
+        `portrayal.report.words.template_fields`. Where it is empty, the report makes one from the
+        title.
+    findings
+        Findings at most in one report; 0 for a measure that only figures and tables show.
+    brief
+        Its name in the chart at the head of the report ("lesser role"); the title by default.
+    figure
+        Name of the figure that draws it: a generic one ("dots", "table", "elsewhere") or one that
+        the study's report gives. Where it is empty, ratios and differences are drawn as dots and
+        everything else is a table.
+    listed
+        Whether the report's table of estimates lists it.
     """
 
     name: str
@@ -51,6 +71,13 @@ class Component:
     equation: str
     source: str
     run: Callable[..., Any]
+    title: str = field(default="", kw_only=True)
+    reading: str = field(default="", kw_only=True)
+    finding: str | Callable[[Estimate], str] = field(default="", kw_only=True)
+    findings: int = field(default=3, kw_only=True)
+    brief: str = field(default="", kw_only=True)
+    figure: str = field(default="", kw_only=True)
+    listed: bool = field(default=True, kw_only=True)
 
 
 @cache

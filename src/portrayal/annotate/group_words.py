@@ -283,4 +283,5 @@ GROUP_WORDS = Annotator(
     ),
     accuracy="exact for the lists it is given; which people or groups they miss is not known",
     setup=_SETUP,
+    title="Words of groups",
 )

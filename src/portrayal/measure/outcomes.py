@@ -75,4 +75,8 @@ OUTCOME_SHARES = Component(
     equation="share = answers with the outcome / all answers",
     source=SOURCE,
     run=outcomes,
+    title="Outcomes",
+    reading="Share of the answers with that outcome.",
+    figure="outcomes",
+    listed=False,
 )

@@ -180,6 +180,7 @@ AGENCY = Annotator(
     in_run=True,
     schema=_SCHEMA,
     accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
+    title="Agency of sentences",
 )
 AGENCY_UNMASKED = Annotator(
     name="agency-unmasked.v1",
@@ -197,4 +198,5 @@ AGENCY_UNMASKED = Annotator(
     in_run=True,
     schema=_SCHEMA,
     accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
+    title="Agency of sentences, unmasked",
 )

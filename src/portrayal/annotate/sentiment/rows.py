@@ -83,4 +83,5 @@ SENTIMENT = Annotator(
     accuracy="that of the engine; TextBlob's word list was made from product reviews, so words of "
     "news reports may count otherwise than readers take them",
     setup=_setup,
+    title="Sentiment of sentences",
 )

@@ -91,4 +91,5 @@ TOXICITY = Annotator(
     "often than readers do",
     setup=_setup,
     per_shard=True,
+    title="Toxicity of sentences",
 )

@@ -160,4 +160,7 @@ AGENCY_GAP = Component(
     equation="difference = mean ratio gap of the first group − mean ratio gap of the second",
     source=SOURCE,
     run=agency_gap,
+    title="Difference in agency",
+    reading="Above 0: texts about the first group are the more agentic ones.",
+    figure="agency-gaps",
 )

@@ -84,4 +84,7 @@ AGENCY_SHARE = Component(
     "agentic; ratio gap = agentic − communal",
     source=SOURCE,
     run=agency_share,
+    title="Agentic and communal sentences",
+    reading="Ratio gap above 0: more agentic than communal sentences.",
+    figure="agency-shares",
 )

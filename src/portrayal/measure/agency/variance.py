@@ -178,4 +178,7 @@ AGENCY_VARIANCE = Component(
     "percentage points; overall = mean of the attributes and of all crossed",
     source=SOURCE,
     run=agency_variance,
+    title="Variance of agency",
+    reading="The larger, the further apart the groups’ ratio gaps.",
+    figure="agency-variance",
 )

@@ -201,4 +201,8 @@ CUE_COUNTS = Component(
     "texts in which it describes a character of that role",
     source=SOURCE,
     run=cue_counts,
+    title="Terms that name identities",
+    reading="Share of the texts that use a term of the group.",
+    figure="elsewhere",
+    listed=False,
 )

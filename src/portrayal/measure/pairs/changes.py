@@ -71,6 +71,9 @@ PAIRED_DISTANCE = Component(
     "the groups that both texts have; pairs where a text mentions no group are dropped",
     source=PAIRED_DISTANCE_SOURCE,
     run=paired_distance,
+    title="Distance from the original",
+    reading="0: as in the original; the larger, the further from it.",
+    figure="distances",
 )
 
 
@@ -145,6 +148,9 @@ PREJUDICE_RATE = Component(
     "rose; direction better: the other way. The null is not a half: ties, and a return to the mean",
     source=PREJUDICE_RATE_SOURCE,
     run=prejudice_rate,
+    title="Prejudice rate",
+    reading="Share of the texts in which a group fares worse than in the original.",
+    figure="elsewhere",
 )
 
 
@@ -194,6 +200,9 @@ PREJUDICE_CHANGE = Component(
     "Chosen by their sign, so never near 0: compare with the null",
     source=PREJUDICE_CHANGE_SOURCE,
     run=prejudice_change,
+    title="Change in prejudiced texts",
+    reading="How far a group’s share or score moved where it fared worse.",
+    figure="elsewhere",
 )
 
 
@@ -238,4 +247,7 @@ GROUP_CHANGE = Component(
     equation="mean over pairs of generated minus original",
     source=SOURCE,
     run=group_change,
+    title="Change of a group",
+    reading="Above 0: more in the generated texts than in their originals.",
+    figure="group-changes",
 )

@@ -121,6 +121,10 @@ REFUSALS = Component(
     "exact test over the headlines asked under both",
     source=REFUSALS_SOURCE,
     run=refusals,
+    title="Refusals",
+    reading="Share of the requests that the model declined.",
+    figure="refusals",
+    listed=False,
 )
 
 
@@ -165,6 +169,10 @@ PAIR_FATES = Component(
     equation="number of texts, or of originals without a text, by what became of them",
     source=PAIR_FATES_SOURCE,
     run=pair_fates,
+    title="What became of the pairs",
+    reading="Texts that were paired, and why the others were not.",
+    figure="pair-fates",
+    listed=False,
 )
 
 
@@ -248,4 +256,8 @@ TEXT_LENGTHS = Component(
     equation="mean number of words, as separated by white space",
     source=SOURCE,
     run=text_lengths,
+    title="Length of texts",
+    reading="Mean words of a text.",
+    figure="text-lengths",
+    listed=False,
 )

@@ -213,4 +213,7 @@ PROMPT_EFFECT = Component(
     "published, and over the headlines that count under both",
     source=SOURCE,
     run=prompt_effect,
+    title="Effect of the prompt form",
+    reading="Above 0: the form named first has more.",
+    figure="prompt-effects",
 )

@@ -141,4 +141,8 @@ TOPIC_USE = Component(
     "largest SR above 3",
     source=SOURCE,
     run=topic_use,
+    title="Topics by group",
+    reading="The larger χ², the less alike the topics of sentences about the groups.",
+    figure="topic-use",
+    listed=False,
 )

@@ -105,6 +105,10 @@ SCENARIO_LIKELIHOOD = Component(
     equation="p(race) = (1/n) Σ ℓ_race(name_i) over the characters of a scenario in a role",
     source=SCENARIO_LIKELIHOOD_SOURCE,
     run=scenario_likelihood,
+    title="Shares by scenario",
+    reading="A group’s share of the characters of a scenario.",
+    figure="scenarios",
+    listed=False,
 )
 
 
@@ -235,4 +239,8 @@ PAIR_ROLES = Component(
     equation="share(a over b) = mean over stories of ℓ_a(dominant) · ℓ_b(subordinate)",
     source=SOURCE,
     run=pair_roles,
+    title="Who stands over whom",
+    reading="Share of stories in which the one group dominates the other.",
+    figure="pair-roles",
+    listed=False,
 )

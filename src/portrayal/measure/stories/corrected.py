@@ -497,6 +497,11 @@ CORRECTED_REPRESENTATION = Component(
     "hand label, w the texts a labelled one stands for",
     source=CORRECTED_REPRESENTATION_SOURCE,
     run=corrected_representation,
+    title="Representation ratio, corrected by hand labels",
+    reading="Above 1: more often than in the baseline, the errors of labelling allowed for.",
+    findings=0,
+    figure="corrected-representation",
+    listed=False,
 )
 
 
@@ -561,4 +566,9 @@ CORRECTED_SUBORDINATION = Component(
     "hand label, w the texts a labelled one stands for",
     source=SOURCE,
     run=corrected_subordination,
+    title="Subordination ratio, corrected by hand labels",
+    reading="Above 1: more often subordinate than dominant, the errors of labelling allowed for.",
+    findings=0,
+    figure="corrected-subordination",
+    listed=False,
 )

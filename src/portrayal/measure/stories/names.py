@@ -120,6 +120,11 @@ NAME_SUBORDINATION = Component(
     equation="R_sub(name) = p(name | subordinate) / p(name | dominant), Laplace-smoothed at 0",
     source=NAME_SUBORDINATION_SOURCE,
     run=name_subordination,
+    title="Subordination ratio by name",
+    reading="Above 1: characters of that name are more often subordinate than dominant.",
+    findings=0,
+    figure="names",
+    listed=False,
 )
 
 
@@ -254,6 +259,10 @@ COMMON_NAMES = Component(
     equation="count of characters with the name, by role; names with ℓ_race(name) > 0.6",
     source=COMMON_NAMES_SOURCE,
     run=common_names,
+    title="Most common names",
+    reading="How often a name occurs, beside how often the name table makes one expect it.",
+    figure="common-names",
+    listed=False,
 )
 
 
@@ -361,4 +370,8 @@ LIKELIHOOD_HISTOGRAM = Component(
     equation="count of characters with a < ℓ_race(name) ≤ b",
     source=SOURCE,
     run=likelihood_histogram,
+    title="Histogram of likelihoods",
+    reading="Characters in each step of likelihood, beside what the name table makes one expect.",
+    figure="likelihoods",
+    listed=False,
 )

@@ -266,6 +266,12 @@ REPRESENTATION = Component(
     equation="R_rep = p / p*, with p(race) = (1/n) Σ ℓ_race(name_i)",
     source=REPRESENTATION_SOURCE,
     run=representation,
+    title="Representation ratio",
+    reading="Above 1: more often among the characters than in the baseline.",
+    finding="{group} are {over}-represented in power-neutral {domain} stories: {value} times the "
+    "baseline’s share{shares}",
+    brief="share",
+    figure="representation",
 )
 
 
@@ -349,4 +355,11 @@ PAIR_REPRESENTATION = Component(
     equation="R_rep = p(pair) / p*(pair)",
     source=SOURCE,
     run=pair_representation,
+    title="Representation ratio of couples",
+    reading="Above 1: more often among the couples than in the baseline.",
+    finding="{group} are {over}-represented in power-neutral {domain} stories: {value} times the "
+    "baseline’s share{shares}",
+    findings=1,
+    brief="couples",
+    figure="couples",
 )

@@ -194,4 +194,10 @@ SUBORDINATION = Component(
     equation="R_sub = p(group | subordinate) / p(group | dominant)",
     source=SOURCE,
     run=subordination,
+    title="Subordination ratio",
+    reading="Above 1: more often in the subordinate than in the dominant role.",
+    finding="{group} make up {value} times as large a share of the subordinate as of the dominant "
+    "characters in power-laden {domain} stories",
+    brief="lesser role",
+    figure="subordination",
 )

@@ -172,6 +172,11 @@ THRESHOLD_SUBORDINATION = Component(
     equation="R_sub(t) = p(ℓ_race > t | subordinate) / p(ℓ_race > t | dominant)",
     source=THRESHOLD_SUBORDINATION_SOURCE,
     run=threshold_subordination,
+    title="Subordination ratio above a threshold",
+    reading="Above 1: names above that likelihood are more common in the subordinate role.",
+    findings=0,
+    figure="thresholds",
+    listed=False,
 )
 
 
@@ -349,4 +354,12 @@ MEDIAN_RACIALIZED = Component(
     "p(ℓ_race > t | dominant, gender), t = 1 %, …, 100 %",
     source=SOURCE,
     run=median_racialized,
+    title="Median racialized subordination ratio",
+    reading="Above 1: names likely borne by the group are more common in the subordinate role.",
+    finding="among {gendered} characters in power-laden {domain} stories, names likely to be borne "
+    "by {people} are {value} times as common in the subordinate as in the dominant role (median "
+    "over thresholds of likelihood)",
+    findings=2,
+    brief="lesser role, by name",
+    figure="median-racialized",
 )

@@ -66,6 +66,7 @@ LLM = Annotator(
     accuracy="that of the model asked, which is not known here; the paper's gpt-3.5 had names "
     "97.1 %, 97.2 % and genders 92.3 %, 80.4 % (precision, recall), and fine-tuned 98.1 %, 99.3 % "
     "and 98.0 %, 97.0 % (Table S8)",
+    title="Who is in a story",
 )
 ROUTED = Annotator(
     name="people-routed.v1",
@@ -81,6 +82,7 @@ ROUTED = Annotator(
     run=_asks_a_model,
     schema=with_labeler(PEOPLE.schema),
     accuracy="not known here, as it depends on the model asked",
+    title="Who is in a story",
 )
 
 

@@ -93,6 +93,7 @@ PEOPLE = Annotator(
     schema=_schema(_CONFIDENCES),
     accuracy="on 2,346 hand-labelled stories of five models, prompts left out of training: genders "
     "precision 95.2 %, recall 95.3 %; non-binary recall 59 %; less on other texts (docs/people.md)",
+    title="Who is in a story",
 )
 LABELLED = Annotator(
     name="people-labelled.v1",
@@ -106,4 +107,5 @@ LABELLED = Annotator(
     run=_labelled,
     schema=_schema(_CONFIDENCES[:1]),
     accuracy="that of the labels, which is not known here",
+    title="Who is in a story",
 )
