@@ -7,6 +7,7 @@ from typing import Any
 from portrayal.mitigate.kept import Kept
 from portrayal.mitigate.passages import Passage, Reading
 from portrayal.mitigate.rewriting import Rewritten
+from portrayal.run.pages import templates
 
 SHOWN = 100
 """Texts that the page shows, the least alike first; the file of texts holds all."""
@@ -20,19 +21,12 @@ def render(
     found: Mapping[int, Kept],
 ) -> str:
     """Return the page as HTML, every word of a text escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("portrayal.mitigate", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     shown = sorted(found, key=lambda i: (found[i].similarity, i))[:SHOWN]
     texts = [_text(i, passages[i], before[i], done, found[i]) for i in shown]
-    return environment.get_template("mitigation.html.j2").render(
-        facts=facts, texts=texts, n_changed=len(found), number=number, span=span
+    return (
+        templates("portrayal.mitigate")
+        .get_template("mitigation.html.j2")
+        .render(facts=facts, texts=texts, n_changed=len(found), number=number, span=span)
     )
 
 

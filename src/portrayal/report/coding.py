@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from portrayal.report.inert import short
 from portrayal.report.passages import Passage, passage
 from portrayal.report.view import FEW_PROMPTS, View
 from portrayal.report.words import GENDER_WORDS
+from portrayal.run.pages import templates, trusted
 from portrayal.run.stages import write_atomically
 
 if TYPE_CHECKING:
@@ -416,9 +418,6 @@ def write_coding_report(
     level, seed
         Confidence level (a fraction), and seed of the intervals of agreement.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
     from portrayal._version import __version__
     from portrayal.coding.codes import read_codes
     from portrayal.coding.roles import run_of
@@ -426,20 +425,16 @@ def write_coding_report(
     shown = section(project, read_codes(project), by=by, merge=merge, level=level, seed=seed)
     run = run_of(project)
     rows = [] if run is None else cue_rows(run)
-    loader = PackageLoader("portrayal.report", "templates")
-    environment = Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = environment.loader.get_source(environment, "style.css")[0]  # type: ignore[union-attr]
-    text = environment.get_template("coding.html.j2").render(
-        coded=Coded((shown,), cue_table(rows), cue_places(rows)),
-        style=Markup(style),  # noqa: S704
-        title=shown.title,
-        version=__version__,
+    style = files("portrayal.report").joinpath("templates", "style.css").read_text("utf-8")
+    text = (
+        templates("portrayal.report")
+        .get_template("coding.html.j2")
+        .render(
+            coded=Coded((shown,), cue_table(rows), cue_places(rows)),
+            style=trusted(style),
+            title=shown.title,
+            version=__version__,
+        )
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)

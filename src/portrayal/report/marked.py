@@ -9,6 +9,7 @@ import numpy as np
 from portrayal.coding import Comparison, Counts, Documents, MarkedWord, places_of
 from portrayal.measure import Scope
 from portrayal.report.inert import short, visible
+from portrayal.run.pages import templates
 
 AROUND = 90
 """Characters of a passage on either side of the word."""
@@ -47,15 +48,6 @@ def words_page(
     passages
         Whether passages of the texts are in the page.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("portrayal.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     columns = counts.matrix.tocsc()
     place = {word: i for i, word in enumerate(counts.words)}
     sections = []
@@ -77,17 +69,21 @@ def words_page(
                 "rows": rows,
             }
         )
-    return environment.get_template("words.html.j2").render(
-        name=short(documents.name, 120),
-        n_texts=len(documents.texts),
-        unit=documents.unit,
-        unread=sum(documents.exclusions.values()),
-        clustered_by=short(documents.clustered_by, 60),
-        masked=sum(counts.masked.values()),
-        level=scope.level,
-        permutations=scope.permutations,
-        seed=scope.seed,
-        sections=sections,
+    return (
+        templates("portrayal.report")
+        .get_template("words.html.j2")
+        .render(
+            name=short(documents.name, 120),
+            n_texts=len(documents.texts),
+            unit=documents.unit,
+            unread=sum(documents.exclusions.values()),
+            clustered_by=short(documents.clustered_by, 60),
+            masked=sum(counts.masked.values()),
+            level=scope.level,
+            permutations=scope.permutations,
+            seed=scope.seed,
+            sections=sections,
+        )
     )
 
 

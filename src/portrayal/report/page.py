@@ -23,6 +23,7 @@ from portrayal.report.passages import readings
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
+from portrayal.run.pages import templates, trusted
 from portrayal.studies.agency.report.head import Head, agency_head
 from portrayal.studies.agency.report.texts import agency_reading
 from portrayal.studies.news.report.head import compared, interval_table, interval_words
@@ -106,16 +107,7 @@ def write_report(run: Run, path: Path) -> Path:
 
 def render(view: View) -> str:
     """Return the page of a view as HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("portrayal.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html.j2").render(_context(view))
+    return templates("portrayal.report").get_template("report.html.j2").render(_context(view))
 
 
 @dataclass(frozen=True)
@@ -167,10 +159,10 @@ def _context(view: View) -> dict[str, Any]:
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "version": str(view.settings.get("portrayal", "")),
-        "style": _trusted(_read("style.css") + colour_rules()),
-        "scripts": [_trusted(script.text) for script in scripts],
+        "style": trusted(_read("style.css") + colour_rules()),
+        "scripts": [trusted(script.text) for script in scripts],
         "policy": " ".join(script.digest for script in scripts),
-        "data": _trusted(script_json(data)),
+        "data": trusted(script_json(data)),
         "csv": downloads.packed_csv(view),
     }
 
@@ -190,13 +182,6 @@ def _asked(view: View, head: Head | None) -> dict[str, Any]:
         "readable": asked.readable(view),
         "matched": asked.matched(view),
     }
-
-
-def _trusted(text: str) -> Any:
-    """Text that goes into the page as it is: our own files, and JSON made inert."""
-    from markupsafe import Markup
-
-    return Markup(text)  # noqa: S704
 
 
 def _read(name: str) -> str:

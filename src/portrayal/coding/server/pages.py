@@ -8,6 +8,7 @@ from typing import Any
 
 from portrayal.coding.project import Item, Person
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
+from portrayal.run.pages import templates
 
 Piece = tuple[str, str]
 """A piece of text and its mark: "", "subject", "object", or "sign" for a character made visible."""
@@ -97,22 +98,12 @@ class Pages:
     """Renders the pages of a desk; `form_key` goes into every form."""
 
     def __init__(self, desk: Desk, form_key: str) -> None:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
         self.desk = desk
         self.book = desk.project.codebook
-        self._environment = Environment(
-            loader=PackageLoader("portrayal.coding.server", "templates"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-        )
         self._shared = {"title": inert(self.book.title), "form_key": form_key}
 
     def _render(self, page: str, /, **given: Any) -> str:
-        template = self._environment.get_template(f"{page}.html.j2")
+        template = templates("portrayal.coding.server").get_template(f"{page}.html.j2")
         text = template.render(self._shared | given)
         return text.encode("utf-8", "replace").decode("utf-8")
 

@@ -1,0 +1,39 @@
+"""The one Jinja environment: every HTML page escapes each word, and refuses a missing one."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+
+@cache
+def templates(package: str) -> "Environment":
+    """Return the templates in the folder `templates` of a package.
+
+    Every value is escaped, and a name that the page was not given is an error.
+
+    Examples
+    --------
+    >>> page = templates("portrayal.report").from_string("<p>{{ text }}</p>")
+    >>> page.render(text="<script>")
+    '<p>&lt;script&gt;</p>'
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package, "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+
+
+def trusted(text: str) -> "Markup":
+    """Return text that goes into a page as it is: our own files, and JSON made inert."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704
