@@ -6,8 +6,8 @@ from statistics import mean, variance
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from measure.test_agency import made
 
+from measure.agency.test_agency import made
 from mitigate.conftest import crowd, passage
 from portrayal.measure.agency.gap import AGENCY_GAP
 from portrayal.measure.agency.share import AGENCY_SHARE

@@ -1,8 +1,8 @@
 """Whom to ask: refused before anything is read, and a folder for each model and its parameters."""
 
 import pytest
-from annotate.label.conftest import story
 
+from annotate.people.labeler.conftest import story
 from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler import LabelAsking, label_prompt
 from portrayal.annotate.people.labeler.asking import ask_labels, read_labels

@@ -1,9 +1,9 @@
 """Labelling as a stage of an audit: the options, and the numbers that rest on them."""
 
 import pytest
-from annotate.label.conftest import NAMES, Labeler, story
 
 import portrayal
+from annotate.people.labeler.conftest import NAMES, Labeler, story
 from portrayal.annotate.people.labeler.labelling import labelling_of, labelling_of_options
 from portrayal.collect.ask import Retry
 from portrayal.errors import OptionError, PortrayalError

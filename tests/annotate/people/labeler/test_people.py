@@ -4,8 +4,8 @@ import dataclasses
 import json
 
 import pytest
-from annotate.label.conftest import N_TEXTS, NAMES, Labeler
 
+from annotate.people.labeler.conftest import N_TEXTS, NAMES, Labeler
 from portrayal.annotate.people.labeler import label_people
 from portrayal.errors import OptionError
 

@@ -5,8 +5,8 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from annotate.label.conftest import N_TEXTS, NAMES, story
 
+from annotate.people.labeler.conftest import N_TEXTS, NAMES, story
 from portrayal import registry
 from portrayal.annotate import annotate_run
 from portrayal.annotate.people.labeler import label_run
