@@ -27,7 +27,7 @@ from portrayal.coding import (
     read_documents,
 )
 from portrayal.measure import Scope
-from portrayal.run.shards import write_parquet
+from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire.prompts import sample
 
 SHARD = 5_000

@@ -9,7 +9,7 @@ import pytest
 
 from portrayal.errors import RunError
 from portrayal.run import Stage, fingerprint, write_parquet
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 
 
 @pytest.fixture

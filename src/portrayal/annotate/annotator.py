@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from portrayal import registry
 from portrayal.registry import Component
 from portrayal.run.directory import Run
-from portrayal.run.shards import Progress, run_shards, write_parquet
+from portrayal.run.files import write_parquet
+from portrayal.run.shards import Progress, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
 Strata = Mapping[str, str]

@@ -190,7 +190,7 @@ def _tell(
     out: Path, step: str, facts: dict[str, Any], path: Path, after: str, *, as_object: bool
 ) -> None:
     """Keep what a step did for the data card, and print it."""
-    from portrayal.run.stages import write_atomically
+    from portrayal.run.files import write_atomically
 
     known = _facts(out) | {step: facts}
     write_atomically(out / FACTS, json_module.dumps(known, ensure_ascii=False, indent=1) + "\n")

@@ -97,7 +97,7 @@ def _cue_list(spec: str, terms: list[str] | None) -> "CueList":
 def _keep(run: Path, facts: dict[str, Any]) -> None:
     import json
 
-    from portrayal.run.stages import write_atomically
+    from portrayal.run.files import write_atomically
 
     folder = run / "coding"
     folder.mkdir(exist_ok=True)
@@ -123,7 +123,7 @@ _PASSAGE = (
 
 def _write_passages(hits: "CueHits", path: Path) -> None:
     from portrayal.report.inert import csv_cell
-    from portrayal.run.stages import write_atomically
+    from portrayal.run.files import write_atomically
 
     lines = [",".join(_PASSAGE)]
     for m in hits.mentions:

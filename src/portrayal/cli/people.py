@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 from portrayal.cli.printing import as_json, line
 from portrayal.errors import OptionError
+from portrayal.run.files import replacing
 
 ENDINGS = (".jsonl", ".csv")
 """Endings of the files that --out writes."""
@@ -135,14 +136,8 @@ def write(rows: Iterable[Row], path: Path) -> int:
     lists are joined by blanks and mentions are given by their number.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
-            number = _write_csv(rows, stream) if _is_csv(path) else _write_lines(rows, stream)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    return number
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
+        return _write_csv(rows, stream) if _is_csv(path) else _write_lines(rows, stream)
 
 
 def _is_csv(path: Path) -> bool:

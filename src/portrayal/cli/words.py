@@ -74,7 +74,7 @@ def words(
     compared = marked_words(documents, counts, scope, unmarked=_labels(unmarked), prior=prior)
     if html is not None:
         from portrayal.report.marked import words_page
-        from portrayal.run.stages import write_atomically
+        from portrayal.run.files import write_atomically
 
         write_atomically(html, words_page(compared, documents, counts, scope, top=top))
     if json:

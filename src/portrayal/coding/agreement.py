@@ -15,8 +15,6 @@ from portrayal.coding.codes import Codes, Settled, consensus
 from portrayal.coding.project import Project
 from portrayal.coding.ratings import (
     YES,
-    BoolArray,
-    FloatArray,
     Parts,
     Ratings,
     Resampling,
@@ -33,6 +31,7 @@ from portrayal.stats import (
     percent_agreement,
     specific_agreement,
 )
+from portrayal.types import BoolArray, FloatArray
 
 ALL_CODES = "all codes"
 WHOLE_SET = "whole set"

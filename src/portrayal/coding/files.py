@@ -16,7 +16,7 @@ from portrayal.coding.project import Item, Project
 from portrayal.coding.store import KINDS, rater_key
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.people.sheets import inert, restored
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 
 CODES = ("item_id", "rater", "code", "value", "note", "at", "kind")
 """Columns of `codes.csv`; `value` is 1 or 0 for a code, text for a field."""

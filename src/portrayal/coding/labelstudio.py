@@ -13,7 +13,7 @@ from portrayal.coding.codebook import Codebook
 from portrayal.coding.files import Imported, Row, write_rows
 from portrayal.coding.project import Project
 from portrayal.errors import DataError
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 
 TASKS, CONFIG = "tasks.json", "config.xml"
 CODES, NOTE, TEXT = "codes", "note", "text"

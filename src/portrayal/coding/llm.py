@@ -18,7 +18,8 @@ from portrayal.coding.codes import write_codes
 from portrayal.coding.project import Item, Project
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
-from portrayal.run.stages import fingerprint, write_atomically
+from portrayal.run.files import write_atomically
+from portrayal.run.stages import fingerprint
 
 if TYPE_CHECKING:
     from portrayal.collect.ask import CollectReport

@@ -13,7 +13,7 @@ from typing import Any
 
 from portrayal.coding.codebook import Codebook, codebook_table, parse_codebook
 from portrayal.errors import DataError, OptionError, RunError
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically, write_parquet
 from portrayal.validate import check_seed
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -219,7 +219,6 @@ def open_project(folder: str | Path) -> Project:
 
 def _write_items(path: Path, rows: list[Item]) -> None:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     columns = {
         "item_id": [item.item_id for item in rows],
@@ -229,9 +228,7 @@ def _write_items(path: Path, rows: list[Item]) -> None:
         "strata": [json.dumps(dict(item.strata), sort_keys=True) for item in rows],
         "weight": [float(item.weight) for item in rows],
     }
-    temporary = path.with_name(f".{path.name}.tmp")
-    pq.write_table(pa.table(columns), temporary)
-    temporary.replace(path)
+    write_parquet(pa.table(columns), path)
 
 
 def _read_items(path: Path) -> Iterator[Item]:

@@ -24,11 +24,8 @@ from portrayal.stats import (
     specific_agreement,
     wilson,
 )
+from portrayal.types import BoolArray, FloatArray, IntArray
 from portrayal.validate import check_count, check_level, check_seed
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 MISSING = -1
 YES = 1

@@ -24,9 +24,7 @@ from portrayal.stats import (
     log_odds,
     shuffle_within,
 )
-
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
+from portrayal.types import BoolArray, FloatArray
 
 SOURCE = "Monroe, Colaresi & Quinn 2008, Fightin' Words, section 3"
 PRIOR = 500.0

@@ -16,7 +16,7 @@ from portrayal.collect.sources import Row, Source, open_source
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.shards import write_parquet
+from portrayal.run.files import write_parquet
 from portrayal.run.stages import fingerprint
 
 SHARD_ROWS = 5_000

@@ -3,7 +3,7 @@
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from portrayal.inspect.tasks import STUDY_KEY
 from portrayal.records import Outcome
 from portrayal.run import Run
 from portrayal.studies import Study
+from portrayal.types import Say
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +205,7 @@ def _first_line(error: Exception) -> str:
 Row = dict[str, Any]
 
 
-def write_rows(
-    copy: Path, logs: Iterable[Log], known: frozenset[str], say: Callable[[str], None]
-) -> int:
+def write_rows(copy: Path, logs: Iterable[Log], known: frozenset[str], say: Say) -> int:
     """Write the answers of logs as JSON lines, one sample after another.
 
     The first line has every key that any row has, as readers learn the columns from the first rows.
@@ -280,9 +279,6 @@ def _rows(sample: EvalSample, log: Log, known: frozenset[str]) -> Iterator[Row]:
             for key, value in sample.metadata.items()
             if key not in own and isinstance(value, (str, int, float, bool))
         }
-
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import Interval, Test
 from portrayal.stats import (
     cluster_robust_t,
@@ -25,6 +24,7 @@ from portrayal.stats import (
     score_ratio_interval,
     wilson,
 )
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"

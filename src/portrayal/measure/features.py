@@ -5,7 +5,8 @@ from itertools import product
 
 import numpy as np
 
-from portrayal.measure.stories.tally import GENDER_CODES, FloatArray, IntArray, Tally
+from portrayal.measure.stories.tally import GENDER_CODES, Tally
+from portrayal.types import FloatArray, IntArray
 
 GENDERS = GENDER_CODES[:3]
 

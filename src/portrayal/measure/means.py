@@ -10,9 +10,9 @@ from scipy import stats
 
 from portrayal.measure.clustered import Inference, resampled
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray, IntArray
 from portrayal.records import Interval
 from portrayal.stats import cluster_robust_t, divide, expanded_percentile
+from portrayal.types import FloatArray, IntArray
 
 BOOTSTRAP = "cluster bootstrap over pairs (expanded percentile)"
 PER_PAIR = "score interval with one observation per pair (no variation between pairs)"

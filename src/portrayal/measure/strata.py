@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.features import sums_by
-from portrayal.measure.stories.tally import BoolArray, Characters, FloatArray, IntArray, Tally
+from portrayal.measure.stories.tally import Characters, Tally
 from portrayal.records import ALL, OUTCOMES
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from portrayal.measure.agency.places import Sums
 from portrayal.measure.agency.share import STATISTICS
@@ -21,9 +20,7 @@ from portrayal.measure.agency.variance import MIN_TEXTS, OVERALL, POINTS
 from portrayal.mitigate.passages import Passage
 from portrayal.mitigate.sums import drawn_sums, kinds_of, shuffled_sums, texts_of, variances
 from portrayal.stats import expanded_percentile, permutation_range
-
-FloatArray = npt.NDArray[np.float64]
-
+from portrayal.types import FloatArray
 
 _NO_WIDTH = 1e-9
 _NO_TEXT = "no text of the group has a sentence that could be told"

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -18,7 +18,8 @@ from portrayal.mitigate.passages import Classify, Passage, Reading, read_agency,
 from portrayal.mitigate.rewriting import EDITED, Rewritten, first_readings, rewrite
 from portrayal.mitigate.targets import TARGETS, Target
 from portrayal.run.directory import Run
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
+from portrayal.types import Say
 from portrayal.validate import check_choice, check_count, check_level, check_seed
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def mitigate_agency(
     provider: "Provider | None" = None,
     retry: "Retry | None" = None,
     pace: "BatchPace | None" = None,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
 ) -> Mitigation:
     """Mitigate differences in language agency, and report what came of it.
 

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
+from portrayal.types import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Classify = Callable[[Sequence[str]], FloatArray]
 
 _MISSING = "no value in a group column"

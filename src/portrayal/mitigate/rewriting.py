@@ -26,9 +26,9 @@ from portrayal.mitigate.targets import (
     toward,
 )
 from portrayal.records import Prompt
+from portrayal.types import Say
 
 Read = Callable[[Sequence[str], Sequence[Sequence[str]]], list[Reading]]
-Say = Callable[[str], None]
 
 NOISE = "the differences between groups are inside noise"
 DONE = "no sentence is left to rewrite"

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from portrayal.measure.agency.gap import FIRST
 from portrayal.measure.agency.places import Sums
@@ -17,10 +16,7 @@ from portrayal.measure.agency.texts import PER_RUN
 from portrayal.measure.agency.variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
 from portrayal.mitigate.passages import Passage
 from portrayal.stats import cluster_weights, divide, shuffle_within
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 _BLOCK = 100  # replicates at a time
 

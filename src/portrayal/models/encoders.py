@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from portrayal.errors import DataError, MissingExtraError
-
-FloatArray = NDArray[np.float64]
+from portrayal.types import FloatArray
 
 MISSING = (
     "a transformer classifier needs PyTorch and transformers, which are not installed. "

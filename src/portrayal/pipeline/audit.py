@@ -2,7 +2,7 @@
 
 import dataclasses
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,8 @@ from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_par
 from portrayal.run.shards import Progress
 from portrayal.stats import benjamini_hochberg
 from portrayal.studies.study import Options, Study
+from portrayal.types import Say
 from portrayal.validate import check_count
-
-Say = Callable[[str], None]
 
 
 def audit(

@@ -43,7 +43,7 @@ def write_datasheet(run: "Run", path: str | Path) -> Path:
     RunError
         When the run holds no texts.
     """
-    from portrayal.run.stages import write_atomically
+    from portrayal.run.files import write_atomically
 
     target = Path(path)
     if not _was_changed(target):

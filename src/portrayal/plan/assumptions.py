@@ -15,9 +15,10 @@ import numpy as np
 from portrayal.errors import RunError
 from portrayal.records import ALL
 from portrayal.stats import divide, log_share_influence
+from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
-    from portrayal.measure.stories.tally import FloatArray, Tally
+    from portrayal.measure.stories.tally import Tally
     from portrayal.measure.strata import Stratum
     from portrayal.run.directory import Run
 

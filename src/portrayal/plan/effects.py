@@ -7,14 +7,12 @@ from itertools import combinations
 from math import isnan, log, nan, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from portrayal.errors import OptionError
 from portrayal.plan.assumptions import Assumption, Key, Kind
 from portrayal.records import ALL, Prompt
-
-FloatArray = NDArray[np.float64]
+from portrayal.types import FloatArray
 
 _QUANTILES = 4_000
 

@@ -13,6 +13,7 @@ from portrayal.errors import DataError
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
+from portrayal.types import FloatArray
 
 OTHER = "other"
 """Several races, another race, or not known: part of the whole, of no group of its own."""
@@ -85,7 +86,6 @@ def in_order(groups: set[str]) -> tuple[str, ...]:
     return tuple(race for race in RACES if race in groups)
 
 
-FloatArray = NDArray[np.float64]
 _ROUNDING = 0.02
 """How far rounded shares of one name may sum above 1."""
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from portrayal.types import FloatArray
+
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʻ`´ʹ＇′", "'"))
 _HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－", "-"))
 _TYPOGRAPHY = _APOSTROPHES | _HYPHENS
@@ -50,9 +52,6 @@ def plain_form(key: str) -> str:
 def first_part(key: str) -> str:
     """Return the plain form of what stands before the first hyphen or space of `key`."""
     return plain_form(_BREAK.split(key, maxsplit=1)[0])
-
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

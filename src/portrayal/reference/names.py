@@ -11,19 +11,17 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from portrayal.errors import OptionError, UnknownNameError
 from portrayal.reference.formats import RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import NameIndex, build_index
 from portrayal.reference.shipped import read_toml
+from portrayal.types import FloatArray
 from portrayal.validate import check_count
 
 DEFAULT_MIN_COUNT = 30
 """Bearers a name needs, where the user's own table gives counts and nothing else is asked for."""
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from portrayal.report.inert import short
 from portrayal.report.passages import Passage, passage
 from portrayal.report.view import FEW_PROMPTS, View
 from portrayal.report.words import GENDER_WORDS
+from portrayal.run.files import write_atomically
 from portrayal.run.pages import templates, trusted
-from portrayal.run.stages import write_atomically
 
 if TYPE_CHECKING:
     from portrayal.coding import Item, Person, Project

@@ -23,6 +23,7 @@ from portrayal.report.passages import readings
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
+from portrayal.run.files import replacing, write_atomically
 from portrayal.run.pages import templates, trusted
 from portrayal.studies.agency.report.head import Head, agency_head
 from portrayal.studies.agency.report.texts import agency_reading
@@ -69,14 +70,9 @@ def _kept(path: Path) -> str | None:
 
 
 def _keep(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_atomically(path, text)
 
 
 def write_report(run: Run, path: Path) -> Path:
@@ -96,12 +92,8 @@ def write_report(run: Run, path: Path) -> Path:
     """
     text = render(View.of(run))
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
 
 

@@ -2,7 +2,8 @@
 
 from portrayal.run.directory import Run
 from portrayal.run.estimates import ESTIMATES, estimates_to_table, flatten_estimates, read_estimates
-from portrayal.run.shards import ShardError, run_shards, write_parquet
+from portrayal.run.files import replacing, write_atomically, write_parquet
+from portrayal.run.shards import ShardError, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "fingerprint",
     "flatten_estimates",
     "read_estimates",
+    "replacing",
     "run_shards",
+    "write_atomically",
     "write_parquet",
 ]

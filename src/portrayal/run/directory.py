@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.run.estimates import ESTIMATES, flatten_estimates, read_estimates
-from portrayal.run.stages import Stage, write_atomically
+from portrayal.run.files import write_atomically
+from portrayal.run.stages import Stage
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,7 +6,6 @@ what is missing.
 """
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -19,9 +18,6 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pyarrow.parquet as pq
 
 from portrayal.errors import RunError
 
@@ -33,16 +29,6 @@ _KILLERS = 5  # so many shards that each killed a worker of their own end the at
 
 class ShardError(RunError):
     """Some shards could not be made; the others are kept and a rerun continues with the rest."""
-
-
-def write_parquet(table: Any, path: Path) -> None:
-    """Write an Arrow table beside `path` and rename it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        pq.write_table(table, temporary, compression="zstd")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def run_shards(

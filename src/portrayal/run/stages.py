@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Collection, Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import RunError
+from portrayal.run.files import write_atomically
 
 NOTE = "stage.json"
 _OURS = re.compile(r"stage\.json|part-.*\.parquet|\..*\.tmp")
@@ -20,19 +20,6 @@ def fingerprint(**parts: Any) -> str:
     """Return a short, stable digest of everything a stage depends on (JSON-like values)."""
     text = json.dumps(parts, sort_keys=True, default=str, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` beside `path`, flush it to the disk, then rename it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

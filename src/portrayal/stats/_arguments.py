@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-FloatArray = npt.NDArray[np.float64]
+from portrayal.types import FloatArray
 
 TOLERANCE = 1e-9
 """Rounding that sums of fractional counts may carry, relative to the larger of 1 and the total."""

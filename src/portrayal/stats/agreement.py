@@ -7,7 +7,8 @@ so replicates of a bootstrap by item need only `weights`, never the items themse
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import FloatArray, check_not_negative, divide
+from portrayal.stats._arguments import check_not_negative, divide
+from portrayal.types import FloatArray
 
 _ALIKE = 1e-12
 

@@ -8,13 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from portrayal.stats._arguments import (
-    FloatArray,
-    central_range,
-    check_level,
-    check_not_negative,
-    divide,
-)
+from portrayal.stats._arguments import central_range, check_level, check_not_negative, divide
+from portrayal.types import FloatArray
 
 _NO_SPREAD = 1e-12
 

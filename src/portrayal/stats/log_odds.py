@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from portrayal.stats._arguments import FloatArray, check_not_negative, divide
+from portrayal.stats._arguments import check_not_negative, divide
+from portrayal.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from portrayal.stats._arguments import FloatArray
+from portrayal.types import FloatArray
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:

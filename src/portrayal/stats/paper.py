@@ -7,7 +7,8 @@ comparison with the published tables.
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import FloatArray, divide
+from portrayal.stats._arguments import divide
+from portrayal.types import FloatArray
 
 _WIDTH_OF_95 = 3.92
 """Width of a 95 % normal interval in standard errors, as Altman & Bland round it."""

@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import FloatArray, central_range, check_level
+from portrayal.stats._arguments import central_range, check_level
+from portrayal.types import FloatArray
 
 _TIE = 1e-9
 """Log ratios closer than this are equal; sums taken in another order differ by rounding."""

@@ -11,13 +11,13 @@ from scipy import stats
 
 from portrayal.stats._arguments import (
     TOLERANCE,
-    FloatArray,
     check_counts,
     check_inside_unit,
     check_level,
     divide,
     normal_quantile,
 )
+from portrayal.types import FloatArray
 
 _TIE = 1e-7
 """Probabilities closer than this, relatively, are equal."""

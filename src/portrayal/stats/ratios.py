@@ -8,13 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from portrayal.stats._arguments import (
-    FloatArray,
-    check_counts,
-    check_not_negative,
-    divide,
-    normal_quantile,
-)
+from portrayal.stats._arguments import check_counts, check_not_negative, divide, normal_quantile
+from portrayal.types import FloatArray
 
 
 def smooth(

@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import FloatArray, check_not_negative, divide
+from portrayal.stats._arguments import check_not_negative, divide
+from portrayal.types import FloatArray
 
 
 def cohens_d(mean: npt.ArrayLike, reference: npt.ArrayLike, sd: npt.ArrayLike) -> FloatArray:

@@ -12,6 +12,7 @@ from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.records import Estimate, Prompt
 from portrayal.run.directory import Run
+from portrayal.types import Say
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,6 @@ class Check:
     def reproduced(self) -> int:
         """Number of printed figures that came out."""
         return self.checked - len(self.rows)
-
-
-Say = Callable[[str], None]
 
 
 def option(default: Any, help: str) -> Any:

@@ -11,6 +11,7 @@ from portrayal.annotate.annotator import Annotation
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
 from portrayal.run import fingerprint
+from portrayal.types import Say
 
 if TYPE_CHECKING:
     from portrayal.annotate.agency.classifier import AgencyClassifier
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.replies import Reply
     from portrayal.run import Run
 
-Say = Callable[[str], None]
 Confirming = Callable[[str], "Callable[[CostEstimate], bool] | None"]
 
 CLASSIFIER = "classifier"

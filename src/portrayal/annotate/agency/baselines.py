@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.annotate.agency.classifier import FloatArray, rows
+from portrayal.annotate.agency.classifier import rows
 from portrayal.errors import DataError
+from portrayal.types import FloatArray
 
 _KINDS = ("agentic", "communal")
 _LEXICON_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from portrayal.errors import OptionError, UnknownNameError
+from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
     from portrayal.collect.ask.replies import Ask
 
-FloatArray = NDArray[np.float64]
 
 SPECS = (
     '"linear" (shipped), "lexicon", "lexicon:FILE", "sentiment", the folder of a trained '

@@ -6,7 +6,6 @@ and code that comes with a model is never run.
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from portrayal.annotate.agency.labelled import Labelled
 from portrayal.errors import DataError, OptionError
 from portrayal.models.encoders import Encoder, load_encoder, probabilities, save_encoder
+from portrayal.run.files import replacing
+from portrayal.types import IntArray
 from portrayal.validate import check_count, check_seed
 
 STATE = "training.safetensors"
@@ -61,12 +61,8 @@ def save_state(
     tensors[_STREAM] = torch.get_rng_state()
     header = {"belongs": belongs, "epochs": epochs, "stream": rng.bit_generator.state}
     out.mkdir(parents=True, exist_ok=True)
-    temporary = out / f".{STATE}.{os.getpid()}.tmp"
-    try:
+    with replacing(out / STATE) as temporary:
         save_file(tensors, temporary, {key: json.dumps(value) for key, value in header.items()})
-        temporary.replace(out / STATE)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def load_state(
@@ -114,9 +110,6 @@ def load_state(
     torch.set_rng_state(tensors[_STREAM])
     rng.bit_generator.state = stream
     return list(header["epochs"])
-
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

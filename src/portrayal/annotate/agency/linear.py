@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from portrayal.annotate.agency.classifier import FloatArray, rows
+from portrayal.annotate.agency.classifier import rows
 from portrayal.errors import DataError
-
-IntArray = NDArray[np.int64]
+from portrayal.types import FloatArray, IntArray
 
 _TOKEN = re.compile(r"\[[a-z]+\]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|[,;]")
 _GRAMS = (3, 4, 5)

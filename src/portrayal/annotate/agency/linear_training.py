@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency.linear import Scores, pieces_of, tail, tokens
-
-FloatArray = NDArray[np.float64]
+from portrayal.types import FloatArray
 
 PARTS = ("words", "tails", "pairs", "grams")
 

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from portrayal.annotate.agency.classifier import FloatArray, rows
+from portrayal.annotate.agency.classifier import rows
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
+from portrayal.types import FloatArray
 from portrayal.validate import check_choice
 
 FORMS = ("zero-shot", "definition", "one-shot")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.annotate.agency.classifier import FloatArray
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.models.encoders import Encoder, load_encoder
+from portrayal.types import FloatArray
 
 
 def export_onnx(folder: Path, out: Path) -> Path:

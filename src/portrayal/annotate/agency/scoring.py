@@ -14,11 +14,10 @@ from portrayal.annotate.agency.classifier import AgencyClassifier
 from portrayal.annotate.agency.labelled import Labelled
 from portrayal.annotate.agency.masking import mask
 from portrayal.stats import wilson
+from portrayal.types import FloatArray, IntArray
 
 METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
 
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 _SILENT = 2
 METHOD = "percentile bootstrap over sentences; Wilson where no resample differs"
 

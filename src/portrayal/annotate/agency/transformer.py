@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal.annotate.agency.classifier import FloatArray
 from portrayal.models.encoders import load_encoder, probabilities
+from portrayal.types import FloatArray
 
 
 class TransformerClassifier:

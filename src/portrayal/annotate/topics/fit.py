@@ -1,6 +1,6 @@
 """Fitting the topic model of a run, once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from portrayal.annotate.topics.model import TopicModel
 from portrayal.errors import OptionError, RunError
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage, fingerprint
+from portrayal.types import Say
 from portrayal.validate import check_count, check_seed
 
 if TYPE_CHECKING:
@@ -112,7 +113,6 @@ def perplexity(lda: "LdaModel", held_out: Bags) -> float:
     return float(np.exp(-bound.sum() / held_out.words.sum()))
 
 
-Say = Callable[[str], None]
 TABLES = "topics.json"
 """The topic tables that the document level writes beside the model."""
 

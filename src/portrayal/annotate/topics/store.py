@@ -1,7 +1,6 @@
 """Topic models on disk: JSON and plain arrays, so that loading one executes nothing."""
 
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,8 @@ import numpy as np
 from portrayal.annotate.topics.bags import Floats
 from portrayal.annotate.topics.model import TopicModel
 from portrayal.errors import DataError
-from portrayal.run.stages import fingerprint, write_atomically
+from portrayal.run.files import replacing, write_atomically
+from portrayal.run.stages import fingerprint
 
 FORMAT = "portrayal-topics.v1"
 MODEL, WORDS, ARRAYS = "model.json", "vocabulary.json", "arrays.npz"
@@ -23,13 +23,8 @@ def save_topics(model: TopicModel, folder: str | Path) -> Path:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     arrays = folder / ARRAYS
-    temporary = folder / f".{ARRAYS}.{os.getpid()}.tmp"
-    try:
-        with temporary.open("wb") as stream:
-            np.savez(stream, **{name: getattr(model, name) for name in _NAMES})
-        temporary.replace(arrays)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(arrays) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **{name: getattr(model, name) for name in _NAMES})
     write_atomically(folder / WORDS, json.dumps(model.words, ensure_ascii=False))
     about = {"format": FORMAT, "identity": identity(model), "facts": dict(model.facts)}
     write_atomically(folder / MODEL, json.dumps(about, indent=1, ensure_ascii=False))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.coding.project import Item, Project
-from portrayal.coding.ratings import BoolArray, IntArray
 from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
 from portrayal.errors import OptionError
+from portrayal.types import BoolArray, IntArray
 
 
 class Marks:

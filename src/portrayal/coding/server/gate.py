@@ -15,6 +15,7 @@ from pathlib import Path
 
 from portrayal.coding.project import matches
 from portrayal.errors import OptionError
+from portrayal.run.files import replacing
 
 FILE = "address.json"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -94,11 +95,10 @@ def _kept(path: Path) -> dict[str, object]:
 
 
 def _keep(path: Path, address: Address) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        json.dump({"port": address.port, "token": address.token}, stream)
-    temporary.replace(path)
+    with replacing(path) as temporary:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump({"port": address.port, "token": address.token}, stream)
 
 
 def _family(host: str) -> socket.AddressFamily:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from portrayal import registry
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
+from portrayal.types import Say
 
 if TYPE_CHECKING:
     from portrayal.collect.ask.budget import CostEstimate
     from portrayal.collect.ask.collection import CollectReport
     from portrayal.collect.ask.runner import AskCallback
     from portrayal.run.directory import Run
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)

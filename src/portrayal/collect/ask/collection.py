@@ -21,7 +21,7 @@ from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
 from portrayal.records import OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.shards import write_parquet
+from portrayal.run.files import write_parquet
 from portrayal.run.stages import fingerprint
 from portrayal.validate import check_count
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal.errors import RunError
-from portrayal.run.shards import write_parquet
+from portrayal.run.files import replacing, write_parquet
 
 JOURNAL = "journal.jsonl"
 SYNC_SECONDS = 0.35  # asked for every 0.2 s, so a flush at least twice a second
@@ -178,28 +178,9 @@ def _is_whole(line: bytes) -> bool:
 
 def _write_whole(path: Path, header: bytes, lines: Iterable[bytes]) -> None:
     """Write a journal beside `path`, flush it, and rename it into place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(header)
-            stream.writelines(lines)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        sync_folder(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a folder, so that a rename in it outlives a power cut; where the system can."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with replacing(path, flush=True) as temporary, temporary.open("wb") as stream:
+        stream.write(header)
+        stream.writelines(lines)
 
 
 @contextmanager
@@ -310,7 +291,4 @@ def _write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
         },
         schema=SCHEMA,
     )
-    write_parquet(table, path)
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())
-    sync_folder(path.parent)
+    write_parquet(table, path, flush=True)

@@ -8,9 +8,9 @@ from scipy import stats
 
 from portrayal.measure.agency.places import Place
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
 from portrayal.stats import expanded_percentile, noncentral_variance, permutation_range
+from portrayal.types import FloatArray
 
 CLUSTERED = "t test with the standard error of the cluster bootstrap"
 SHUFFLED = "permutation test"

@@ -16,9 +16,9 @@ from portrayal.measure.agency.estimates import (
 from portrayal.measure.agency.places import Place, Sums, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.records import Estimate
 from portrayal.registry import Component
+from portrayal.types import FloatArray
 
 NAME = "agency_gap.v1"
 SOURCE = "Wan & Chang 2024, Figure 2 and Tables 16–20"

@@ -13,9 +13,9 @@ import numpy as np
 
 from portrayal.measure.agency.texts import NO_SENTENCE, REASONS, AgencyTexts, block_of_units
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL, OUTCOMES
 from portrayal.stats import cluster_weights, divide, shuffle_within
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 CHUNK = 250
 """Replicates of the bootstrap that are made at a time."""

@@ -15,9 +15,9 @@ from portrayal.measure.agency.estimates import (
 from portrayal.measure.agency.places import Place, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.records import Estimate
 from portrayal.registry import Component
+from portrayal.types import FloatArray
 
 NAME = "agency_share.v1"
 SOURCE = "Wan & Chang 2024, Section 3.3 and Tables 17–28"

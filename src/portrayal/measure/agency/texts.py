@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from portrayal.errors import OptionError
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "groups shuffled among the texts of one cluster"
 ALIKE = "groups shuffled among texts that are alike but for group and name"

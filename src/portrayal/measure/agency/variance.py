@@ -21,9 +21,9 @@ from portrayal.measure.agency.estimates import (
 from portrayal.measure.agency.places import Place, Sums, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
+from portrayal.types import FloatArray
 
 NAME = "agency_variance.v1"
 SOURCE = "Wan & Chang 2024, Section 3.3 and Table 1"

@@ -9,10 +9,11 @@ import numpy as np
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.cues.search import CueHits, Mention
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import ROLES, FloatArray, Tally
+from portrayal.measure.stories.tally import ROLES, Tally
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval
 from portrayal.registry import Component
 from portrayal.stats import clopper_pearson, upper_of_none
+from portrayal.types import FloatArray
 
 NAME = "cue_counts.v1"
 SOURCE = "Shieh et al. 2025, Section 2.3 and Supplement B.7"

@@ -7,9 +7,9 @@ import numpy as np
 from portrayal.measure.pairs.estimates import ROUNDING, Column, Quantity, by_group, paired_means
 from portrayal.measure.pairs.table import SHARE, Level, Paired
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.records import Estimate
 from portrayal.registry import Component
+from portrayal.types import FloatArray
 
 PAIRED_DISTANCE_NAME = "paired_distance.v1"
 PAIRED_DISTANCE_SOURCE = "Fang et al. 2024, Eq. 3–6 and 9"

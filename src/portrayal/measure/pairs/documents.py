@@ -57,12 +57,12 @@ from portrayal.measure.pairs.topics import (
     standardized_residuals,
     topic_shares,
 )
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL
 from portrayal.run import Run
+from portrayal.run.files import write_atomically
 from portrayal.run.scratch import Kept, Shelf
-from portrayal.run.stages import write_atomically
 from portrayal.stats import divide
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 LEVEL = DOCUMENT
 FEWEST_DRAWS, ROW_DRAWS = 20, 40_000

@@ -28,9 +28,9 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray, IntArray
 from portrayal.records import ALL, Estimate, Interval, Null, Test
 from portrayal.stats import permutation_range
+from portrayal.types import FloatArray, IntArray
 
 PERMUTATION = "permutation"
 ROUNDING = 1e-9

@@ -12,10 +12,10 @@ from portrayal.measure.means import mean_inference, normal_interval
 from portrayal.measure.pairs.estimates import ROUNDING, pair_interval
 from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import BoolArray
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import wilson
+from portrayal.types import BoolArray
 
 REFUSALS_NAME = "refusals.v1"
 REFUSALS_SOURCE = "Fang et al. 2024, Bias of AIGC under Biased Prompts (89.13 % of requests)"

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from portrayal.measure.pairs.table import Block, Level, Paired, Place
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray, IntArray
 from portrayal.records import ALL
 from portrayal.stats import divide
+from portrayal.types import FloatArray, IntArray
 
 Values = Callable[[Level, FloatArray, FloatArray], FloatArray]
 """Function of a level, and of generated and reference values, shape (..., n, M), to (..., n, k)."""

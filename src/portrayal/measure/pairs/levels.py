@@ -23,9 +23,9 @@ from portrayal.measure.pairs.table import (
     Paired,
     Texts,
 )
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.run.scratch import Kept, Shelf
 from portrayal.stats import divide, shuffle_within
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 SAMPLES = 20
 """How often sentences are drawn for equal length."""

@@ -19,9 +19,9 @@ from portrayal.measure.pairs.estimates import Column, Quantity, pair_interval
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import Level, Paired
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.registry import Component
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 NAME = "prompt_effect.v1"
 SOURCE = "Fang et al. 2024, Fig. 8–10"

@@ -26,10 +26,10 @@ from portrayal.measure.pairs.table import (
     Paired,
     Texts,
 )
-from portrayal.measure.stories.tally import FloatArray, IntArray
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run import Run, Stage
 from portrayal.run.scratch import Column
+from portrayal.types import FloatArray, IntArray
 
 WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"
 _SCORES = {SENTIMENT: ("sentiment", "polarity"), TOXICITY: ("toxicity", "toxicity")}

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.records import ALL
 from portrayal.run.scratch import Column
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
 Numbers = npt.NDArray[np.generic] | Column

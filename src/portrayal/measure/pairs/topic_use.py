@@ -10,10 +10,10 @@ from portrayal.measure.pairs.levels import lexicon_columns
 from portrayal.measure.pairs.table import FULL, REFERENCE, Paired
 from portrayal.measure.pairs.topics import TopicTable, chi_squared, contingency
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.records import ALL, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import permutation_range, shuffle_within
+from portrayal.types import FloatArray
 
 NAME = "topic_use.v1"
 SOURCE = "Fang et al. 2024, Eq. 7 and Table 4"

@@ -9,9 +9,9 @@ from scipy.special import chdtrc
 
 from portrayal.annotate.topics import Bags, TopicModel, TopicTexts
 from portrayal.measure.pairs.levels import Sides, runs
-from portrayal.measure.stories.tally import BoolArray, FloatArray, IntArray
 from portrayal.run.scratch import Kept, Shelf
 from portrayal.stats import divide
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 OUT, OURS, THEIRS = -1, 0, 1
 """Where a sentence goes: to neither text, to the generated one, to the original."""

@@ -9,11 +9,12 @@ from scipy import stats
 from portrayal.measure.clustered import ratio_inference, share_inference
 from portrayal.measure.features import GENDERS, Features, group_features, sums_by
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import ROLES, BoolArray, FloatArray, Tally
+from portrayal.measure.stories.tally import ROLES, Tally
 from portrayal.measure.strata import Stratum, prompt_sums, strata, stratum_of
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, wilson
+from portrayal.types import BoolArray, FloatArray
 
 SCENARIO_LIKELIHOOD_NAME = "scenario_likelihood.v1"
 SCENARIO_LIKELIHOOD_SOURCE = "Shieh et al. 2025, Eq. 2 by prompt of Tables S3–S5"

@@ -28,8 +28,6 @@ from portrayal.measure.stories.tally import (
     NO_SLOT,
     SUBORDINATE,
     Characters,
-    FloatArray,
-    IntArray,
     Tally,
 )
 from portrayal.measure.strata import Stratum, prompt_sums, strata
@@ -47,6 +45,7 @@ from portrayal.stats import (
     score_ratio_interval,
     wilson,
 )
+from portrayal.types import FloatArray, IntArray
 
 Likelihoods = Callable[[Sequence[str]], FloatArray]
 

@@ -10,23 +10,14 @@ from portrayal.measure.features import GENDERS, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
 from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
-from portrayal.measure.stories.tally import (
-    DOMINANT,
-    NEUTRAL,
-    ROLES,
-    SUBORDINATE,
-    BoolArray,
-    Characters,
-    FloatArray,
-    IntArray,
-    Tally,
-)
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
 from portrayal.measure.strata import Stratum, strata
 from portrayal.records import Estimate, Interval, Null
 from portrayal.reference import NameTable
 from portrayal.registry import Component
 from portrayal.stats import cluster_weights, expanded_percentile, ratio, wilson
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 NAME_SUBORDINATION_NAME = "name_subordination.v1"
 NAME_SUBORDINATION_SOURCE = "Shieh et al. 2025, Fig. 3a"

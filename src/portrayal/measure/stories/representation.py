@@ -10,7 +10,7 @@ from scipy import stats
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.features import Features, group_features, sums_by
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import NEUTRAL, BoolArray, Characters, FloatArray, Tally
+from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
 from portrayal.measure.strata import Stratum, prompt_sums, strata
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.reference import PAIRS, Baseline, NameTable
@@ -23,6 +23,7 @@ from portrayal.stats import (
     wilson,
     z_from_interval,
 )
+from portrayal.types import BoolArray, FloatArray
 
 PAPER_P = "Altman–Bland from the interval (the paper's method)"
 

@@ -10,7 +10,7 @@ from portrayal.measure.features import group_features
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.swaps import swapped_roles
-from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, FloatArray, Tally
+from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
 from portrayal.measure.strata import Stratum, prompt_sums, strata
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
@@ -23,6 +23,7 @@ from portrayal.stats import (
     score_ratio_test,
     z_from_interval,
 )
+from portrayal.types import FloatArray
 
 SWAPPED = "roles swapped at random within each story"
 SCORE = "score test of two shares, characters independent"

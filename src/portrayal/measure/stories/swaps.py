@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import GENDER_CODES, FloatArray, IntArray, Tally
+from portrayal.measure.stories.tally import GENDER_CODES, Tally
 from portrayal.measure.strata import Stratum, stratum_of
 from portrayal.stats import divide
+from portrayal.types import FloatArray, IntArray
 
 _BLOCK = 20_000  # distinct stories handled at once, to bound memory
 

@@ -10,15 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 ROLES = ("neutral", "dominant", "subordinate")
 GENDER_CODES = ("F", "M", "NB", "Unspecified", "Unsure")

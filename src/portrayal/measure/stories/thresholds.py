@@ -15,14 +15,7 @@ from portrayal.measure.stories.subordination import (
     sum_cells,
 )
 from portrayal.measure.stories.swaps import Swaps, swapped_roles
-from portrayal.measure.stories.tally import (
-    DOMINANT,
-    SUBORDINATE,
-    BoolArray,
-    Characters,
-    FloatArray,
-    Tally,
-)
+from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
 from portrayal.measure.strata import Stratum, strata
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
@@ -36,6 +29,7 @@ from portrayal.stats import (
     permutation_range,
     ratio,
 )
+from portrayal.types import BoolArray, FloatArray
 
 THRESHOLDS = np.arange(1, 101) / 100.0
 """t = 1 %, …, 100 %: likelihoods in 0–1 that a name must exceed (Eq. 4)."""

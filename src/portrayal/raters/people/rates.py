@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from portrayal.stats import cluster_weights, divide, expanded_percentile, wilson
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from portrayal.types import FloatArray, IntArray
 
 _AT_ONCE = 4_000_000  # weights held at a time: draws × clusters
 

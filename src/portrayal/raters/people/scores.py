@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.people import GENDERS, UNSPECIFIED, extract_people
-from portrayal.raters.people.rates import FloatArray, Rate, Resampling, cluster_sums, known, rates
+from portrayal.raters.people.rates import Rate, Resampling, cluster_sums, known, rates
 from portrayal.raters.people.slots import Extractor, Labelled, Slots, compare, label
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.stats import divide
+from portrayal.types import FloatArray
 from portrayal.validate import check_count, check_level, check_seed
 
 FEWEST = 30.0

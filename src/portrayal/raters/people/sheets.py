@@ -26,7 +26,7 @@ from portrayal.annotate.people import (
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run.directory import Run
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 from portrayal.validate import check_count, check_different_files, check_seed
 
 BY = ("domain", "condition", "model")

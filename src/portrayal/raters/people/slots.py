@@ -18,12 +18,11 @@ from portrayal.annotate.people import (
 )
 from portrayal.annotate.people.labeler import LabelAsking, label_people
 from portrayal.errors import DataError
-from portrayal.raters.people.rates import FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 Labelled = tuple[Character, Character | None]
 """The subject of a story, and its object where the story has one."""
 Extractor = Callable[[str, Roles], Labelled]
-BoolArray = npt.NDArray[np.bool_]
 
 CLUSTERS = ("prompt_id", "prompt", "query")
 """Columns that name a story's prompt, the first that is there counts."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.sentences.tables import read_table, write_table
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 from portrayal.validate import check_count, check_seed
 
 COLUMNS = ("row_id", "text", "label", "notes", "rater")

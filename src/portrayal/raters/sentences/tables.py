@@ -9,7 +9,7 @@ from typing import Any
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.people.sheets import inert, restored
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 
 
 def write_table(

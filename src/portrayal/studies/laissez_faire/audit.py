@@ -9,7 +9,6 @@ from portrayal.annotate import Annotation
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
 from portrayal.coding import cue_list, find_cues, run_corpus
 from portrayal.measure import hand_sample, tally_stories
-from portrayal.measure.stories.tally import FloatArray
 from portrayal.raters.people import read_sheet
 from portrayal.records import Estimate
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
@@ -17,6 +16,7 @@ from portrayal.run.directory import Run
 from portrayal.studies.laissez_faire.prompts import FIELDS, prompt_facts, prompts, sample
 from portrayal.studies.laissez_faire.reproduce import reproduce
 from portrayal.studies.study import Options, Study, option
+from portrayal.types import FloatArray
 from portrayal.validate import check_count
 
 CORRECTED = ("corrected_representation.v1", "corrected_subordination.v1")

@@ -13,14 +13,12 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from portrayal.reference import baseline, published
 from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
 from portrayal.studies.study import Check, Row
+from portrayal.types import BoolArray, FloatArray
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 Printed = dict[str, Any]
 
 INTERVAL_TOLERANCE = 0.002

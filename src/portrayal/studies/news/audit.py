@@ -24,7 +24,8 @@ from portrayal.run.directory import Run
 from portrayal.studies.news.levels import DOCUMENT, LEVELS, SENTIMENT, TOXICITY, chosen_levels
 from portrayal.studies.news.prompts import FIELDS
 from portrayal.studies.news.reproduce import reproduce
-from portrayal.studies.study import Options, Say, Study, option
+from portrayal.studies.study import Options, Study, option
+from portrayal.types import Say
 
 MEASURES = (
     "paired_distance.v1",

@@ -6,12 +6,11 @@ An interval of a mean is read as value ± t · standard error, as the paper's me
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
 from portrayal.reference import published
+from portrayal.types import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Printed = dict[str, Any]
 
 LEVEL = 0.95

@@ -13,11 +13,9 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from portrayal.reference import published
 from portrayal.studies.news.printed import (
-    FloatArray,
     Printed,
     columns,
     p_of_means,
@@ -26,8 +24,7 @@ from portrayal.studies.news.printed import (
     standard_errors,
 )
 from portrayal.studies.study import Check, Row
-
-BoolArray = npt.NDArray[np.bool_]
+from portrayal.types import BoolArray, FloatArray
 
 HALF_DIGIT = 5e-5
 """Figures are printed with four decimals, or as percentages with two: each may be off by it."""

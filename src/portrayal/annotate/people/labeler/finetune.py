@@ -15,7 +15,7 @@ from portrayal.collect.ask.lenient import read_list
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 
 FORMATS = ("openai",)
 """Forms of the file: "openai" is one JSON object a line with `messages`."""

@@ -12,12 +12,12 @@ from portrayal.annotate.people.labeler.people import check_share
 from portrayal.annotate.people.labeler.rows import labelling_of_run, labelling_sentence
 from portrayal.annotate.people.labeler.stage import LABELERS, label_run
 from portrayal.errors import OptionError
+from portrayal.types import Say
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
     from portrayal.run import Run
 
-Say = Callable[[str], None]
 
 _SETTINGS = tuple(field.name for field in dataclasses.fields(LabelAsking))[2:]
 

@@ -20,7 +20,7 @@ from portrayal.annotate.people.labeler.rows import LLM, ROUTED, label_row, with_
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
-from portrayal.run.shards import write_parquet
+from portrayal.run.files import write_parquet
 from portrayal.run.stages import Stage, fingerprint
 
 LABELERS = {"embedded": PEOPLE.name, "llm": LLM.name, "routed": ROUTED.name}

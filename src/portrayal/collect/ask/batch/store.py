@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from portrayal.errors import RunError
-from portrayal.run.stages import write_atomically
+from portrayal.run.files import write_atomically
 
 FOLDER = "batches"
 State = Literal["intended", "submitted", "done", "cancelled", "void"]

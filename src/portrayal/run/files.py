@@ -1,0 +1,50 @@
+"""Files written beside their place and renamed into it, so that no one reads half of one."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@contextmanager
+def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
+    """Yield a path beside `path` to write to; renamed to `path` when the block ends well.
+
+    With `flush`, file and rename are on the disk before this returns, and outlive a power cut.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        if flush:
+            _flush(temporary)
+        temporary.replace(path)
+        if flush and os.name == "posix":
+            _flush(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `text` in UTF-8 in one step."""
+    with replacing(path, flush=True) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_parquet(table: "pa.Table", path: Path, *, flush: bool = False) -> None:
+    """Write an Arrow table in one step."""
+    import pyarrow.parquet as pq
+
+    with replacing(path, flush=flush) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
