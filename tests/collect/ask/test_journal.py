@@ -173,7 +173,7 @@ def test_a_new_segment_keeps_the_rows_it_is_given(path):
 def test_a_disk_that_fills_up_during_a_fold_loses_nothing(run, prompts, rows, monkeypatch):
     from portrayal.collect.ask import journal as fold
 
-    def full(*_, **_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(fold, "write_parquet", full)
