@@ -1,15 +1,19 @@
 """Rules of the code: sizes, no printing below the command line, nothing executed from data."""
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from guards.tree import PACKAGE, imports, module_name, modules, parse
+from portrayal import registry
 
-MAX_FILE, MAX_BODY, MAX_DEPTH = 400, 50, 3
-MAY_PRINT = ("cli.py", "show.py")
+MAX_FILE, MAX_BODY = 700, 60
+MAX_ROOT, MAX_FOLDER, MAX_DEPTH, MAX_PREFIX = 8, 20, 3, 3
+NAME_NO_STUDY = ("annotate", "collect", "measure", "models", "raters", "report", "run", "stats")
 EXECUTES = ("pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve")
 MODULES = modules()
 
@@ -30,19 +34,71 @@ def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return last - body[0].lineno + 1
 
 
+def too_long(path: Path) -> list[str]:
+    """Return what of a module is longer than a file or a function may be."""
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    bad = [f"{path.name}: {lines} lines"] if lines > MAX_FILE else []
+    bodies = [(function.name, body_lines(function)) for function in _functions(parse(path))]
+    return bad + [f"{path.name}: {name} has {n} body lines" for name, n in bodies if n > MAX_BODY]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_sizes(path: Path) -> None:
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= MAX_FILE, f"{lines} lines; split the file"
-    long = {f.name: n for f in _functions(parse(path)) if (n := body_lines(f)) > MAX_BODY}
-    assert not long, f"function bodies over {MAX_BODY} lines: {long}"
+    assert not too_long(path)
 
 
-def test_folders_are_at_most_three_deep() -> None:
-    folders = [p for p in PACKAGE.rglob("*") if p.is_dir() and p.name != "__pycache__"]
-    assert folders
-    deep = [p for p in folders if len(p.relative_to(PACKAGE).parts) > MAX_DEPTH]
-    assert not deep
+def out_of_shape(package: Path) -> list[str]:
+    """Return the folders that are too full, too deep, or spelled as the prefix of their files."""
+    doors = ("__init__", "__main__")
+    folders = [package, *(p for p in package.rglob("*") if p.is_dir())]
+    bad = []
+    for folder in folders:
+        place = folder.relative_to(package.parent).as_posix()
+        names = [path.stem for path in folder.glob("*.py") if path.stem not in doors]
+        depth, most = place.count("/"), MAX_ROOT if folder == package else MAX_FOLDER
+        if names and depth > MAX_DEPTH:
+            bad.append(f"{place}: {depth} deep")
+        if len(names) > most:
+            bad.append(f"{place}: {len(names)} modules")
+        heads = Counter(name.partition("_")[0] for name in names if "_" in name.strip("_"))
+        bad += [f"{place}: {n} named {head}_*" for head, n in heads.items() if n > MAX_PREFIX]
+    return bad
+
+
+def test_folders_are_neither_full_nor_deep_nor_spelled_as_prefixes() -> None:
+    assert not out_of_shape(PACKAGE)
+
+
+def studies_named(path: Path, studies: set[str]) -> list[str]:
+    """Return where a file asks for a study by its name, or a template speaks of one."""
+    if path.suffix != ".py":
+        said = re.findall(r"[\w-]+", path.read_text(encoding="utf-8"))
+        return sorted(f"{path.name}: {word}" for word in studies & set(said))
+    found = []
+    for node in ast.walk(parse(path)):
+        asked: list[ast.AST | None] = []
+        if isinstance(node, ast.Compare):
+            asked = [leaf for side in (node.left, *node.comparators) for leaf in _leaves(side)]
+        elif isinstance(node, ast.Dict):
+            asked = [*node.keys]
+        elif isinstance(node, ast.MatchValue):
+            asked = [node.value]
+        words = {leaf.value for leaf in asked if isinstance(leaf, ast.Constant)} & studies
+        found += [f"{path.name}: {word}" for word in words]
+    return sorted(found)
+
+
+def _leaves(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else [node]
+
+
+@pytest.mark.parametrize("stage", NAME_NO_STUDY)
+def test_a_stage_names_no_study(stage: str) -> None:
+    studies = set(registry.names("studies"))
+    templates = [p for p in (PACKAGE / stage).rglob("templates/*") if p.is_file()]
+    for path in [*modules(stage), *templates]:
+        bad = studies_named(path, studies)
+        assert not bad, f"{module_name(path)} asks for {bad}: a study says this itself"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
@@ -62,7 +118,7 @@ def test_nothing_is_executed_or_unpickled(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_only_the_command_line_prints(path: Path) -> None:
-    if path.relative_to(PACKAGE).as_posix() in MAY_PRINT:
+    if path.is_relative_to(PACKAGE / "cli"):
         return
     bad = [
         node.lineno
@@ -76,3 +132,41 @@ def test_the_body_counter_counts() -> None:
     tree = ast.parse('def f():\n    """Say.\n\n    More.\n    """\n    x = 1\n\n    return x\n')
     (function,) = _functions(tree)
     assert body_lines(function) == 3
+
+
+def test_the_guard_of_sizes_sees_a_long_file_and_a_long_body(tmp_path: Path) -> None:
+    path = tmp_path / "long.py"
+    path.write_text("def f():\n" + "    x = 1\n" * MAX_BODY, encoding="utf-8")
+    assert not too_long(path)
+    path.write_text("def f():\n" + "    x = 1\n" * MAX_FILE, encoding="utf-8")
+    assert too_long(path) == ["long.py: 701 lines", "long.py: f has 700 body lines"]
+
+
+def test_the_guard_of_folders_sees_each_fault(tmp_path: Path) -> None:
+    package = tmp_path / "portrayal"
+    names = [f"m{i}" for i in range(MAX_ROOT + 1)]
+    names += [f"cli/code_{i}" for i in range(MAX_PREFIX + 1)] + ["a/b/c/d/deep"]
+    names += [f"full/n{i}" for i in range(MAX_FOLDER + 1)]
+    for name in names:
+        path = package / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert sorted(out_of_shape(package)) == [
+        "portrayal/a/b/c/d: 4 deep",
+        "portrayal/cli: 4 named code_*",
+        "portrayal/full: 21 modules",
+        "portrayal: 9 modules",
+    ]
+
+
+def test_the_guard_of_study_names_sees_a_question_and_a_template(tmp_path: Path) -> None:
+    page, code = tmp_path / "page.html.j2", tmp_path / "head.py"
+    page.write_text("{% if agency %}<p>agency-like, renewed</p>{% endif %}", encoding="utf-8")
+    code.write_text(
+        'def f(study):\n    """Of news."""\n    rng = seed("agency")\n'
+        '    if study in ("news", "x"):\n        return {"agency": rng}\n',
+        encoding="utf-8",
+    )
+    studies = {"agency", "news"}
+    assert studies_named(page, studies) == ["page.html.j2: agency"]
+    assert studies_named(code, studies) == ["head.py: agency", "head.py: news"]

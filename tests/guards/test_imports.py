@@ -1,15 +1,41 @@
-"""Who may import whom, and what `import portrayal` may load."""
+"""The order of stages, no circle of imports, and what `import portrayal` may load."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from guards.tree import PACKAGE, import_graph, imports, module_name, modules
 
-from guards.tree import PACKAGE, imports, module_name, modules
+ORDER = (
+    "errors",
+    "_version",
+    "types",
+    "records",
+    "validate",
+    "registry",
+    "stats",
+    "reference",
+    "run",
+    "models",
+    "collect",
+    "annotate",
+    "raters",
+    "measure",
+    "coding",
+    "mitigate",
+    "plan",
+    "report",
+    "studies",
+    "inspect",
+    "pipeline",
+    "cli",
+    "__main__",
+    "",
+)
+"""What stands at the root of the package, low to high: nothing imports what comes after it.
 
-STAGES = ("annotate", "collect", "measure", "plan", "reference", "report", "run", "stats")
-GROUND = ("errors.py", "records.py", "registry.py", "validate.py")
+The last is the door `portrayal` itself. An import inside a function, or for types only, counts.
+"""
 HEAVY = (
     "altair",
     "duckdb",
@@ -30,28 +56,98 @@ def _inside(name: str, package: str) -> bool:
     return name == package or name.startswith(f"{package}.")
 
 
-@pytest.mark.parametrize("stage", [s for s in STAGES if (PACKAGE / s).is_dir()])
-def test_a_stage_imports_no_study(stage: str) -> None:
-    for path in modules(stage):
-        bad = [name for name in imports(path) if _inside(name, "portrayal.studies")]
-        assert not bad, f"{module_name(path)} imports {bad}: stages never import studies"
+def _stage(module: str) -> str:
+    return f"{module}.".split(".")[1]
 
 
-def test_every_folder_of_the_package_is_a_stage_or_studies() -> None:
-    folders = {p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()}
-    known = {*STAGES, "inspect", "studies", "mitigate", "coding"}
-    assert folders <= known, f"{folders - known}: add new folders to STAGES"
+def upward(graph: dict[str, set[str]]) -> list[str]:
+    """Return the imports from a lower stage to a higher one."""
+    place = {stage: at for at, stage in enumerate(ORDER)}
+    return [
+        f"{module} -> {name}"
+        for module, names in sorted(graph.items())
+        for name in sorted(names)
+        if place[_stage(module)] < place[_stage(name)]
+    ]
 
 
-@pytest.mark.parametrize("name", GROUND)
-def test_the_ground_imports_no_stage(name: str) -> None:
-    ground = {f"portrayal.{Path(other).stem}" for other in GROUND}
-    ours = [n for n in imports(PACKAGE / name) if _inside(n, "portrayal")]
-    assert all(any(_inside(n, g) for g in ground) for n in ours), ours
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Return the sets of modules that reach each other."""
+    reach = {module: _reached(graph, module) for module in graph}
+    rings = {tuple(sorted(o for o in reach[m] if m in reach[o])) for m in graph if m in reach[m]}
+    return [list(ring) for ring in sorted(rings)]
 
 
-def test_records_import_nothing_of_ours() -> None:
-    assert not [n for n in imports(PACKAGE / "records.py") if _inside(n, "portrayal")]
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    seen: set[str] = set()
+    todo = [start]
+    while todo:
+        new = graph[todo.pop()] - seen
+        seen |= new
+        todo += new
+    return seen
+
+
+def test_every_folder_and_module_of_the_root_has_its_place() -> None:
+    assert {_stage(module_name(path)) for path in modules()} == set(ORDER)
+
+
+def test_no_stage_imports_a_higher_one() -> None:
+    bad = upward(import_graph())
+    assert not bad, "\n".join([f"{len(bad)} imports against the order of stages:", *bad])
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    bad = circles(import_graph())
+    assert not bad, "\n".join(" ".join(part) for part in bad)
+
+
+def _package(root: Path, files: dict[str, str]) -> Path:
+    for name, text in {"__init__": "", **files}.items():
+        path = root / "portrayal" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return root / "portrayal"
+
+
+def test_the_guard_of_the_order_sees_every_kind_of_import(tmp_path: Path) -> None:
+    package = _package(
+        tmp_path,
+        {
+            "errors": "def f():\n    from portrayal import registry\n",
+            "registry": "from portrayal.errors import DataError\n",
+            "run/__init__": "",
+            "run/directory": "if TYPE_CHECKING:\n    from portrayal.report.page import write\n",
+            "run/shards": "import importlib\nimportlib.import_module('portrayal.report.page')\n",
+            "report/page": "import portrayal\nfrom ..run import shards, Run\n",
+        },
+    )
+    assert upward(import_graph(package)) == [
+        "portrayal.errors -> portrayal.registry",
+        "portrayal.report.page -> portrayal",
+        "portrayal.run.directory -> portrayal.report.page",
+        "portrayal.run.shards -> portrayal.report.page",
+    ]
+    assert import_graph(package)["portrayal.report.page"] == {
+        "portrayal",
+        "portrayal.run",
+        "portrayal.run.shards",
+    }
+
+
+def test_the_guard_of_circles_sees_a_lazy_one(tmp_path: Path) -> None:
+    package = _package(
+        tmp_path,
+        {
+            "a": "from portrayal import b, d\n",
+            "b": "from portrayal.c import x\n",
+            "c": "def f():\n    import portrayal.a\n",
+            "d": "",
+            "e": "from portrayal import a\n",
+        },
+    )
+    ring = ["portrayal.a", "portrayal.b", "portrayal.c"]
+    assert circles(import_graph(package)) == [ring]
 
 
 def test_studies_never_import_each_other() -> None:

@@ -22,24 +22,52 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
-def module_name(path: Path) -> str:
-    """Return the dotted name of a module of the package."""
-    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+def module_name(path: Path, package: Path = PACKAGE) -> str:
+    """Return the dotted name of a module of a package."""
+    parts = path.relative_to(package.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> Iterator[str]:
+def imports(path: Path, package: Path = PACKAGE) -> Iterator[str]:
     """Yield the dotted names that a module imports, wherever in it; relative ones resolved."""
-    here = module_name(path).split(".")
-    package = here if path.name == "__init__.py" else here[:-1]
+    for source, name in _imported(path, package):
+        yield source
+        if name:
+            yield f"{source}.{name}"
+
+
+def _imported(path: Path, package: Path) -> Iterator[tuple[str, str]]:
+    """Yield (module, name taken from it); "" for the module itself."""
+    here = module_name(path, package).split(".")
+    folder = here if path.name == "__init__.py" else here[:-1]
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
+            base = folder[: len(folder) - node.level + 1] if node.level else []
             source = ".".join([*base, *([node.module] if node.module else [])])
-            yield source
-            yield from (f"{source}.{alias.name}" for alias in node.names)
+            yield from ((source, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+            words = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            yield from ((word, "") for word in words if isinstance(word, str))
+
+
+def _called(node: ast.Call) -> str:
+    return str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
+
+
+def import_graph(package: Path = PACKAGE) -> dict[str, set[str]]:
+    """Return the modules that each module of a package imports: lazily, for its types, or at once.
+
+    `from package import name` is an import of `package.name` where that is a module.
+    """
+    paths = {module_name(path, package): path for path in sorted(package.rglob("*.py"))}
+    graph = {}
+    for module, path in paths.items():
+        pairs = _imported(path, package)
+        wanted = {full if (full := f"{m}.{name}") in paths else m for m, name in pairs}
+        graph[module] = {name for name in wanted if name in paths} - {module}
+    return graph
 
 
 def kept_files() -> list[Path]:

@@ -24,11 +24,13 @@ from portrayal.collect import import_texts, outcome_of
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import DataError, OptionError
-from portrayal.inspect.tasks import STUDY_KEY
 from portrayal.records import Outcome
 from portrayal.run import Run
 from portrayal.studies import Study
 from portrayal.types import Say
+
+STUDY_KEY = "portrayal_study"
+"""Where a log's metadata name the study that its task asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from inspect_ai.solver import generate
 from portrayal import registry
 from portrayal._version import __version__
 from portrayal.errors import OptionError, UnknownNameError
+from portrayal.inspect.logs import STUDY_KEY
 from portrayal.inspect.scorers import outcome, people
 from portrayal.records import Prompt
 from portrayal.validate import check_count
@@ -112,10 +113,6 @@ def to_samples(prompts: Iterable[Prompt]) -> list[Sample]:
         Sample(input=p.text, id=p.prompt_id, metadata={"prompt_id": p.prompt_id, **p.strata})
         for p in prompts
     ]
-
-
-STUDY_KEY = "portrayal_study"
-"""Where a log's metadata name the study that its task asked."""
 
 
 @task
