@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from portrayal.collect.fields import TextFields, map_columns
@@ -18,7 +17,7 @@ from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Source, open_source
 from portrayal.errors import DataError
 from portrayal.records import OUTCOMES
-from portrayal.run.directory import Run
+from portrayal.run import Run, read_chosen, read_prompts
 
 COLUMNS = ("text_id", "prompt_id", "model", "outcome", "text")
 SLOTS = ("subject", "object")
@@ -76,10 +75,7 @@ def run_corpus(run: Run, annotator: str | None = None) -> Corpus:
         raise DataError(
             f"{run.path} has no texts yet. Run its `portrayal audit` or `collect` first."
         )
-    prompts = {
-        row["prompt_id"]: dict(row["strata"]) | {"text": row["text"]}
-        for row in pq.ParquetFile(run.prompts_path).read().to_pylist()
-    }
+    prompts = read_prompts(run.prompts_path, words="text")
     people = people_parts(run) if annotator is None else run.annotations(annotator).parts()
     return Corpus(
         str(run.path),
@@ -178,15 +174,9 @@ def _spans(parts: list[Path], text_ids: pa.Array) -> Mapping[str, Spans]:
     """Spans of the people of some texts."""
     columns = ["text_id", *(f"{slot}_spans" for slot in SLOTS)]
     found: dict[str, Spans] = {}
-    for part in parts:
-        file = pq.ParquetFile(part)
-        ids = file.read(columns=["text_id"])["text_id"]
-        rows = pc.indices_nonzero(pc.is_in(ids, value_set=text_ids))
-        if len(rows) == 0:
-            continue
-        for row in file.read(columns=columns).take(rows).to_pylist():
-            found[row["text_id"]] = {
-                slot: [(span["start"], span["end"]) for span in row[f"{slot}_spans"] or ()]
-                for slot in SLOTS
-            }
+    for row in read_chosen(parts, columns, text_ids.to_pylist()):
+        found[row["text_id"]] = {
+            slot: [(span["start"], span["end"]) for span in row[f"{slot}_spans"] or ()]
+            for slot in SLOTS
+        }
     return found

@@ -11,10 +11,12 @@ from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
+from portrayal.run import Run, read_rows
 from portrayal.types import FloatArray
 
 Classify = Callable[[Sequence[str]], FloatArray]
 
+_COLUMNS = ("text_id", "prompt_id", "sample", "model", "text", "outcome")
 _MISSING = "no value in a group column"
 
 
@@ -101,7 +103,11 @@ def read_passages(
         When a column is missing or there is no text.
     """
     path = Path(source)
-    rows = _run_rows(path) if (path / "texts").is_dir() else open_source(path).rows()
+    rows = (
+        read_rows(Run(path), _COLUMNS, words="prompt")
+        if (path / "texts").is_dir()
+        else open_source(path).rows()
+    )
     field = parse_columns(columns)
     found = [dict(row) for row in rows]
     known = dict.fromkeys(name for row in found for name in row)
@@ -146,22 +152,6 @@ def _passage(
         unread=unread,
         run=cell("sample") if cell("prompt_id") or cell("prompt") else "",
     )
-
-
-def _run_rows(path: Path) -> Iterable[dict[str, Any]]:
-    import pyarrow.parquet as pq
-
-    from portrayal.run.directory import Run
-
-    run = Run(path)
-    prompts = {
-        row["prompt_id"]: {"prompt": row["text"], **dict(row["strata"])}
-        for row in pq.read_table(run.prompts_path).to_pylist()
-    }
-    columns = ["text_id", "prompt_id", "sample", "model", "text", "outcome"]
-    for part in run.texts.parts():
-        for row in pq.read_table(part, columns=columns).to_pylist():
-            yield {**prompts[row["prompt_id"]], **row}
 
 
 def read_agency(

@@ -39,12 +39,10 @@ def about_pairs(run: "Run", study: "Study", asking: "Asking") -> "Asking":
 
 def _pairs(run: "Run", study: "Study") -> list[dict[str, str]]:
     """Return the strata of each reference text, under the names that prompt makers read."""
-    import pyarrow.parquet as pq
+    from portrayal.run import read_prompts
 
-    table = pq.read_table(run.reference_prompts_path, columns=["strata"])
-    found = [dict(strata) for strata in table["strata"].to_pylist()]
     return [
         {"headline": strata[str(study.pair_field)]}
         | {name: strata[name] for name in ("domain", "source") if name in strata}
-        for strata in found
+        for strata in read_prompts(run.reference_prompts_path).values()
     ]

@@ -3,6 +3,7 @@
 from portrayal.run.directory import Run
 from portrayal.run.estimates import ESTIMATES, estimates_to_table, flatten_estimates, read_estimates
 from portrayal.run.files import replacing, write_atomically, write_parquet
+from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
 from portrayal.run.shards import ShardError, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
@@ -14,7 +15,11 @@ __all__ = [
     "estimates_to_table",
     "fingerprint",
     "flatten_estimates",
+    "read_chosen",
     "read_estimates",
+    "read_prompts",
+    "read_rows",
+    "read_shards",
     "replacing",
     "run_shards",
     "write_atomically",

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts, read_shards
 
 Row = Mapping[str, Any]
 Work = Any
@@ -144,10 +144,9 @@ def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
     masked
         As "agency.v1" reads them, or as "agency-unmasked.v1" does.
     """
-    prompts = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"]).to_pylist()
-    strata = {row["prompt_id"]: dict(row["strata"]) for row in prompts}
-    for part in run.texts.parts():
-        for row in pq.read_table(part, columns=["prompt_id", "text", "outcome"]).to_pylist():
+    strata = read_prompts(run.prompts_path)
+    for (table,) in read_shards(run.texts, ["prompt_id", "text", "outcome"]):
+        for row in table.to_pylist():
             if row["outcome"] == "ok":
                 yield from _pieces(row["text"], strata[row["prompt_id"]], masked=masked)
 

@@ -17,6 +17,7 @@ import numpy as np
 from portrayal.errors import OptionError
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -257,7 +258,7 @@ def agency_texts(
     rows, counts = _rows(run, stages)
     note = run.texts.note()
     by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
-    known = prompt_strata(run)
+    known = read_prompts(run.prompts_path)
     about = [known[prompt] for prompt in rows["prompt_id"]]
     check_columns(about, group, stratum)
     columns = [[_value(each, name) for each in about] for name in group]
@@ -310,22 +311,15 @@ Counted = tuple[FloatArray, FloatArray, FloatArray]
 def _rows(run: Run, stages: Mapping[str, Stage]) -> tuple[dict[str, list[Any]], dict[str, Counted]]:
     """Texts by column in the order of text_id; ratio gap, told and untold sentences by masking."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
-    tables: list[Any] = []
-    made: dict[str, list[Any]] = {name: [] for name in stages}
-    for part in run.texts.parts():
-        tables.append(pq.read_table(part, columns=names))
-        for name, stage in stages.items():
-            found = pq.read_table(stage.folder / part.name, columns=["agentic", "error"])
-            made[name].append(found)
-    texts = pa.concat_tables(tables)
+    beside = [(stage, ["agentic", "error"]) for stage in stages.values()]
+    texts, *made = map(pa.concat_tables, zip(*read_shards(run.texts, names, *beside), strict=True))
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     counts: dict[str, Counted] = {}
-    for name, parts in made.items():
-        whole = pa.concat_tables(parts).take(order)
+    for name, table in zip(stages, made, strict=True):
+        whole = table.take(order)
         counts[name] = _counted(whole["agentic"].combine_chunks())
         for i in np.flatnonzero(np.array(whole["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
@@ -342,14 +336,6 @@ def _counted(agentic: Any) -> Counted:
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(told > 0, 2.0 * acts / told - 1.0, np.nan)
     return gap, told.astype(np.float64), (length - told).astype(np.float64)
-
-
-def prompt_strata(run: Run) -> dict[str, dict[str, str]]:
-    """Return the strata of each prompt of a run."""
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"])
-    return {row["prompt_id"]: dict(row["strata"]) for row in table.to_pylist()}
 
 
 def check_columns(

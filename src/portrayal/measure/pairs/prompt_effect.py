@@ -11,10 +11,7 @@ from scipy import stats
 from portrayal.measure.clustered import Inference
 from portrayal.measure.features import sums_by
 from portrayal.measure.means import ROBUST_T, difference_inference
-from portrayal.measure.pairs import changes as group_change
-from portrayal.measure.pairs import changes as paired_distance
-from portrayal.measure.pairs import changes as prejudice_change
-from portrayal.measure.pairs import changes as prejudice_rate
+from portrayal.measure.pairs import changes
 from portrayal.measure.pairs.estimates import Column, Quantity, pair_interval
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import Level, Paired
@@ -30,10 +27,10 @@ _T = "two-sample t test, articles independent"
 _NULL = "no difference between the forms"
 
 _OF = (
-    (paired_distance.QUANTITY, paired_distance.QUANTITY),
-    (prejudice_rate.QUANTITY, prejudice_rate.QUANTITY),
-    (prejudice_change.QUANTITY, prejudice_rate.QUANTITY),
-    (group_change.QUANTITY, group_change.QUANTITY),
+    (changes.PAIRED_DISTANCE_QUANTITY, changes.PAIRED_DISTANCE_QUANTITY),
+    (changes.PREJUDICE_RATE_QUANTITY, changes.PREJUDICE_RATE_QUANTITY),
+    (changes.PREJUDICE_CHANGE_QUANTITY, changes.PREJUDICE_RATE_QUANTITY),
+    (changes.QUANTITY, changes.QUANTITY),
 )
 """What is compared, and what must be defined under both forms for a headline to be matched. Changes
 are chosen by their sign, so headlines are matched there by what the rate counts."""

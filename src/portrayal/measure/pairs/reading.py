@@ -1,17 +1,14 @@
 """Pairing: reads texts, originals and their annotations from a run, and joins them by key."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from portrayal.errors import RunError
 from portrayal.measure.pairs.table import (
@@ -27,7 +24,7 @@ from portrayal.measure.pairs.table import (
     Texts,
 )
 from portrayal.records import ALL, OUTCOMES
-from portrayal.run import Run, Stage
+from portrayal.run import Run, Stage, read_prompts, read_shards
 from portrayal.run.scratch import Column
 from portrayal.types import FloatArray, IntArray
 
@@ -153,13 +150,17 @@ def _read(
     of = run.reference_annotations if reference else run.annotations
     for name in scores:
         _settings(of(name))
-    prompts = _strata(run.reference_prompts_path if reference else run.prompts_path)
+    prompts = read_prompts(
+        run.reference_prompts_path if reference else run.prompts_path, only=_USED
+    )
     sentences = {"sentence_words": Column(run.path, np.float32)}
     sentences["counts"] = Column(run.path, np.float32, n_columns)
     sentences |= {_SCORES[name][0]: Column(run.path, np.float32) for name in scores}
     chunks = []
-    for part in texts.parts():
-        chunk = _shard(part, of, scores, n_columns, prompts, codes, reference)
+    beside = [(of(WORDS), ["words", "sentence_words", "counts"])]
+    beside += [(of(name), [_SCORES[name][1]]) for name in scores]
+    for tables in read_shards(texts, ["prompt_id", "model", "outcome"], *beside):
+        chunk = _shard(tables, scores, n_columns, prompts, codes, reference)
         for name, column in sentences.items():
             column.append(chunk.pop(name))
         chunks.append(chunk)
@@ -167,8 +168,7 @@ def _read(
 
 
 def _shard(
-    part: Path,
-    of: Any,
+    tables: tuple[pa.Table, ...],
     scores: Sequence[str],
     n_columns: int,
     prompts: Mapping[str, Mapping[str, str]],
@@ -176,12 +176,11 @@ def _shard(
     reference: bool,
 ) -> dict[str, Any]:
     """Codes, counts and scores of one shard of texts; sentences are numbered by their text."""
-    table = pq.read_table(part, columns=["prompt_id", "model", "outcome"])
+    table, words, *scored = tables
     strata = [prompts[name] for name in table["prompt_id"].to_pylist()]
     models = table["model"].to_pylist()
-    words = pq.read_table(of(WORDS).folder / part.name)
     lengths = _lengths(words["counts"])
-    made = {name: pq.read_table(of(name).folder / part.name) for name in scores}
+    made = dict(zip(scores, scored, strict=True))
     return {
         "pair": _codes_of((s.get("pair") for s in strata), codes.pairs),
         "model": np.zeros(len(strata), dtype=np.int64)
@@ -218,17 +217,6 @@ def _join(chunks: Sequence[Mapping[str, Any]], sentences: Mapping[str, Column]) 
         scores=known,
     )
     return _Side(texts, joined("domain"), joined("source"))
-
-
-def _strata(path: Path) -> dict[str, dict[str, str]]:
-    """The labels that are used of each prompt, read in pieces."""
-    found: dict[str, dict[str, str]] = {}
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(columns=["prompt_id", "strata"]):
-            for row in batch.to_pylist():
-                used = {name: sys.intern(label) for name, label in row["strata"] if name in _USED}
-                found[row["prompt_id"]] = used
-    return found
 
 
 def _codes_of(labels: Iterator[str | None] | Sequence[str], known: _Labels) -> IntArray:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from portrayal.errors import DataError
 from portrayal.measure.clustered import Inference, has_width, ratio_inference, share_inference
@@ -36,6 +35,7 @@ from portrayal.records import Estimate, Null, Test
 from portrayal.reference import Baseline
 from portrayal.registry import Component
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
 from portrayal.stats import (
     cluster_robust_t,
@@ -155,23 +155,15 @@ def _check(run: Run, sheet: Sheet) -> None:
 def _places(run: Run, wanted: Mapping[str, HandLabel]) -> dict[str, tuple[str, str]]:
     """Prompt and model of each wanted text that the run has."""
     found = {}
-    for row in _rows(run.texts, ["text_id", "prompt_id", "model"], wanted):
+    for row in read_chosen(run.texts.parts(), ["text_id", "prompt_id", "model"], wanted):
         found[row["text_id"]] = (row["prompt_id"], row["model"])
     return found
 
 
 def _annotated(stage: Stage, wanted: Mapping[str, HandLabel]) -> dict[str, dict[str, Any]]:
     """Return the annotator's label of each wanted text that it did not fail on."""
-    rows = _rows(stage, _COLUMNS, wanted)
+    rows = read_chosen(stage.parts(), _COLUMNS, wanted)
     return {row["text_id"]: row for row in rows if row["error"] is None}
-
-
-def _rows(stage: Stage, columns: list[str], wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    keys = list(wanted)
-    for part in stage.parts():
-        rows += pq.read_table(part, columns=columns, filters=[("text_id", "in", keys)]).to_pylist()
-    return rows
 
 
 def _coded(

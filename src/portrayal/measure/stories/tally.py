@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -137,7 +138,6 @@ _QUERY = """
     from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
     group by all order by all
 """
-_PROMPTS = "select prompt_id, strata from read_parquet($path) order by prompt_id"
 
 
 def tally_stories(
@@ -167,10 +167,10 @@ def tally_stories(
     Tally
         The same for any shard size and number of workers.
     """
-    columns, prompts = _count(run, annotations)
-    known = [facts(dict(strata)) for _, strata in prompts]
+    columns, prompts = _count(run, annotations), read_prompts(run.prompts_path)
+    prompt_ids = tuple(sorted(prompts))
+    known = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
     prompt_domains = _apart_from_pooled([fact["domain"] for fact in known])
-    prompt_ids = tuple(prompt_id for prompt_id, _ in prompts)
     models = tuple(sorted(set(columns["model"])))
     domains = tuple(dict.fromkeys(prompt_domains))
     names = _distinct_names(columns["subject_name"], columns["object_name"])
@@ -209,8 +209,8 @@ def tally_stories(
     )
 
 
-def _count(run: Run, annotations: Stage) -> tuple[dict[str, list[Any]], list[tuple[str, Any]]]:
-    """Distinct stories with their number, by column, and every prompt with its strata."""
+def _count(run: Run, annotations: Stage) -> dict[str, list[Any]]:
+    """Distinct stories with their number, by column."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -219,8 +219,7 @@ def _count(run: Run, annotations: Stage) -> tuple[dict[str, list[Any]], list[tup
             "annotations": [str(part) for part in annotations.parts()],
         }
         table = connection.sql(_QUERY, params=parts).to_arrow_table()
-        prompts = connection.sql(_PROMPTS, params={"path": str(run.prompts_path)}).fetchall()
-    return {name: table[name].to_pylist() for name in table.column_names}, prompts
+    return {name: table[name].to_pylist() for name in table.column_names}
 
 
 def _apart_from_pooled(domains: list[str]) -> list[str]:

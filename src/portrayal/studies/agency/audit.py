@@ -20,10 +20,10 @@ from portrayal.measure.agency.texts import (
     agency_texts,
     balanced,
     check_columns,
-    prompt_strata,
 )
 from portrayal.records import Estimate, Prompt
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.prompts import FIELDS, TASKS, prompts
 from portrayal.studies.agency.reproduce import reproduce
 from portrayal.studies.study import Options, Study, option
@@ -133,7 +133,7 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
     Groups and strata that no text has are refused here, before a classifier reads all texts.
     """
     if run.prompts_path.exists():
-        known = tuple(prompt_strata(run).values())
+        known = tuple(read_prompts(run.prompts_path).values())
         check_columns(known, options.group or _default_group(known), options.stratum)
     settings = agency_settings(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
@@ -146,7 +146,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
     texts = agency_texts(
         run,
         {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
-        group=options.group or _default_group(prompt_strata(run).values()),
+        group=options.group or _default_group(read_prompts(run.prompts_path).values()),
         stratum=options.stratum,
         tasks=TASKS,
         cluster=options.cluster,

@@ -21,6 +21,7 @@ from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
+from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage, fingerprint
 
 LABELERS = {"embedded": PEOPLE.name, "llm": LLM.name, "routed": ROUTED.name}
@@ -112,8 +113,7 @@ def _mark(run: Run, asking: LabelAsking, base: Stage | None, share: float) -> st
 
 def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[float]]:
     """Every text with the outcome "ok" and the roles of its prompt, and the confidence of each."""
-    prompts = pq.read_table(run.prompts_path, columns=["prompt_id", "strata"]).to_pylist()
-    strata = {row["prompt_id"]: dict(row["strata"]) for row in prompts}
+    strata = read_prompts(run.prompts_path)
     rows, confidences = [], []
     for part in run.texts.parts():
         known = None if base is None else _confidences(base.folder / part.name)

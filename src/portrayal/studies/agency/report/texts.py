@@ -11,6 +11,7 @@ from typing import Any
 
 from portrayal.report.inert import short, visible
 from portrayal.report.view import View
+from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.report.series import MASKED, is_agency, other, points, primary
 
 ANNOTATORS = {True: "agency.v1", False: "agency-unmasked.v1"}
@@ -85,8 +86,7 @@ def _rows(view: View) -> list[dict[str, Any]]:
     """Every readable text with its ratio gap, group and title."""
     import pyarrow.parquet as pq
 
-    named = pq.read_table(view.run.prompts_path, columns=["prompt_id", "strata"]).to_pylist()
-    strata = {row["prompt_id"]: dict(row["strata"]) for row in named}
+    strata = read_prompts(view.run.prompts_path)
     keys = list(dict.fromkeys(k for e in view.estimates for k in e.group))
     keys = [k for k in keys if k not in ("attribute", "beside")]
     stage = view.run.annotations(ANNOTATORS[primary(view) == MASKED])

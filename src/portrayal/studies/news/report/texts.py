@@ -15,6 +15,7 @@ from portrayal.report import formats as fmt
 from portrayal.report.inert import short, visible
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
+from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage
 from portrayal.studies.news.report.series import GENDER_NAMES, quantity
 
@@ -148,8 +149,7 @@ def _rows(texts: Stage, words: Stage, prompts: Path, n_columns: int) -> Iterator
     """Yield the readable texts with their counts, shard by shard."""
     import pyarrow.parquet as pq
 
-    named = pq.read_table(prompts, columns=["prompt_id", "strata"])
-    strata = {row["prompt_id"]: dict(row["strata"]) for row in named.to_pylist()}
+    strata = read_prompts(prompts)
     for part in texts.parts():
         found = pq.read_table(part, columns=["prompt_id", "model", "outcome"]).to_pylist()
         counted = pq.read_table(words.folder / part.name, columns=["text_id", "counts", "error"])

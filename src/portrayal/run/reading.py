@@ -1,0 +1,82 @@
+"""Reading a run: prompts with their strata, and texts shard by shard with their annotations."""
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from portrayal.run.directory import Run
+from portrayal.run.stages import Stage
+
+
+def read_prompts(
+    path: Path, *, words: str | None = None, only: Collection[str] | None = None
+) -> dict[str, dict[str, str]]:
+    """Return the strata of each prompt by its prompt_id, in the order of the file.
+
+    Parameters
+    ----------
+    path
+        `Run.prompts_path` or `Run.reference_prompts_path`.
+    words
+        Name under which the words of the prompt stand among its strata; None leaves them out.
+    only
+        Strata to keep; None keeps all.
+    """
+    columns = ["prompt_id", "strata", *(["text"] if words else [])]
+    prompts: dict[str, dict[str, str]] = {}
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=columns):
+            for row in batch.to_pylist():
+                strata = {
+                    name: sys.intern(value)
+                    for name, value in row["strata"]
+                    if only is None or name in only
+                }
+                prompts[row["prompt_id"]] = {words: row["text"]} | strata if words else strata
+    return prompts
+
+
+def read_shards(
+    texts: Stage, columns: Sequence[str], *annotations: tuple[Stage, Sequence[str]]
+) -> Iterator[tuple[pa.Table, ...]]:
+    """Yield each shard of texts, and beside it the same rows of every annotation.
+
+    Parameters
+    ----------
+    texts, columns
+        `Run.texts` or `Run.reference`, and which of their columns.
+    annotations
+        Stages of annotations, and which of their columns.
+    """
+    for part in texts.parts():
+        yield (
+            pq.read_table(part, columns=list(columns)),
+            *(pq.read_table(s.folder / part.name, columns=list(c)) for s, c in annotations),
+        )
+
+
+def read_rows(
+    run: Run, columns: Sequence[str], *, words: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield each text of a run as the strata of its prompt, then its own columns.
+
+    `columns` must hold "prompt_id"; `words` is as in `read_prompts`.
+    """
+    prompts = read_prompts(run.prompts_path, words=words)
+    for (table,) in read_shards(run.texts, columns):
+        for row in table.to_pylist():
+            yield {**prompts[row["prompt_id"]], **row}
+
+
+def read_chosen(
+    parts: Sequence[Path], columns: Sequence[str], text_ids: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of these texts from files of texts or annotations, in their order."""
+    wanted = pc.field("text_id").isin(pa.array(list(text_ids), pa.string()))
+    for part in parts:
+        yield from pq.read_table(part, columns=list(columns), filters=wanted).to_pylist()
