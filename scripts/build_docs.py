@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from python_reference import python_reference
 
 from portrayal import registry
 from portrayal.cli import app
@@ -47,6 +48,7 @@ def pages() -> dict[str, str]:
             "FILE` measures one against your own hand labels.",
         ),
         "reference/studies.md": studies(),
+        "reference/python.md": python(),
     }
 
 
@@ -80,6 +82,16 @@ def studies() -> str:
         ]
         parts += [f"## `{name}`", study.title, "\n".join(facts), body]
     return _page(parts)
+
+
+def python() -> str:
+    """Return the page of the Python interface: the doors of the folders and what they list."""
+    lead = (
+        "What each folder of the package offers, in its own words. Arguments are checked: one that "
+        "cannot be used raises a `PortrayalError` that says what was expected. Every example is "
+        "run by the tests."
+    )
+    return _page(["# Python interface", NOTE, lead, *python_reference()])
 
 
 def command_line() -> str:

@@ -16,7 +16,21 @@ __all__ = ["Run", "__version__", "audit", "open_run"]
 
 
 def open_run(path: str) -> "Run":
-    """Open the run directory `path`."""
+    """Open the run directory `path`.
+
+    Raises
+    ------
+    RunError
+        When `path` is not a run directory.
+
+    Examples
+    --------
+    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
+    >>> run = portrayal.audit("laissez-faire", texts=stories, out="first", report=False)
+    >>> portrayal.open_run("first").estimates.equals(run.estimates)
+    True
+    """
     from portrayal.run import Run
 
     return Run.open(path)

@@ -94,7 +94,11 @@ def _points(kind: Kind) -> dict[str, Any]:
 
 
 def names(kind: Kind) -> tuple[str, ...]:
-    """Return the registered names of `kind`, sorted."""
+    """Return the registered names of `kind`, sorted.
+
+    >>> {"agency", "laissez-faire", "news"} <= set(names("studies"))
+    True
+    """
     return tuple(sorted(_points(kind)))
 
 
@@ -105,6 +109,11 @@ def resolve(kind: Kind, name: str) -> str:
     ------
     UnknownNameError
         Naming every registered name of that kind.
+
+    Examples
+    --------
+    >>> resolve("measures", "Pair_Roles")
+    'pair_roles.v1'
     """
     known = names(kind)
     if name in known:
@@ -124,10 +133,18 @@ def _bare(name: str) -> str:
 
 
 def get(kind: Kind, name: str) -> Any:
-    """Load the component of `kind` registered as `name` (version optional)."""
+    """Load the component of `kind` registered as `name` (version optional).
+
+    >>> get("studies", "laissez_faire").name
+    'laissez-faire'
+    """
     return _points(kind)[resolve(kind, name)].load()
 
 
 def component(kind: Literal["measures", "annotators"], name: str) -> Component:
-    """Load a measure or annotator with its description."""
+    """Load a measure or annotator with its description.
+
+    >>> component("measures", "representation").unit
+    'character'
+    """
     return cast("Component", get(kind, name))

@@ -7,7 +7,14 @@ from portrayal.errors import OptionError
 
 
 def check_level(level: float) -> float:
-    """Return `level`, the confidence level of an interval, a fraction inside (0, 1)."""
+    """Return `level`, the confidence level of an interval, a fraction inside (0, 1).
+
+    >>> check_level(0.95)
+    0.95
+    >>> check_level(95)
+    Traceback (most recent call last):
+    portrayal.errors.OptionError: level must be a fraction between 0 and 1, such as 0.95; got 95.
+    """
     if not 0.0 < level < 1.0:
         raise OptionError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
     return float(level)
@@ -28,14 +35,23 @@ def check_smoothing(smoothing: float) -> float:
 
 
 def check_count(name: str, value: int, *, minimum: int = 0) -> int:
-    """Return `value`, a whole number of at least `minimum`, named `name` in the message."""
+    """Return `value`, a whole number of at least `minimum`, named `name` in the message.
+
+    >>> check_count("workers", 4, minimum=1)
+    4
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
         raise OptionError(f"{name} must be a whole number of at least {minimum}; got {value!r}.")
     return value
 
 
 def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
-    """Return `value` when it is one of `choices`; else name the choices."""
+    """Return `value` when it is one of `choices`; else name the choices.
+
+    >>> check_choice("unit", "texts", ["text", "prompt"])
+    Traceback (most recent call last):
+    portrayal.errors.OptionError: unit must be one of text, prompt; got 'texts'.
+    """
     known = tuple(choices)
     if value not in known:
         raise OptionError(f"{name} must be one of {', '.join(known)}; got {value!r}.")

@@ -107,6 +107,16 @@ def audit(
     ------
     DataError, OptionError, RunError
         Saying what was expected, what came and what to do.
+
+    Examples
+    --------
+    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
+    >>> run = audit("laissez-faire", texts=stories, out="first", report=False)
+    >>> women = {"domain": "Learning", "model": "all"}, {"gender": "F"}
+    >>> found = [e for e in run.records if (e.strata, e.group) == women]
+    >>> [(e.measure, round(e.value, 2)) for e in found if e.measure == "representation.v1"]
+    [('representation.v1', 1.97)]
     """
     chosen: Study = registry.get("studies", study)
     choice = _options(chosen, options)

@@ -73,7 +73,12 @@ def _plain(value: Any) -> Any:
 
 
 def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
-    """Return estimates as an Arrow table in the one schema, maps and structs kept."""
+    """Return estimates as an Arrow table in the one schema, maps and structs kept.
+
+    >>> row = Estimate("a-study", "share.v1", "share", "text", {}, {"gender": "F"}, 0.4)
+    >>> estimates_to_table([row]).column("group").to_pylist()
+    [[('gender', 'F')]]
+    """
     schema = _schema()
     rows = list(estimates)
     columns = {
@@ -84,7 +89,13 @@ def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
 
 
 def read_estimates(path: Path) -> list[Estimate]:
-    """Read estimates back from a Parquet file that `estimates_to_table` made."""
+    """Read estimates back from a Parquet file that `estimates_to_table` made.
+
+    >>> row = Estimate("a-study", "share.v1", "share", "text", {}, {"gender": "F"}, 0.4)
+    >>> pq.write_table(estimates_to_table([row]), "estimates.parquet")
+    >>> read_estimates(Path("estimates.parquet")) == [row]
+    True
+    """
     return [_estimate(row) for row in pq.read_table(path).to_pylist()]
 
 
@@ -115,6 +126,12 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
     ------
     ValueError
         When a detail has the name of a stratum or a group attribute, which would be one column.
+
+    Examples
+    --------
+    >>> row = Estimate("a-study", "share.v1", "share", "text", {}, {"gender": "F"}, 0.4)
+    >>> flatten_estimates([row]).select(["gender", "value"]).to_pylist()
+    [{'gender': 'F', 'value': 0.4}]
     """
     estimates = list(estimates)
     labels = {name for each in estimates for name in (*each.strata, *each.group)}
