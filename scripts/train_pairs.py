@@ -20,8 +20,8 @@ from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.shared.scan import scan
 from portrayal.annotate.people.stories.extract import story_start
 from portrayal.annotate.people.stories.names import find_people
-from portrayal.annotate.people.stories.nouns import role_words
 from portrayal.annotate.people.stories.pair import SIGNS, WEIGHTS_FILE, rivals, weights
+from portrayal.annotate.people.stories.roles import role_words
 from portrayal.annotate.people.stories.scene import look
 
 GOLD = ("gold_subject_name", "gold_object_name")

@@ -35,12 +35,12 @@ from portrayal.annotate.people.stories.confidence import (
     BOTH_SIGNS,
     GENDER_SIGNS,
     NAME_SIGNS,
+    WEIGHTS_FILE,
     both_signs,
     gender_signs,
     name_signs,
 )
 from portrayal.annotate.people.stories.decide import SCALE
-from portrayal.annotate.people.stories.learned import WEIGHTS_FILE
 
 PENALTY, PENALTY_THEY, WEIGHT_THEY = 4.0, 0.6, 2.6
 PENALTIES = np.array(

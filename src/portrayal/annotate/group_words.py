@@ -12,8 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.shared.notnames import SENTENCE_STARTERS
-from portrayal.annotate.people.shared.words import FUNCTION_WORDS
+from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Hit, Matcher, Token, tokens
 from portrayal.errors import OptionError

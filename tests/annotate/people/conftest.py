@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.shared.candidates import given_names
+from portrayal.annotate.people.shared.words import given_names
 
 
 @pytest.fixture(autouse=True, scope="session")

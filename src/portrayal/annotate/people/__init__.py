@@ -1,16 +1,11 @@
-"""People: the first names and genders of a story's subject and object.
+"""People: who is named in a text, of which gender, and where.
 
-A *character* is whom a story tells about in one of the roles its prompt asks for. Its gender comes
-from the words that refer to it in the text, never from its name. A *person* is anybody of whom any
-text speaks.
+A *character* is whom a story is about in one of the roles its prompt asks for. Its gender comes
+from the words that refer to it in the text, never from its name. A *person* is anyone of whom a
+text of any kind speaks.
 """
 
 from portrayal.annotate.people.any_text.everyone import Person, find_everyone, main_person
-from portrayal.annotate.people.shared.labels import (
-    clean_name,
-    gender_of_references,
-    normalise_gender,
-)
 from portrayal.annotate.people.shared.model import (
     GENDERS,
     UNSPECIFIED,
@@ -18,6 +13,9 @@ from portrayal.annotate.people.shared.model import (
     Character,
     Roles,
     Span,
+    clean_name,
+    gender_of_references,
+    normalise_gender,
 )
 from portrayal.annotate.people.shared.words import GENDER_WORDS
 from portrayal.annotate.people.stories.extract import extract_people

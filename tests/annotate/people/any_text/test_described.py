@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.any_text.described import find_phrases
+from portrayal.annotate.people.any_text.draft import find_phrases
 from portrayal.annotate.people.shared.scan import scan
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.any_text.speech import (
+from portrayal.annotate.people.any_text.pronouns import (
     find_signature,
     find_speakers,
     number_quotations,

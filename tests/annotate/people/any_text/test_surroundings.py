@@ -1,7 +1,7 @@
 import pytest
 
-from portrayal.annotate.people.any_text.surroundings import keeps_company, support
-from portrayal.annotate.people.shared.candidates import find_candidates
+from portrayal.annotate.people.any_text.candidates import find_candidates
+from portrayal.annotate.people.any_text.clusters import keeps_company, support
 from portrayal.annotate.people.shared.scan import scan
 
 

@@ -2,8 +2,14 @@ import pytest
 
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.shared.scan import scan
-from portrayal.annotate.people.stories.actions import ADDRESS, PLAIN, WEAK, actions, cue_places
-from portrayal.annotate.people.stories.nouns import role_words
+from portrayal.annotate.people.stories.roles import (
+    ADDRESS,
+    PLAIN,
+    WEAK,
+    actions,
+    cue_places,
+    role_words,
+)
 
 WORDS = role_words(Roles("falconer who anoints", "squire who polishes"))
 

@@ -5,13 +5,13 @@ from portrayal.annotate.people.stories.confidence import (
     GENDER_SIGNS,
     NAME_SIGNS,
     gender_signs,
+    learned,
     log_odds,
     logistic,
     name_signs,
 )
 from portrayal.annotate.people.stories.decide import SCALE, choices
 from portrayal.annotate.people.stories.extract import read_story
-from portrayal.annotate.people.stories.learned import learned
 
 BAKER = Roles("baker", None)
 MENTORING = Roles("star student", "struggling student")

@@ -1,8 +1,16 @@
 import pytest
 
 from portrayal.annotate.people import Roles
-from portrayal.annotate.people.stories.codes import AHEAD_AT, JOIN_AT, STRANGER_AT, features_of
-from portrayal.annotate.people.stories.context import JOINS, LEADS, ahead_of, join_of
+from portrayal.annotate.people.stories.codes import (
+    AHEAD_AT,
+    JOIN_AT,
+    JOINS,
+    LEADS,
+    STRANGER_AT,
+    ahead_of,
+    features_of,
+    join_of,
+)
 from portrayal.annotate.people.stories.extract import read_story
 
 FRIENDS = Roles("two American friends", None)

@@ -2,6 +2,7 @@ import pytest
 
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.codes import FEATURES, N_CODES, code_weights, features_of
+from portrayal.annotate.people.stories.confidence import WEIGHTS_FILE, learned
 from portrayal.annotate.people.stories.decide import (
     SCALE,
     choices,
@@ -9,7 +10,6 @@ from portrayal.annotate.people.stories.decide import (
     probabilities,
 )
 from portrayal.annotate.people.stories.extract import read_story
-from portrayal.annotate.people.stories.learned import WEIGHTS_FILE, learned
 
 BAKER = Roles("baker", None)
 FRIENDS = Roles("two American friends", None)

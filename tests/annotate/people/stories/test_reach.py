@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.stories.reach import is_beside, is_object, is_touched, object_reach
+from portrayal.annotate.people.stories.scene import is_beside, is_object, is_touched, object_reach
 
 
 @pytest.mark.parametrize(

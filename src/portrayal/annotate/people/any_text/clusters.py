@@ -1,16 +1,267 @@
-"""Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Merkel" and "Angela"."""
+"""Names that belong to one person ("Angela Merkel", "Dr. Merkel", "Angela"), and whether they do.
 
+The words around a name speak for a person or against one, and so do the sentences around it: a
+pronoun that follows, an origin, company. The weights were set by hand on development texts and are
+in no unit.
+"""
+
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portrayal.annotate.people.any_text.surroundings import keeps_company, support
-from portrayal.annotate.people.shared.candidates import is_given
-from portrayal.annotate.people.shared.capitals import Candidate
-from portrayal.annotate.people.shared.evidence import ENOUGH, base_score
-from portrayal.annotate.people.shared.nominals import SURNAME_TITLES
-from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.any_text.candidates import LISTS, Candidate
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.words import (
+    COPULAS,
+    FREQUENT,
+    KIN,
+    LIVING,
+    NAMES_AND_WORDS,
+    NAMING,
+    PERSON_NOUNS,
+    PRONOUNS,
+    SAYING,
+    SURNAME_TITLES,
+    VERBS_AFTER_NAME,
+    bearers,
+    is_given,
+    word_set,
+)
+
+ENOUGH = 1.0
+"""Score from which a name is taken for a person's."""
+
+
+_AGE = re.compile(r"\s*,\s*(?:aged?\s+)?\d{1,3}\s*[,.;)]|\s*\(\s*(?:aged?\s+)?\d{1,2}\s*\)")
+_YEARS = re.compile(r"\s+(?:is|was)\s+an?\s+\d{1,3}[\s-]+year")
+_TAIL = 24
+"""Characters behind a name where an age may stand."""
+
+_AT = word_set("in at near outside inside across around throughout toward towards via into")
+_BESIDE = word_set("with by for of from to and")
+_WHO = word_set("who whose whom")
+
+
+def base_score(words: list[str]) -> float:
+    """What the words of a name say by themselves."""
+    count = bearers(words[0])
+    if len(words) > 1:
+        return 1.1 if count else 0.2
+    if not count:
+        return -0.2
+    if words[0] in NAMES_AND_WORDS:
+        return 0.2
+    return ENOUGH if _frequent(words[0]) else 0.6
+
+
+def _frequent(word: str) -> bool:
+    """Whether the casefolded word is a frequent first name and little else."""
+    return word not in NAMES_AND_WORDS and "-" not in word and bearers(word) >= FREQUENT
+
+
+def introduces(low: Sequence[str], start: int) -> bool:
+    """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
+    if low[max(0, start - 3) : start] in (["my", "name", "is"], ["my", "name", "'s"]):
+        return True
+    return low[max(0, start - 2) : start] in (["i", "am"], ["i", "'m"])
+
+
+def _own(run: Candidate) -> float:
+    """What the titles, initials and description of a mention say."""
+    score = run.score + (1.5 if run.titles else 0.0)
+    if run.initials:
+        score += 1.2 if len(run.initials) > 1 else 0.6
+    return score
+
+
+def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
+    """What the words around a mention say."""
+    words, low = tokens.words, tokens.low
+    n = len(words)
+    first = run.titles[0] if run.titles else run.start
+    before = low[first - 1] if first else "."
+    earlier = low[first - 2] if first > 1 else "."
+    after = low[run.end] if run.end < n else "."
+    second = low[run.end + 1] if run.end + 1 < n else "."
+    single = len(run.parts) == 1
+    score = _own(run)
+    if introduces(low, first):
+        score += 1.5
+    if after in SAYING or (before in SAYING and not run.opening):
+        score += 0.6
+    elif after in LIVING:
+        score += 0.5
+    elif after in VERBS_AFTER_NAME or after.endswith("ed") or (after == "'s"):
+        score += 0.2
+    if before in KIN or (before in PERSON_NOUNS and before not in KIN):
+        score += 1.2
+    elif before in NAMING and earlier in PERSON_NOUNS:
+        score += 1.5
+    elif before == "," and earlier in KIN:
+        score += 1.0
+    if after == "," and second in _WHO:
+        score += 1.0
+    elif after in _WHO:
+        score += 0.7
+    elif after in (",", "(", "—", "–") or after in COPULAS:
+        score += 1.0 if _describes(tokens, run.end + 1) else 0.0
+    behind = tokens.starts[run.end - 1] + len(words[run.end - 1])
+    tail = text[behind : behind + _TAIL]
+    if _AGE.match(tail):
+        score += 1.0
+    elif _YEARS.match(tail):
+        score += 1.5
+    return score - _against(tokens, run, before, after, single=single)
+
+
+def _against(tokens: Tokens, run: Candidate, before: str, after: str, *, single: bool) -> float:
+    """What the words around a mention say against a person."""
+    low = tokens.low
+    cost = 0.0
+    if before == "the" and not run.titles and not run.score:
+        cost += 2.0
+    elif before in ("a", "an"):
+        cost += 1.0
+    elif before in _AT:
+        owns = after == "'s" and bearers(run.words[0]) > 0
+        cost += 0.5 if not single else 0.0 if owns or _frequent(run.words[0]) else 0.8
+    if before == "," and after in (",", ".") and run.start > 3 and single:
+        back = run.start - 2
+        if tokens.words[back][0].isupper() and low[back - 1] in _AT | _BESIDE:
+            cost += 1.0
+    if run.end < len(low) and tokens.words[run.end - 1] in QUOTES:
+        cost += 0.5
+    return cost
+
+
+def _describes(tokens: Tokens, at: int) -> bool:
+    """Whether a noun phrase for a person opens at `at`: "a singer", "the mother of two"."""
+    low = tokens.low
+    for position in range(at, min(at + 8, len(low))):
+        word = low[position]
+        if word in PERSON_NOUNS:
+            return True
+        if not word[0].isalpha() and word != "'s":
+            return False
+        if word in ("of", "in", "to", "and", "that", "which", "who", "with", "for"):
+            return False
+    return False
+
+
+HUMAN = LISTS["human"]
+POSTURE = LISTS["posture"]
+
+_ORIGIN = frozenset(
+    [(verb, "from") for verb in ("is", "was", "are", "were", "come", "comes", "came", "hails")]
+    + [("was", "born"), ("were", "born"), ("grew", "up"), ("was", "raised")]
+    + [("works", "as"), ("worked", "as")]
+)
+_THINGS = word_set("it its itself which")
+_NO_SUBJECT = LISTS["no_subject"]
+_DONE = LISTS["done"]
+
+_FURTHEST = 40
+"""Tokens before and behind a name where a pronoun is looked for."""
+
+_PRONOUN, _ALONE, _ORIGINS, _HUMANS, _COMPANY = 0.8, 0.5, 0.7, 0.8, 0.8
+
+
+def support(tokens: Tokens, runs: Sequence[Candidate]) -> dict[int, float]:
+    """Start of each run → what its surroundings say for a person, for runs that need it."""
+    found: dict[int, float] = {}
+    for number, run in enumerate(runs):
+        if run.titles or base_score(run.words) >= ENOUGH:
+            continue
+        several = len(run.words) > 1
+        value = _acts(tokens, run, several=several)
+        if _is_subject(tokens, run, several=several) and not _has_rival(tokens, runs, number):
+            behind = runs[number + 1].start if number + 1 < len(runs) else len(tokens.low)
+            back = _followed(tokens, run, behind)
+            if back >= 0:
+                close = several or (back == 0 and not is_given(run.words[0]))
+                value += _PRONOUN if close else _ALONE
+        if value:
+            found[run.start] = value
+    return found
+
+
+def keeps_company(tokens: Tokens, run: Candidate, people: Collection[int]) -> float:
+    """What "and" between the run and a person says; `people` holds the tokens of people's names."""
+    low, first = tokens.low, (run.titles or [run.start])[0]
+    beside = first > 1 and low[first - 1] == "and" and first - 2 in people
+    beside |= low[run.end : run.end + 1] == ["and"] and run.end + 1 in people
+    return _COMPANY * beside
+
+
+def _acts(tokens: Tokens, run: Candidate, *, several: bool) -> float:
+    """What the verb behind the run says, which only people are the subject of."""
+    low, end = tokens.low, run.end
+    after, second = (*low[end : end + 2], ".", ".")[:2]
+    if after in HUMAN and several:
+        return _HUMANS
+    if not several:
+        before = low[run.start - 1] if run.start else "."
+        inside = run.words[0] in NAMES_AND_WORDS and not run.opening and before[0].islower()
+        return 0.3 * inside + _verb(after) * is_given(run.words[0])
+    if (after, second) in _ORIGIN:
+        place = tokens.words[end + 2 : end + 3]
+        named = second != "from" or (place != [] and place[0][0].isupper())
+        return _ORIGINS if named else 0.0
+    return 0.0
+
+
+def _verb(word: str) -> float:
+    """What a verb behind a single word says."""
+    return _ALONE if word in HUMAN else 0.3 if word in POSTURE else 0.0
+
+
+def _is_subject(tokens: Tokens, run: Candidate, *, several: bool) -> bool:
+    """Whether a verb stands behind the run, and no preposition of place before it."""
+    low, end = tokens.low, run.end
+    if end >= len(low) or (run.start and low[run.start - 1] in _NO_SUBJECT):
+        return False
+    after = low[end]
+    if after in COPULAS:
+        return several and after != "'s" and not set(low[end + 1 : end + 2]) & _DONE
+    return after in VERBS_AFTER_NAME or after.endswith("ed") or _third_person(after)
+
+
+def _third_person(word: str) -> bool:
+    """Whether a word may be the third person of a verb: "runs"."""
+    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "'s"))
+
+
+def _has_rival(tokens: Tokens, runs: Sequence[Candidate], number: int) -> bool:
+    """Whether someone else, in this sentence or the one before, may be the next pronoun's."""
+    run, low, sentence = runs[number], tokens.low, tokens.sentence
+    least = sentence[run.start] - 1
+    if number:
+        other = runs[number - 1]
+        if sentence[other.start] >= least and other.words[-1] != run.words[-1]:
+            return True
+    for at in range(run.start - 1, max(-1, run.start - 1 - _FURTHEST), -1):
+        if sentence[at] < least:
+            return False
+        if low[at] in PRONOUNS:
+            return True
+    return False
+
+
+def _followed(tokens: Tokens, run: Candidate, behind: int) -> int:
+    """Sentences from the run to the pronoun that follows before anyone else: 0, 1, or -1."""
+    low, sentence = tokens.low, tokens.sentence
+    here = sentence[run.start]
+    for at in range(run.end, min(behind, run.end + _FURTHEST)):
+        if sentence[at] > here + 1 or low[at] in _THINGS:
+            return -1
+        if low[at] in PRONOUNS:
+            return sentence[at] - here
+        if low[at] in PERSON_NOUNS and low[at - 1] in ("a", "an", "the"):
+            return -1
+    return -1
+
 
 _MOST_EVIDENCE = 4.0
 _RIVALS = 32
@@ -33,7 +284,7 @@ class Cluster:
         Every mention by name, in order.
     score
         How much the name behaves like a person's; see `portrayal.annotate.people.shared.evidence`.
-    told
+    gender
         Gender that the first title with a gender tells, or "".
     nicknames
         Nicknames that stand in the full name.
@@ -51,7 +302,7 @@ class Cluster:
     longest: Candidate
     mentions: list[Candidate] = field(default_factory=list)
     score: float = 0.0
-    told: str = ""
+    gender: str = ""
     nicknames: set[str] = field(default_factory=set)
     titles: set[str] = field(default_factory=set)
     initials: str = ""
@@ -61,7 +312,7 @@ class Cluster:
     def add(self, tokens: Tokens, run: Candidate) -> None:
         """Add a mention."""
         self.mentions.append(run)
-        self.told = self.told or run.told
+        self.gender = self.gender or run.gender
         self.titles.update(tokens.low[at] for at in run.titles)
         if run.nickname:
             self.nicknames.add(run.nickname)
@@ -236,7 +487,7 @@ def _owner(
     return max(
         pool,
         key=lambda c: (
-            run.told != "" and c.told == run.told,
+            run.gender != "" and c.gender == run.gender,
             bool(titles & c.titles),
             c.recency(run.start),
         ),
@@ -245,7 +496,7 @@ def _owner(
 
 def _agrees(cluster: Cluster, run: Candidate) -> bool:
     """Whether neither gender nor initials nor a place beside it ("Mr. and Mrs.") set them apart."""
-    if run.told and cluster.told not in ("", run.told):
+    if run.gender and cluster.gender not in ("", run.gender):
         return False
     if run.initials:
         own = cluster.initials or (cluster.words[0] if len(cluster.words) > 1 else "")

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portrayal.annotate.people.any_text.stage import Figure, make_stage
-from portrayal.annotate.people.shared.capitals import PARTICLES, SUFFIXES
+from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
+from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
 from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
 from portrayal.annotate.sentences import sentences as split
@@ -13,7 +13,7 @@ from portrayal.annotate.sentences import sentences as split
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody whom a text speaks of.
+    """Someone whom a text speaks of.
 
     Attributes
     ----------
@@ -93,35 +93,35 @@ def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> 
     Returns
     -------
     list of Person
-        In order of first mention. Empty where nobody is found.
+        In order of first mention. Empty where there is no one.
     """
     flat = is_flat(text)
     spans = split(text)
-    stage = make_stage(recase(text) if flat else text, spans, writer=writer)
+    drafts = draft_people(recase(text) if flat else text, spans, writer=writer)
     if flat:
-        _as_written(text, stage)
+        _as_written(text, drafts)
     starts = [start for start, _ in spans]
     people = [
-        _person(text, starts, figure)
-        for figure in stage
-        if figure.spans and (figure.name is not None or figure.writer or unnamed)
+        _person(text, starts, draft)
+        for draft in drafts
+        if draft.spans and (draft.name is not None or draft.writer or unnamed)
     ]
     return sorted(people, key=_first)
 
 
-def _as_written(text: str, figures: Sequence[Figure]) -> None:
+def _as_written(text: str, drafts: Sequence[PersonDraft]) -> None:
     """Give names and titles back the letters that they have in a flat text."""
     written = str.upper if text.isupper() else str.lower
-    for figure in figures:
-        figure.first = figure.first and written(figure.first)
-        figure.name = figure.name and written(figure.name)
-        figure.titles = list(map(written, figure.titles))
+    for draft in drafts:
+        draft.first = draft.first and written(draft.first)
+        draft.name = draft.name and written(draft.name)
+        draft.titles = list(map(written, draft.titles))
 
 
 def main_person(people: Sequence[Person]) -> Person | None:
     """The person whom most sentences mention: whose biography or letter of recommendation it is.
 
-    Of several the one mentioned most often, then the first; None where there is nobody. The
+    Of several the one mentioned most often, then the first; None where there is no one. The
     writer's sentences count half, as letters say "I" of whoever writes them.
     """
     return max(people, key=_prominence, default=None)
@@ -137,21 +137,21 @@ def _first(person: Person) -> int:
     return person.spans[0].start
 
 
-def _person(text: str, starts: list[int], figure: Figure) -> Person:
-    """What the figure shows of itself."""
-    spans = sorted(set(figure.spans), key=_place)
-    told = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
+def _person(text: str, starts: list[int], draft: PersonDraft) -> Person:
+    """What the draft shows of itself."""
+    spans = sorted(set(draft.spans), key=_place)
+    words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
     return Person(
-        first=figure.first,
-        name=figure.name,
+        first=draft.first,
+        name=draft.name,
         forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
-        title=figure.titles[0] if figure.titles else None,
-        gender=figure.gender,
-        references=tuple(dict.fromkeys(told)),
+        title=draft.titles[0] if draft.titles else None,
+        gender=draft.gender,
+        references=tuple(dict.fromkeys(words)),
         spans=tuple(spans),
         sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),
-        confidence=figure.confidence,
-        writer=figure.writer,
+        confidence=draft.confidence,
+        writer=draft.writer,
     )
 
 

@@ -13,8 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from portrayal.annotate.people.shared.labels import clean_name, gender_of_references
-from portrayal.annotate.people.shared.model import Span
+from portrayal.annotate.people.shared.model import Span, clean_name, gender_of_references
 from portrayal.annotate.people.shared.words import GENDER_WORDS
 from portrayal.collect.ask.lenient import LONGEST, read_list, read_objects, read_open
 

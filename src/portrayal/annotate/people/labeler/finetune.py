@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.annotate.people.labeler.asking import LabelPrompt, label_prompt
-from portrayal.annotate.people.shared.labels import clean_name
-from portrayal.annotate.people.shared.model import Roles
+from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.collect.ask.lenient import read_list
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source

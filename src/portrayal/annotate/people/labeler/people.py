@@ -20,8 +20,7 @@ from portrayal.annotate.people.labeler.asking import (
     label_prompt,
     read_labels,
 )
-from portrayal.annotate.people.shared.labels import gender_of_references
-from portrayal.annotate.people.shared.model import UNSURE, Character, Roles
+from portrayal.annotate.people.shared.model import UNSURE, Character, Roles, gender_of_references
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
 

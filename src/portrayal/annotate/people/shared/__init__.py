@@ -1,1 +1,1 @@
-"""TODO."""
+"""What both engines read a text by: word lists, tokens, mentions, capitals, and labels."""

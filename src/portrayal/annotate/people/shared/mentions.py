@@ -1,13 +1,11 @@
 """Mentions: every name, noun or pronoun that may stand for a character."""
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import (
     CLAUSE_OPENERS,
-    GENDER_OF_WORD,
     THANKS,
     VERBS_AFTER_NAME,
     word_set,
@@ -22,26 +20,6 @@ POSSESSOR = 0.5
 FAR = 8
 """Tokens over which a verb and its object may stand apart."""
 
-PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "he": ("M", "s"),
-        "him": ("M", "o"),
-        "his": ("M", "p"),
-        "himself": ("M", "r"),
-        "she": ("F", "s"),
-        "her": ("F", "p"),
-        "hers": ("F", "p"),
-        "herself": ("F", "r"),
-    }
-)
-"""Pronoun → gender and case: subject, object, possessive or reflexive."""
-
-GENDERED = {
-    word: gender
-    for word, gender in GENDER_OF_WORD.items()
-    if word not in PRONOUNS and gender != "NB"
-}
-"""Listed words of a gender that are no pronouns: "girl", "brother", "mrs"."""
 
 _WEAK_OPENERS = word_set("as before after until since and but")
 _NOT_HEADS = word_set("the a an dr mr mrs ms young")

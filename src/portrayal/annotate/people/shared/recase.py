@@ -10,51 +10,43 @@ other text is left as it is.
 import re
 from collections.abc import Callable
 
-from portrayal.annotate.people.shared.candidates import FREQUENT, bearers
-from portrayal.annotate.people.shared.evidence import LIVING, SAYING, WORDS_TOO
-from portrayal.annotate.people.shared.judge import NEVER
-from portrayal.annotate.people.shared.nominals import KIN, PERSON_NOUNS, PLURALS
-from portrayal.annotate.people.shared.notnames import (
-    NOT_PEOPLE,
-    PLACE_HEADS,
-    PLACE_TAILS,
-    SENTENCE_STARTERS,
-)
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens, scan
-from portrayal.annotate.people.shared.singular import PLURAL_PEOPLE
 from portrayal.annotate.people.shared.words import (
     ABBREVIATIONS,
     APPOSITION,
     CLAUSE_MARKS,
     CLAUSE_OPENERS,
+    COMMON_TITLES,
     COPULAS,
+    FREQUENT,
     FUNCTION_WORDS,
-    TITLES,
+    KIN,
+    LIVING,
+    NAMED_THINGS,
+    NAMES_OR_WORDS,
+    NAMING,
+    NEVER_NAMES,
+    PERSON_NOUNS,
+    PLACE_HEADS,
+    PLACE_TAILS,
+    PLURAL_PEOPLE,
+    PLURALS,
+    SAYING,
+    SENTENCE_STARTERS,
     VERBS_AFTER_NAME,
+    bearers,
     word_set,
 )
 
-_NAMING = word_set("named called")
 _ARTICLES = word_set("a an the this every each")
 _POSSESSIVES = word_set("his her their my our your no to")
-_WORDS = WORDS_TOO | word_set(
-    """
-    able ace ally berry bliss bud cash charity cherish chess clay cliff comfort cookie coral dawn
-    desire diamond dusty earnest echo emerald essence ever flower forest fox gift ginger glory gray
-    haven honor ivory jewel job legacy liberty lion lucky lyric manual marvel meadow memory miles
-    minor misty money noble ocean page patience peace pepper precious promise rain reign remember
-    rusty scout sea serene serenity shade shadow shine silver sincere solo spring stone storm
-    sunshine teal tea temple titan treasure unique valor victory ward wolf wonder
-    """
-)
-"""First names that are words more often than names where nothing else tells."""
 
 _NOT_ENDINGS = ("ly", "ed", "ing", "s")
 _ENDS = CLAUSE_MARKS - {",", ";", ":"}
 _ACTS = (VERBS_AFTER_NAME | SAYING | LIVING) - word_set("s")
-_NOT_NAMES = (
-    NEVER | PERSON_NOUNS | PLURAL_PEOPLE | frozenset(PLURALS) | SENTENCE_STARTERS | _ACTS
-) | (TITLES | ABBREVIATIONS | NOT_PEOPLE | PLACE_HEADS | PLACE_TAILS)
+_NEVER_FLAT = (
+    NEVER_NAMES | PERSON_NOUNS | PLURAL_PEOPLE | frozenset(PLURALS) | SENTENCE_STARTERS | _ACTS
+) | (COMMON_TITLES | ABBREVIATIONS | NAMED_THINGS | PLACE_HEADS | PLACE_TAILS)
 _UNCASED = re.compile("[\u05d0-\u05ea\u0620-\u074f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 MARK = "X"
 """Capital that is put before a word without one."""
@@ -120,7 +112,7 @@ def _names(tokens: Tokens) -> set[int]:
     found = {at for at, word in enumerate(low) if word in names and not _after_determiner(low, at)}
     for at, word in enumerate(low):
         behind = at + 1 + (low[at + 1 : at + 2] == ["."])
-        if word not in TITLES or behind >= len(low):
+        if word not in COMMON_TITLES or behind >= len(low):
             continue
         if behind in found or (word in ABBREVIATIONS and _may_be(low[behind])):
             found |= {at, behind}
@@ -146,7 +138,7 @@ def _surnames(low: list[str], found: set[int]) -> set[int]:
 
 def _may_be(word: str) -> bool:
     """Whether the word may be a name at all."""
-    return word[0].isalpha() and len(word) > 1 and word not in _NOT_NAMES
+    return word[0].isalpha() and len(word) > 1 and word not in _NEVER_FLAT
 
 
 def _is_name(word: str, cues: int) -> bool:
@@ -158,14 +150,14 @@ def _is_name(word: str, cues: int) -> bool:
 
 def _is_plain(word: str) -> bool:
     """Whether a word is a frequent first name, and a name more often than a word."""
-    usual = _may_be(word) and word not in _WORDS and len(word) >= _LEAST
+    usual = _may_be(word) and word not in NAMES_OR_WORDS and len(word) >= _LEAST
     return usual and bearers(word) >= FREQUENT
 
 
 def _after_determiner(low: list[str], at: int) -> bool:
     """Whether what stands before makes the word no name: "the rose", "her grace"."""
     before = low[at - 1] if at else "."
-    return before in _ARTICLES or (before in _POSSESSIVES and low[at] in _WORDS)
+    return before in _ARTICLES or (before in _POSSESSIVES and low[at] in NAMES_OR_WORDS)
 
 
 def _cues(low: list[str], at: int) -> int:
@@ -176,7 +168,7 @@ def _cues(low: list[str], at: int) -> int:
     if _after_determiner(low, at):
         return -2
     value = 0
-    if before in _NAMING and earlier in PERSON_NOUNS:
+    if before in NAMING and earlier in PERSON_NOUNS:
         value += 4
     elif before in PERSON_NOUNS and (after in CLAUSE_MARKS or after in _ACTS):
         value += 2 if before in KIN else 1

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from portrayal.annotate.people.shared.mentions import OTHER, Mention, noun_rank
 from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.thesaurus import OBJECT_WORDS
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
+from portrayal.annotate.people.stories.roles import OBJECT_WORDS
 from portrayal.annotate.people.stories.scene import GENERIC, Noun, Scene
 
 Slots = list[int | None]
@@ -69,14 +69,14 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
             gender = GENDER_OF_WORD.get(tokens.low[title], "NB")
             if gender != "NB":
                 cast.refer(slot, title, gender, CERTAIN)
-    told = _told(scene)
+    known = _free_roles(scene)
     for noun in scene.nouns:
         if noun.person is not None:
             slot = slot_of.get(noun.person, OTHER)
             if slot >= 0 and noun.gender:
                 cast.refer(slot, noun.at, noun.gender, CERTAIN)
         elif nominals:
-            slot = _add_nominal(scene, cast, noun, told)
+            slot = _add_nominal(scene, cast, noun, known)
         else:
             continue
         if noun.owner is not None:
@@ -91,16 +91,16 @@ def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
     """Named person outside the roles → gender that titles and nouns beside the name tell."""
     if len(scene.people) == len(slot_of):
         return {}
-    told: dict[int, str] = {}
+    known: dict[int, str] = {}
     for index, person in enumerate(scene.people):
         for title in person.titles:
             gender = GENDER_OF_WORD.get(scene.tokens.low[title], "NB")
             if index not in slot_of and gender != "NB":
-                told[index] = gender
+                known[index] = gender
     for noun in scene.nouns:
         if noun.person is not None and noun.person not in slot_of and noun.gender:
-            told[noun.person] = noun.gender
-    return told
+            known[noun.person] = noun.gender
+    return known
 
 
 def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
@@ -109,13 +109,13 @@ def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
     return Mention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
 
 
-def _told(scene: Scene) -> tuple[bool, bool]:
+def _free_roles(scene: Scene) -> tuple[bool, bool]:
     """Whether a noun that stands alone tells of the subject, and of the object."""
     free = [noun.value for noun in scene.nouns if noun.person is None]
     return any(value > 0 for value in free), any(value < 0 for value in free)
 
 
-def _add_nominal(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) -> int:
+def _add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
     """Add a noun that stands beside no name; returns its character or `OTHER`."""
     slots = cast.slots
     if None not in slots and len(slots) == 2 and not noun.value and _is_definite(scene, noun):
@@ -133,7 +133,7 @@ def _add_nominal(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) 
             )
         )
         return OTHER
-    slot = _nominal_slot(scene, cast, noun, told)
+    slot = _nominal_slot(scene, cast, noun, known)
     if slot >= len(slots):
         return OTHER
     cast.events.append(_mention(scene.tokens, noun.at, slot, noun.gender))
@@ -155,7 +155,7 @@ def _owner(scene: Scene, at: int) -> int:
     return at - 1 if scene.tokens.low[at] == "'s" else at
 
 
-def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool]) -> int:
+def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
     """The character that a noun beside no name stands for; 1 too where there is no second."""
     nameless = [slot for slot, index in enumerate(cast.slots) if index is None]
     generic = scene.tokens.low[noun.at] in GENERIC
@@ -170,7 +170,7 @@ def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool])
     elif noun.value and (noun.role or len(nameless) == 2):
         slot = 0 if noun.value > 0 else 1
     elif len(nameless) == 2 and generic:
-        slot = _slot_by_gender(cast.hints, told, noun.gender)
+        slot = _slot_by_gender(cast.hints, known, noun.gender)
     elif len(nameless) == 1 and (noun.role or generic):
         slot = nameless[0]
     if (
@@ -184,14 +184,14 @@ def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, told: tuple[bool, bool])
 
 
 def _slot_by_gender(
-    hints: Sequence[Mapping[str, float]], told: tuple[bool, bool], gender: str
+    hints: Sequence[Mapping[str, float]], known: tuple[bool, bool], gender: str
 ) -> int:
     """Of two nameless characters the one that a "man" or "sister" stands for."""
     for slot, hint in enumerate(hints):
         if gender in hint:
             return slot
-    if any(told):
-        return int(told[0])
+    if any(known):
+        return int(known[0])
     for slot, hint in enumerate(hints):
         if not hint:
             return slot

@@ -5,12 +5,292 @@ with or without evidence, a use of "they". Its weight is the sum of those of its
 are named; the weights of features are learned (`scripts/train_people.py`) and shipped as integers.
 """
 
-from collections.abc import Mapping
-from itertools import product
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import compress, product
+from typing import NamedTuple
 
-from portrayal.annotate.people.shared.singular import THEY_LINKS
-from portrayal.annotate.people.stories.context import AHEAD_CODES, JOIN_CODES
-from portrayal.annotate.people.stories.links import CASES, N_LINKS, link_features
+from portrayal.annotate.people.shared.mentions import OTHER, Mention
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.words import word_lists, word_set
+from portrayal.annotate.people.stories.roles import GIVES, RECEIVES
+
+_LISTS = word_lists("stories")
+
+CASES = ("s", "o", "p", "r", "noun")
+"""Cases of a pronoun; "noun" is a definite noun such as "the girl"."""
+
+DISTANCES = ("here", "one back", "two back", "far back")
+"""Sentences between a mention and the one before."""
+
+RANKS = ("subject name", "subject pronoun", "possessor", "no subject")
+"""What the antecedent's last mention was."""
+
+NEWEST = ("newest", "after the other", "after a stranger")
+"""Whether the antecedent was the last to be mentioned in the story, and if not, who was."""
+
+CLAUSES = ("other clause", "own clause", "own verb")
+"""Whether the antecedent is the subject of the pronoun's clause, or of the verb it is object of."""
+
+_LINKS = tuple(product(CASES, DISTANCES, RANKS, NEWEST, CLAUSES))
+
+SPECIAL = (
+    *("quoted here", "quoted back", "first below", "later below"),
+    *("never named in first person", "never named, first pronoun", "never named"),
+    *(f"nobody {kind} {case}" for kind in ("none", "neutral", "named", "alike") for case in CASES),
+    *("alike far", "named far", "neutral far", "quoted nobody"),
+)
+"""Links without an antecedent of the usual kind; "nobody" leaves the pronoun to a stranger."""
+
+SPECIAL_AT = len(_LINKS)
+N_LINKS = SPECIAL_AT + len(SPECIAL)
+SPECIAL_CODE = {name: SPECIAL_AT + number for number, name in enumerate(SPECIAL)}
+"""Name of a special link → its number."""
+
+CASE_CODE = {case: number for number, case in enumerate(CASES)}
+_CASE, _DISTANCE, _RANK, _NEWEST = 144, 36, 9, 3
+
+_AHEAD, _BACK = 4, 3
+
+
+def link_code(case: int, distance: int, rank: int, newest: int, clause: int) -> int:
+    """Number of the link of a pronoun to an antecedent mentioned before."""
+    return (
+        case * _CASE
+        + (distance if distance < 3 else 3) * _DISTANCE
+        + rank * _RANK
+        + newest * _NEWEST
+        + clause
+    )
+
+
+def link_features(code: int) -> tuple[str, ...]:
+    """Names of the weights that add up to that of link `code`."""
+    if code >= SPECIAL_AT:
+        return (f"link {SPECIAL[code - SPECIAL_AT]}",)
+    case, distance, rank, newest, clause = _LINKS[code]
+    return (
+        f"link {case} {distance}",
+        f"link {distance} {rank} {newest}",
+        f"link {case} {rank}",
+        f"link {case} {newest}",
+        f"link {case} {clause}",
+    )
+
+
+def tones_of(tokens: Tokens, events: Sequence[Mention], verbs: Container[str]) -> dict[int, int]:
+    """Token position of a pronoun → 1 where a giver would be meant there, 0 for a receiver.
+
+    "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
+    `verbs` are those that the prompt gives to the subject.
+    """
+    low = tokens.low
+    found: dict[int, int] = {}
+    for event in events:
+        if event.case == "s":
+            for word in low[event.at + 1 : event.at + _AHEAD]:
+                if word in GIVES or word in RECEIVES or word in verbs:
+                    found[event.at] = int(word not in RECEIVES)
+                    break
+        elif event.case == "o":
+            for word in reversed(low[max(0, event.at - _BACK) : event.at]):
+                if word in GIVES or word in RECEIVES or word in verbs:
+                    found[event.at] = int(word in RECEIVES)
+                    break
+    return found
+
+
+JOINS = ("and", "but", "so", "as", "that", "comma", "start", "said")
+"""What opens the clause of a pronoun."""
+
+RELATIONS = ("subject", "newest", "earlier", "nobody")
+"""Whom the pronoun means: the subject of the clause before, the last mentioned, another, nobody."""
+
+JOIN_CODES = tuple(product(("s", "p"), JOINS, RELATIONS))
+JOIN_STEP, JOIN_CASE = len(RELATIONS), len(JOINS) * len(RELATIONS)
+
+LEADS = ("with s", "with p", "with o", "doing s", "doing p", "doing o")
+"""Kind of the phrase before a sentence's subject, and case of the pronoun in it."""
+
+AHEAD_CODES = tuple(product(LEADS, ("it", "not it")))
+"""Whether the pronoun means the subject that follows: "As she left, Ann smiled"."""
+
+AHEAD = (3.0, 2.0, 0.0, 0.0, 0.0, -9.0)
+"""Salience that the subject that follows gains, by `LEADS`; set by hand."""
+
+_JOIN_OF: Mapping[str, int] = (
+    dict.fromkeys(("and", "then", "&"), 0)
+    | dict.fromkeys(("but", "yet", "though", "although"), 1)
+    | {"so": 2, ",": 5}
+    | dict.fromkeys(word_set("as while when before after until since because if once"), 3)
+    | dict.fromkeys(word_set("that what how where why whether which than"), 4)
+    | dict.fromkeys((".", "!", "?", "…", "...", "\n", ";", ":", "—", "–"), 6)
+    | dict.fromkeys(QUOTES, 7)
+)
+_WITH = _LISTS["opens_phrases"]
+_GAP = 4
+"""Most tokens from a comma to the head of the subject behind it."""
+
+
+class Ahead(NamedTuple):
+    """The character that is the subject behind a pronoun, and a place in `LEADS`."""
+
+    entity: int
+    lead: int
+
+
+def join_of(low: Sequence[str], at: int) -> int:
+    """Place in `JOINS` of what stands before the token at `at`, or -1."""
+    return _JOIN_OF.get(low[at - 1], -1) if at else 6
+
+
+def ahead_of(tokens: Tokens, events: Sequence[Mention]) -> dict[int, Ahead]:
+    """Position of a pronoun → the subject that its opening phrase leads to."""
+    low, sentence = tokens.low, tokens.sentence
+    found: dict[int, Ahead] = {}
+    waiting: list[Mention] = []
+    current, lead, comma = -1, -1, -1
+    for event in events:
+        at, here, entity, rank, _, case, quoted = event
+        if here == current:
+            if lead < 0:
+                continue
+        elif not quoted:
+            current, waiting, lead = here, [], -1
+            if at and sentence[at - 1] == here:
+                lead, comma = _lead(low, sentence, at)
+        if lead < 0 or quoted:
+            continue
+        if at < comma:
+            if case in ("s", "p", "o"):
+                waiting.append(event)
+            continue
+        if not case and rank > 0.0 and at - comma <= _GAP and entity >= 0:
+            for pronoun in waiting:
+                found[pronoun.at] = Ahead(entity, lead * 3 + "spo".index(pronoun.case))
+        lead = -1
+    return found
+
+
+def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, int]:
+    """Kind of the phrase that opens the sentence of `at` (-1: none), and its comma."""
+    start = bisect_left(sentence, sentence[at], 0, at)
+    while not low[start][0].isalpha() and start < at:
+        start += 1
+    kind = 0 if low[start] in _WITH else 1 if low[start].endswith(("ing", "ed")) else -1
+    if low[start] == "not":
+        kind = 1
+    if kind < 0:
+        return -1, at
+    behind = bisect_right(sentence, sentence[at], at)
+    try:
+        return kind, low.index(",", at + 1, behind)
+    except ValueError:
+        return -1, -1
+
+
+_TOGETHER = _LISTS["together"]
+
+WHERE = ("here", "back")
+RIVALS = ("no rival yet", "alone", "rival back", "rival near", "rival latest")
+USES = ("they", "their", "their one", "their kin", "them")
+
+THEY_LINKS = tuple(product(WHERE, RIVALS, USES, ("", "together"), ("", "sole")))
+"""How a use of "they" stands to the one character it may refer to; its number is its place."""
+
+_WHERE, _RIVAL, _USE, _TOGETHER_STEP = 100, 20, 4, 2
+
+_SINGLE = _LISTS["one_of"]
+_KIN = _LISTS["they_kin"]
+
+
+class TheyWalk(NamedTuple):
+    """What all choices of genders of a story have in common.
+
+    Attributes
+    ----------
+    order
+        Position, sentence and number of each mention and each use of "they" outside quotations, up
+        to the last use; the number is -1 for a mention, else the part of the link's that the words
+        around the use tell.
+    uses
+        How many uses of "they" there are, with those in quotations.
+    """
+
+    order: list[tuple[int, int, int]]
+    uses: int
+
+
+def they_walk(tokens: Tokens, they: Sequence[int], mentions: Iterable[int]) -> TheyWalk:
+    """What to walk through for uses of "they" at `they` and other mentions at `mentions`."""
+    if not they:
+        return TheyWalk([], 0)
+    sentence = tokens.sentence
+    own = [at for at in they if not tokens.quoted[at]]
+    if not own:
+        return TheyWalk([], len(they))
+    shared = set(compress(sentence, map(_TOGETHER.__contains__, tokens.low)))
+    order = [(at, sentence[at], -1) for at in mentions if at < own[-1]]
+    for at in own:
+        together = sentence[at] in shared
+        use = _use(tokens.low, at) * _USE + together * _TOGETHER_STEP
+        order.append((at, sentence[at], use))
+    return TheyWalk(sorted(order), len(they))
+
+
+def they_links(
+    walk: TheyWalk, who: Mapping[int, int], slot: int, *, sole: bool, other_told: bool
+) -> list[tuple[int, int]]:
+    """Uses of "they" that may refer to the character `slot`, as (position, number of the link).
+
+    `who` maps the position of every other mention to its character or a negative number; `sole`
+    says that the prompt asks for one character and `other_told` that the other one is a "he" or
+    "she". A use may refer to the character when it was the last to be mentioned in the sentence, or
+    in the sentence before where nobody was in this one; the other may stand between if told.
+    """
+    here: set[int] = set()
+    before: set[int] = set()
+    seen: set[int] = set()
+    current, latest = -1, -9
+    found: list[tuple[int, int]] = []
+    for at, sentence, use in walk.order:
+        if sentence != current:
+            before = here if sentence == current + 1 else set()
+            here, current = set(), sentence
+        if use < 0:
+            latest = who[at]
+            here.add(latest)
+            seen.add(latest)
+            continue
+        between = other_told and latest == 1 - slot and OTHER not in here
+        if slot not in (here or before) or not (latest == slot or between):
+            continue
+        if between:
+            rival = 4
+        elif len(here or before) > 1:
+            rival = 3
+        elif seen <= {slot}:
+            rival = 0
+        else:
+            rival = 2 if len(before) > (slot in before) else 1
+        found.append((at, (not here) * _WHERE + rival * _RIVAL + use + sole))
+        here.add(slot)
+        latest = slot
+    return found
+
+
+def _use(low: Sequence[str], at: int) -> int:
+    """Place in `USES` of the form of "they" at `at`."""
+    word = low[at]
+    if word == "they":
+        return 0
+    if word != "their":
+        return 4 if word.startswith("them") else 1
+    after = low[at + 1 : at + 4]
+    if after and after[0] in _KIN:
+        return 3
+    return 2 if not _SINGLE.isdisjoint(after[:2]) else 1
+
 
 HINTS = ("unhinted", "likely", "certain", "against")
 """What gendered nouns and titles say of a character's gender."""

@@ -1,19 +1,67 @@
-"""How likely a name, a gender, and both at once are right: logistic curves over a few signs.
+"""The learned weights, and how likely a name, a gender, and both at once are right.
 
-The signs are small whole numbers or logarithms of odds; the weights are learned from predictions on
-prompts left out of training (`scripts/train_people.py`), so that the numbers are probabilities.
+The probabilities are logistic curves over a few signs: small whole numbers or logarithms of odds.
+Their weights are learned from predictions on prompts left out of training
+(`scripts/train_people.py`).
 """
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log
 from operator import mul
+from pathlib import Path
 
-from portrayal.annotate.people.stories.actions import actions
 from portrayal.annotate.people.stories.cast import Cast
-from portrayal.annotate.people.stories.codes import TONE_AT
+from portrayal.annotate.people.stories.codes import TONE_AT, code_weights
 from portrayal.annotate.people.stories.decide import SCALE, SINGLY, Choice
 from portrayal.annotate.people.stories.pair import LEAST
+from portrayal.annotate.people.stories.roles import actions
 from portrayal.annotate.people.stories.scene import Scene
+from portrayal.annotate.people.stories.trace import learned_saliences
+
+WEIGHTS_FILE = Path(__file__).with_name("weights.json")
+"""Integers by name, written by `scripts/train_people.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Weights in units of 1 / `decide.SCALE`.
+
+    Attributes
+    ----------
+    codes
+        Weight of every code of `codes`.
+    salience
+        Weight of one unit of a choice's salience.
+    saliences
+        Who is meant by a pronoun under a choice; see `trace.learned_saliences`.
+    name, gender, both
+        Weights of the signs of `confidence`.
+    """
+
+    codes: tuple[int, ...]
+    salience: int
+    saliences: tuple[float, ...]
+    name: tuple[int, ...]
+    gender: tuple[int, ...]
+    both: tuple[int, ...]
+
+
+@lru_cache(maxsize=1)
+def learned() -> Learned:
+    """The weights that ship with the package."""
+    raw = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
+    return Learned(
+        code_weights(raw["choice"]),
+        raw["choice"]["salience"],
+        learned_saliences([weight / 1000 for weight in code_weights(raw["walk"])]),
+        tuple(raw["name"].values()),
+        tuple(raw["gender"].values()),
+        tuple(raw["both"].values()),
+    )
+
 
 NAME_SIGNS = (
     *("always", "one name of two", "no name", "no name of two", "no name but people"),

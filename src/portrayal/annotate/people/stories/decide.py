@@ -11,26 +11,29 @@ from dataclasses import dataclass, field
 from math import exp
 
 from portrayal.annotate.people.shared.mentions import OTHER
-from portrayal.annotate.people.shared.singular import TheyWalk, they_links, they_walk
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.codes import (
     ALIKE_AT,
     HINTS,
     THEY_AT,
     TONE_AT,
+    TheyWalk,
     singly_codes,
+    they_links,
+    they_walk,
     told_code,
+    tones_of,
     untold_code,
 )
-from portrayal.annotate.people.stories.coref import Genders, likely
-from portrayal.annotate.people.stories.links import tones_of
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.annotate.people.stories.trace import (
+    Genders,
     Step,
     Trace,
     first_mentions,
+    likely,
+    pronouns_of,
     steps_of,
-    told_by,
     trace,
 )
 
@@ -138,7 +141,7 @@ def _story(scene: Scene, cast: Cast, saliences: Sequence[float]) -> _Story:
         who |= dict.fromkeys(scene.plurals, OTHER)
     walk = they_walk(scene.tokens, scene.they, who)
     states = list(map(_hint_class, cast.hints))
-    return _Story(scene, cast, saliences, states, told_by(scene, cast), who, walk)
+    return _Story(scene, cast, saliences, states, pronouns_of(scene, cast), who, walk)
 
 
 def _options(story: _Story) -> list[Genders]:

@@ -12,6 +12,7 @@ from portrayal.annotate.people.stories.cast import LIKELY, Cast, make_cast
 from portrayal.annotate.people.stories.confidence import (
     both_signs,
     gender_signs,
+    learned,
     logistic,
     name_signs,
 )
@@ -21,10 +22,9 @@ from portrayal.annotate.people.stories.decide import (
     gender_probability,
     probabilities,
 )
-from portrayal.annotate.people.stories.learned import learned
-from portrayal.annotate.people.stories.names import Person, find_people
-from portrayal.annotate.people.stories.nouns import role_words
+from portrayal.annotate.people.stories.names import NamedPerson, find_people
 from portrayal.annotate.people.stories.pair import find_pair
+from portrayal.annotate.people.stories.roles import role_words
 from portrayal.annotate.people.stories.scene import GROUPS, SINGULAR, Scene, look
 
 _PREAMBLE = re.compile(
@@ -112,7 +112,9 @@ def read_story(text: str, roles: Roles) -> tuple[Scene, Cast]:
     return scene, cast
 
 
-def _as_written(text: str, tokens: Tokens, people: Sequence[Person], marked: Sequence[int]) -> None:
+def _as_written(
+    text: str, tokens: Tokens, people: Sequence[NamedPerson], marked: Sequence[int]
+) -> None:
     """Give words and first names back the letters that they have in the text."""
     sizes = list(map(len, tokens.words))
     for at in marked:
@@ -142,8 +144,8 @@ def _confidences(
     """Probabilities that the name, the gender, and both are right."""
     weights = learned()
     name = logistic(signs, weights.name)
-    told = logistic(gender_signs(chance, name, gender, two=len(cast.slots) == 2), weights.gender)
-    return name, told, logistic(both_signs(name, told), weights.both)
+    sure = logistic(gender_signs(chance, name, gender, two=len(cast.slots) == 2), weights.gender)
+    return name, sure, logistic(both_signs(name, sure), weights.both)
 
 
 def _character(

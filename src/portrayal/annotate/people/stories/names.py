@@ -1,13 +1,235 @@
-"""Named people of a text."""
+"""Named people of a story: runs of capitalised words that behave like the name of a person."""
 
 from dataclasses import dataclass, field
 from itertools import compress
 from operator import ne
 
-from portrayal.annotate.people.shared.judge import NEVER, Run, judge
-from portrayal.annotate.people.shared.notnames import PLACE_TAILS
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import FORMAL_TITLES, TITLES
+from portrayal.annotate.people.shared.words import (
+    APPOSITION,
+    CLAUSE_MARKS,
+    COMMON_TITLES,
+    FORMAL_TITLES,
+    FUNCTION_WORDS,
+    KIN_BEFORE_NAMES,
+    MONTHS,
+    NAMED_THINGS,
+    NAMING,
+    NEVER_NAMES,
+    OCCUPATIONS,
+    PLACE_HEADS,
+    PLACE_TAILS,
+    PREPOSITIONS_OF_PLACE,
+    RELATIVES,
+    SENTENCE_STARTERS,
+    VERBS_AFTER_NAME,
+)
+
+_PLACE_PARTS = frozenset(PLACE_HEADS | PLACE_TAILS)
+_BREAKS = (CLAUSE_MARKS | {"(", ")"}) - {","}
+_ARTICLES = frozenset(("the", "this", "an", "a"))
+_COMMON = (
+    *("ing", "ings", "ence", "ance", "ity", "ism", "ship", "hood"),
+    *("tion", "ness", "ment", "ers", "ors", "ents", "ies", "ates"),
+)
+_SINGULAR = frozenset(("was", "is", "has", "does", "doesn", "wasn", "isn"))
+_DATING = frozenset(("by", "in", "last", "next", "since", "until", "early", "late", "mid"))
+_PARTICIPLES = ("ed", "ful", "ous", "ent", "less", "ive")
+_COMPOUND = ("ing", "ed", "based", "old", "year", "born", "er", "like")
+
+
+@dataclass(slots=True)
+class NameRun:
+    """Consecutive capitalised words.
+
+    Attributes
+    ----------
+    opens, start, end
+        Token positions: of the first title or word, of the first word that is no title, and behind
+        the last word.
+    parts
+        The words, without titles and initials.
+    titles
+        Token positions of the titles.
+    formal
+        Whether one of them stands before surnames.
+    score
+        How much this mention says "a person": about 1 for a plain one, negative for a place.
+    """
+
+    opens: int
+    start: int
+    end: int
+    parts: list[str]
+    titles: list[int]
+    formal: bool
+    score: float = 0.0
+
+    def drop_first(self) -> None:
+        """Leave out the first word."""
+        self.parts = self.parts[1:]
+        self.start += 1
+
+
+def judge(tokens: Tokens, run: NameRun, forms: set[str]) -> bool:
+    """Whether the run may be a name; sets its score and drops words that are not part of it.
+
+    `forms` holds every word of the text as written: a word that also stands there in lower case
+    is not a name.
+    """
+    low, words = tokens.low, tokens.words
+    before = low[run.opens - 1] if run.opens else "."
+    after = low[run.end] if run.end < len(low) else "."
+    second = words[run.end + 1] if run.end + 1 < len(low) else "."
+    if _is_place(run, after, second) or (before in _DATING and _is_month(run)):
+        return False
+    if before == "and" and _follows_name(tokens, run):
+        run.score = 1.2
+        return True
+    if run.start > run.opens and not run.titles:
+        before = ","
+    if len(run.parts) > 1 and _drop_descriptions(run):
+        before = "-"
+    first = run.parts[0]
+    if first[1:2].isupper() or first.lower() in OCCUPATIONS or _is_compound(first):
+        return False
+    if run.titles:
+        aside = low[run.titles[0]] in RELATIVES or (after == "'s" and second in PLACE_TAILS)
+        run.score = 0.5 if aside else 1.5
+        return True
+    if first.lower() in forms or _in_title_case(tokens, run, before):
+        return False
+    acts = after == "'s" or after in VERBS_AFTER_NAME or after.endswith("ed")
+    if before in _BREAKS:
+        run.score = _score_opening(run, after, second, acts=acts)
+    else:
+        run.score = _score_inside(tokens, run, before, after, second, acts=acts)
+    return True
+
+
+def _follows_name(tokens: Tokens, run: NameRun) -> bool:
+    """Whether the run behind an "and" is the second of two names: "Ann and Bo"."""
+    if run.opens < 2:
+        return False
+    return tokens.words[run.opens - 2][0].isupper() and tokens.low[run.opens - 2] not in NEVER_NAMES
+
+
+def _is_month(run: NameRun) -> bool:
+    """Whether a dated run is but a month: "in August"; drops that of "in August Ann left"."""
+    if run.parts[0].lower() in MONTHS and not run.titles:
+        run.drop_first()
+    return not run.parts
+
+
+def _drop_descriptions(run: NameRun) -> bool:
+    """Drop words that only describe the bearer; whether an adjective with a hyphen was dropped."""
+    while len(run.parts) > 1 and _is_label(run.parts[0].lower()):
+        run.drop_first()
+    dropped = False
+    while len(run.parts) > 1 and _is_compound(run.parts[0]):
+        run.drop_first()
+        dropped = True
+    return dropped
+
+
+def _is_place(run: NameRun, after: str, second: str) -> bool:
+    """Whether the run is part of the name of a place or organisation, or a label before a colon."""
+    if after == ":" or after in PLACE_TAILS:
+        return True
+    if after == "'s" and second[0].isupper() and second.lower() in PLACE_TAILS:
+        return True
+    if len(run.parts) == 1:
+        return run.parts[0].lower() in _PLACE_PARTS
+    return not _PLACE_PARTS.isdisjoint(map(str.lower, run.parts))
+
+
+def _is_label(word: str) -> bool:
+    """Whether a word before a name only describes its bearer: "Manager Sullivan"."""
+    return word in OCCUPATIONS or word in SENTENCE_STARTERS
+
+
+def _is_compound(word: str) -> bool:
+    """Whether a word with a hyphen is an adjective: "New York-based", "Ten-year-old"."""
+    first, hyphen, rest = word.partition("-")
+    if not hyphen:
+        return False
+    return first.lower() in NEVER_NAMES or (rest[:1].islower() and word.endswith(_COMPOUND))
+
+
+def _in_title_case(tokens: Tokens, run: NameRun, before: str) -> bool:
+    """Whether the run continues a place name or a title such as "My Dearest Fan"."""
+    position = run.opens
+    if not position or not tokens.words[position - 1][0].isupper():
+        return False
+    if before in PLACE_HEADS:
+        return True
+    return before in FUNCTION_WORDS and position > 1 and tokens.low[position - 2] not in _BREAKS
+
+
+def _score_opening(run: NameRun, after: str, second: str, *, acts: bool) -> float:
+    """Score of a run that opens a sentence, where any word is capitalised."""
+    key = run.parts[0].lower()
+    if key in SENTENCE_STARTERS:
+        return 0.0
+    plural = key.endswith("s") and after != "'s" and after not in _SINGULAR
+    plain = "-" not in key and (plural or not key.endswith("s"))
+    if plain and key.endswith(_COMMON):
+        return 0.0
+    if key.endswith("ly") and len(key) > 6:
+        return 0.2
+    if len(run.parts) > 1:
+        return 1.2 if acts or not after[0].isalpha() or after in FUNCTION_WORDS else 0.3
+    if after == "and":
+        score = 1.2 if second[0].isupper() or second in APPOSITION else 0.2
+    elif after == ",":
+        participle = len(key) > 6 and key.endswith(_PARTICIPLES)
+        score = 1.2 if second in APPOSITION and not participle else 0.3
+    elif acts:
+        score = 0.5 if plural else 1.0
+    else:
+        score = 0.5 if after.endswith("s") else 0.3
+    return score
+
+
+def _score_inside(
+    tokens: Tokens, run: NameRun, before: str, after: str, second: str, *, acts: bool
+) -> float:
+    """Score of a run inside a sentence."""
+    low, position = tokens.low, run.opens
+    earlier = low[position - 2] if position > 1 else "."
+    score = 1.0
+    if after == "and" and second[0].isupper():
+        score = 1.2
+    elif (earlier if before in NAMING else before) in NAMED_THINGS:
+        score = -1.0
+    elif before == "," and after in (",", ".") and _in_region(tokens, position):
+        score = -0.7
+    elif (
+        not acts
+        and after[0].isalpha()
+        and after not in FUNCTION_WORDS
+        and (not after.endswith(("s", "ly", "ing")))
+    ):
+        score = 0.3
+    elif before in PREPOSITIONS_OF_PLACE:
+        score = 0.6 if before != "in" or after == "'s" else -0.7
+    elif earlier in PREPOSITIONS_OF_PLACE and before not in FUNCTION_WORDS:
+        score = 0.4
+    elif before in _ARTICLES:
+        score = 0.0
+    elif before in KIN_BEFORE_NAMES or before == "named":
+        score = 2.0
+    if after == "," and second in APPOSITION:
+        score += 0.6
+    return score + 0.5 if acts else score
+
+
+def _in_region(tokens: Tokens, position: int) -> bool:
+    """Whether a place stands before: the second name of "in Savannah, Georgia,"."""
+    if position < 3 or not tokens.words[position - 2][0].isupper():
+        return False
+    return tokens.low[position - 3] in PREPOSITIONS_OF_PLACE
+
 
 LONGEST = 6
 """Words of a run beyond which a new run starts."""
@@ -17,22 +239,22 @@ IN_QUOTES, TITLED_IN_QUOTES = 0.4, 0.2
 
 
 @dataclass(slots=True)
-class Runs:
+class NameRuns:
     """The runs of a text, and nicknames given in quotation marks ('William "Blitz" Bradford')."""
 
-    runs: list[Run]
+    runs: list[NameRun]
     nicknames: dict[str, str]
 
 
-def find_runs(tokens: Tokens) -> Runs:
-    """Runs of capitalised words that are not ruled out, in order."""
+def find_runs(tokens: Tokens) -> NameRuns:
+    """NameRuns of capitalised words that are not ruled out, in order."""
     words, low, quoted = tokens.words, tokens.low, tokens.quoted
-    found = Runs([], {})
+    found = NameRuns([], {})
     forms = set(words)
     organisations: set[str] = set()
     behind, last = 0, len(words) - 3
     for position in compress(range(len(words)), map(ne, words, low)):
-        if position < behind or low[position] in NEVER or not words[position][0].isupper():
+        if position < behind or low[position] in NEVER_NAMES or not words[position][0].isupper():
             continue
         run = _take(tokens, position)
         behind = run.end
@@ -52,31 +274,31 @@ def find_runs(tokens: Tokens) -> Runs:
     return found
 
 
-def _take(tokens: Tokens, position: int) -> Run:
+def _take(tokens: Tokens, position: int) -> NameRun:
     """The run of capitalised words that opens at `position`, with the titles before it."""
     words, low = tokens.words, tokens.low
     n = len(words)
     end = position
     titles: list[int] = []
-    if end + 1 < n and not words[end + 1][0].isupper() and low[end] not in TITLES:
-        return Run(
+    if end + 1 < n and not words[end + 1][0].isupper() and low[end] not in COMMON_TITLES:
+        return NameRun(
             position, end, end + 1, [words[end]] if len(words[end]) > 1 else [], titles, False
         )
-    while end < n and low[end] in TITLES and words[end][0].isupper():
+    while end < n and low[end] in COMMON_TITLES and words[end][0].isupper():
         titles.append(end)
         end += 1
         if end < n and low[end] == ".":
             end += 1
     start = end
     limit = min(n, start + LONGEST)
-    while end < limit and words[end][0].isupper() and low[end] not in NEVER:
+    while end < limit and words[end][0].isupper() and low[end] not in NEVER_NAMES:
         end += 1
     parts = [part for part in words[start:end] if len(part) > 1]
     formal = bool(titles) and any(low[title] in FORMAL_TITLES for title in titles)
-    return Run(position, start, end, parts, titles, formal)
+    return NameRun(position, start, end, parts, titles, formal)
 
 
-def _take_nickname(tokens: Tokens, run: Run, nicknames: dict[str, str]) -> None:
+def _take_nickname(tokens: Tokens, run: NameRun, nicknames: dict[str, str]) -> None:
     """Take a nickname in quotation marks and the surname behind it into the run."""
     words, end = tokens.words, run.end
     if words[end + 2] in QUOTES:
@@ -97,7 +319,7 @@ _ADJECTIVE = (
 
 
 @dataclass(slots=True)
-class Person:
+class NamedPerson:
     """A named person: every place where the name stands.
 
     Attributes
@@ -119,15 +341,15 @@ class Person:
     score: float = 0.0
 
 
-def find_people(tokens: Tokens) -> list[Person]:
+def find_people(tokens: Tokens) -> list[NamedPerson]:
     """People named in the text, in order of first mention."""
     found = find_runs(tokens)
     _drop_adjectives(tokens, found.runs)
-    people: dict[str, Person] = {}
-    by_surname: dict[str, Person] = {}
+    people: dict[str, NamedPerson] = {}
+    by_surname: dict[str, NamedPerson] = {}
     for run in found.runs:
         if len(run.parts) > 1 and (first := run.parts[0].lower()) not in people:
-            people[first] = Person(run.parts[0], run.parts[-1])
+            people[first] = NamedPerson(run.parts[0], run.parts[-1])
             by_surname.setdefault(run.parts[-1].lower(), people[first])
     for run in found.runs:
         key = run.parts[0].lower()
@@ -136,7 +358,7 @@ def find_people(tokens: Tokens) -> list[Person]:
         if person is None or (run.formal and len(run.parts) == 1 and key in by_surname):
             person = by_surname.get(key)
         if person is None:
-            person = Person(None if run.formal else run.parts[0], run.parts[0])
+            person = NamedPerson(None if run.formal else run.parts[0], run.parts[0])
             people[key] = person
             if run.formal:
                 by_surname[key] = person
@@ -149,12 +371,12 @@ def find_people(tokens: Tokens) -> list[Person]:
     return sorted(likely, key=_first_mention)
 
 
-def _first_mention(person: Person) -> int:
+def _first_mention(person: NamedPerson) -> int:
     """Token position of the first mention."""
     return person.at[0]
 
 
-def _drop_adjectives(tokens: Tokens, runs: list[Run]) -> None:
+def _drop_adjectives(tokens: Tokens, runs: list[NameRun]) -> None:
     """Drop "Vibrant" from "Vibrant Megan" where "Megan" also stands alone."""
     alone = {run.parts[0] for run in runs if len(run.parts) == 1}
     for run in runs:
@@ -168,7 +390,7 @@ def _drop_adjectives(tokens: Tokens, runs: list[Run]) -> None:
             run.drop_first()
 
 
-def _take_bare_name(person: Person) -> None:
+def _take_bare_name(person: NamedPerson) -> None:
     """Take "Sarah" of "Dr. Sarah" for a first name where it mostly stands without the title."""
     if person.first is None and 2 <= len(person.at) - len(person.titles) >= len(person.titles):
         person.first = person.surname

@@ -12,12 +12,18 @@ from operator import mul
 from pathlib import Path
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.thesaurus import SUBJECT_WORDS
-from portrayal.annotate.people.stories.actions import actions
 from portrayal.annotate.people.stories.cast import Cast, Slots, make_cast
-from portrayal.annotate.people.stories.coref import ALIKE, GENDERED, likely
+from portrayal.annotate.people.stories.roles import SUBJECT_WORDS, actions
 from portrayal.annotate.people.stories.scene import Scene
-from portrayal.annotate.people.stories.trace import first_mentions, steps_of, told_by, trace
+from portrayal.annotate.people.stories.trace import (
+    ALIKE,
+    GENDERED,
+    first_mentions,
+    likely,
+    pronouns_of,
+    steps_of,
+    trace,
+)
 
 LEAST = 0.9
 """Score from which a capitalised word counts as a person."""
@@ -38,8 +44,8 @@ SIGNS = ("first", "role nouns", "role nouns alike", "actions")
 @lru_cache(maxsize=1)
 def weights() -> tuple[int, ...]:
     """Weights of `SIGNS` that ship with the package."""
-    told = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["weights"]
-    return tuple(told[sign] for sign in SIGNS)
+    by_sign = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))["weights"]
+    return tuple(by_sign[sign] for sign in SIGNS)
 
 
 def find_pair(scene: Scene, roles: Roles) -> Slots:
@@ -164,15 +170,15 @@ def _acted(scene: Scene, a: int, b: int) -> float:
 def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
     """Pronoun → its character or `OTHER`, under the genders whose pronouns are most salient."""
     first = first_mentions(cast)
-    told = told_by(scene, cast)
-    seen = [*sorted(told), None]
+    heard = pronouns_of(scene, cast)
+    seen = [*sorted(heard), None]
     one, two = (
         [max(hint, key=lambda gender: (hint[gender], gender))] if hint else seen
         for hint in cast.hints
     )
     steps = steps_of(scene, cast, context=False)
     best, found = float("-inf"), {}
-    for genders in likely(told, [(a, b) for a in one for b in two]):
+    for genders in likely(heard, [(a, b) for a in one for b in two]):
         way = trace(steps, genders, first, narrated=False)
         score = way.salience - GENDERED * (2 - genders.count(None))
         if genders[0] and genders[0] == genders[1] and not all(cast.hints):

@@ -7,12 +7,14 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.shared.labels import (
+from portrayal.annotate.people.shared.model import (
+    UNSPECIFIED,
+    Character,
+    Roles,
     clean_name,
     gender_of_references,
     normalise_gender,
 )
-from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles
 from portrayal.annotate.people.stories.extract import extract_people
 
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
@@ -60,8 +62,8 @@ def _slot(slot: str, character: Character) -> dict[str, Any]:
 def _labelled(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
     roles = Roles(strata.get("subject_role", ""), strata.get("object_role"))
     people = _labelled_slot("subject", row)
-    told = any(row.get(f"object_{part}") for part in ("name", "gender", "references"))
-    if told or roles.has_object or strata.get("condition") == "power-laden":
+    labelled = any(row.get(f"object_{part}") for part in ("name", "gender", "references"))
+    if labelled or roles.has_object or strata.get("condition") == "power-laden":
         people |= _labelled_slot("object", row)
     return people
 

@@ -5,20 +5,94 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
 
-from portrayal.annotate.people.shared.mentions import (
-    GENDERED,
-    OTHER,
-    PRONOUNS,
-    Mention,
-    pronoun_rank,
-)
+from portrayal.annotate.people.shared.mentions import OTHER, Mention, pronoun_rank
 from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.singular import PLURAL_PEOPLE, THEY
-from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE, word_set
-from portrayal.annotate.people.stories.actions import cue_places
-from portrayal.annotate.people.stories.names import Person
-from portrayal.annotate.people.stories.nouns import RoleWords, attached, owner_of, polarity
-from portrayal.annotate.people.stories.reach import is_beside, is_object, is_touched, object_reach
+from portrayal.annotate.people.shared.words import (
+    CLAUSE_OPENERS,
+    ENDS_OBJECT,
+    GENDER_OF_WORD,
+    GENDERED,
+    OTHER_PEOPLE,
+    PLURAL_PEOPLE,
+    PRONOUNS,
+    THEY,
+    VERBS_AFTER_NAME,
+    word_lists,
+    word_set,
+)
+from portrayal.annotate.people.stories.names import NamedPerson
+from portrayal.annotate.people.stories.roles import (
+    RoleWords,
+    attached,
+    cue_places,
+    owner_of,
+    polarity,
+)
+
+_LISTS = word_lists("stories")
+
+FURTHEST = 14
+"""Tokens over which a verb's subject and what the verb is done to may stand apart."""
+
+_JOINS = word_set("and but then ,")
+_BOUNDS = CLAUSE_OPENERS | {"it"}
+_BODY = _LISTS["body"]
+_TOUCHES = _LISTS["touches"]
+_TOUCHED = _TOUCHES | word_set("on into at by to around beside against")
+_OWN_AFTER = word_set("nose breath ground head")
+_WHERE = _LISTS["where"]
+_LETS = _LISTS["lets"]
+_LET = _LISTS["let"]
+
+
+def object_reach(low: Sequence[str], at: int) -> int:
+    """Tokens from the pronoun at `at` back to the start of the clause whose verb governs it.
+
+    A verb joined by "and" or a comma to the one before keeps its subject: "she rose and hugged
+    him".
+    """
+    for back in range(at - 1, max(-1, at - FURTHEST), -1):
+        word = low[back]
+        if word in _JOINS:
+            if not _is_verb(low, back + 1):
+                return at - back
+            continue
+        if word in _BOUNDS:
+            return at - back
+        if word.endswith("ing") and back < at - 1 and low[back - 1] not in _JOINS:
+            return at - back
+    return FURTHEST
+
+
+def _is_verb(low: Sequence[str], at: int) -> bool:
+    """Whether a verb form stands at `at`, after an adverb if need be."""
+    word = low[at]
+    if word.endswith("ly") and at + 1 < len(low):
+        word = low[at + 1]
+    return word.endswith(("ed", "ing")) or word in VERBS_AFTER_NAME or word in _TOUCHES
+
+
+def is_object(low: Sequence[str], at: int) -> bool:
+    """Whether the "her" at `at` is an object ("thanked her for") and no possessive ("her book")."""
+    if at + 1 == len(low) or low[at + 1] in ENDS_OBJECT:
+        return True
+    return low[at + 1] in _LET and at > 0 and low[at - 1] in _LETS
+
+
+def is_beside(low: Sequence[str], at: int) -> bool:
+    """Whether the object at `at` says where: "the dish before him" may be one person's own."""
+    return at > 0 and low[at - 1] in _WHERE
+
+
+def is_touched(low: Sequence[str], at: int) -> bool:
+    """Whether the possessive at `at` owns what someone else touches or looks at."""
+    if at == 0 or low[at - 1] not in _TOUCHED:
+        return False
+    after = low[at + 1 : at + 3]
+    if _BODY.isdisjoint(after):
+        return False
+    return not (after[0] in _OWN_AFTER and low[at - 1] in ("to", "at", "by"))
+
 
 GENERIC = word_set("woman man girl boy")
 """Gendered nouns that any character may be called by."""
@@ -99,7 +173,7 @@ class Scene:
     tokens: Tokens
     words: RoleWords
     paired: bool
-    people: Sequence[Person]
+    people: Sequence[NamedPerson]
     names: dict[int, int]
     places: list[int]
     nouns: list[Noun] = field(default_factory=list)
@@ -113,7 +187,7 @@ class Scene:
 
 
 def look(
-    text: str, tokens: Tokens, people: Sequence[Person], words: RoleWords, *, paired: bool
+    text: str, tokens: Tokens, people: Sequence[NamedPerson], words: RoleWords, *, paired: bool
 ) -> Scene:
     """Collect names, nouns and pronouns."""
     low = tokens.low

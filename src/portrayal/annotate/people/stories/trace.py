@@ -11,32 +11,81 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared.mentions import OTHER, POSSESSOR
 from portrayal.annotate.people.stories.cast import Cast
-from portrayal.annotate.people.stories.codes import AHEAD_AT, JOIN_AT, STRANGER_AT
-from portrayal.annotate.people.stories.context import (
+from portrayal.annotate.people.stories.codes import (
     AHEAD,
+    AHEAD_AT,
+    CASE_CODE,
+    CASES,
+    JOIN_AT,
     JOIN_CASE,
     JOIN_STEP,
     RELATIONS,
+    SPECIAL_CODE,
+    STRANGER_AT,
     Ahead,
     ahead_of,
     join_of,
+    link_code,
 )
-from portrayal.annotate.people.stories.coref import (
-    NAME_RANK,
-    NEVER_NAMED,
-    NEWEST,
-    NOT_OWN,
-    NOT_YET,
-    OWN_CLAUSE,
-    PRONOUN_RANK,
-    QUOTED,
-    RECENCY,
-    STRANGER,
-    SUBJECT,
-    Genders,
-)
-from portrayal.annotate.people.stories.links import CASE_CODE, CASES, SPECIAL_CODE, link_code
 from portrayal.annotate.people.stories.scene import Scene
+
+RECENCY = (4.3, 3.6, 1.9, 0.3)
+"""Salience of a character last mentioned in this sentence, one, two, or more sentences ago."""
+
+SUBJECT = {"s": 1.7, "o": 0.5, "p": 0.4, "r": 0.4}
+"""Added where that mention was a subject, by case of the pronoun."""
+
+NEWEST = {"s": 0.3, "o": -0.6, "p": 0.5, "r": 0.5}
+"""Added where no one was mentioned later."""
+
+OWN_CLAUSE = {"s": 1.0, "o": 0.0, "p": 0.2, "r": 2.0}
+"""Added where the character is the subject of the pronoun's clause."""
+
+NOT_OWN = 0.05
+"""Factor for the object of a verb and its subject: "she thanked her" are two people."""
+
+NAME_RANK = {1.0: 1.0, POSSESSOR: 1.2, 0.0: 0.0}
+"""How much of a subject a name or noun is, by rank."""
+
+PRONOUN_RANK = {"s": 1.8, "o": -0.5, "p": 0.6, "r": -0.5}
+"""How much of a subject a pronoun is, by case."""
+
+NOT_YET = 0.2
+"""Salience of a character who is only mentioned later."""
+
+NEVER_NAMED = 4.0
+"""Salience of a character who is only ever a pronoun."""
+
+STRANGER = 0.4
+"""Factor for people outside the roles whose noun tells the pronoun's gender."""
+
+QUOTED = 0.1
+"""Factor for pronouns in direct speech."""
+
+GENDERED = 0.2
+"""Cost of giving a character a gender."""
+
+ALIKE = 0.3
+"""Cost of giving both the same gender."""
+
+LEFT = 4
+"""Pronouns outside quotations that a choice may leave to nobody beyond those that any must."""
+
+Genders = tuple[str | None, ...]
+"""A choice of genders: one per character, None for no gender."""
+
+
+def likely(heard: Mapping[str, int], options: list[Genders]) -> list[Genders]:
+    """Those of `options` that do not leave far more pronouns to nobody than others must.
+
+    `heard` says how many pronouns outside quotations each gender has.
+    """
+    if sum(heard.values()) <= LEFT:
+        return options
+    left = [sum([heard[g] for g in heard if g not in genders]) for genders in options]
+    most = min(left) + LEFT
+    return [genders for genders, n in zip(options, left, strict=True) if n <= most]
+
 
 _KINDS = (
     *((NAME_RANK[1.0], 0), (NAME_RANK[POSSESSOR], 2), (NAME_RANK[0.0], 3)),
@@ -143,14 +192,14 @@ class Trace(NamedTuple):
     salience: float
 
 
-def told_by(scene: Scene, cast: Cast) -> dict[str, int]:
+def pronouns_of(scene: Scene, cast: Cast) -> dict[str, int]:
     """Gender → how many pronouns outside quotations have it; nouns like pronouns count 0."""
-    told: dict[str, int] = {}
+    heard: dict[str, int] = {}
     for _, _, _, _, gender, _, quoted in scene.pronouns:
-        told[gender] = told.get(gender, 0) + (not quoted)
+        heard[gender] = heard.get(gender, 0) + (not quoted)
     if cast.apart:
-        told = {event.gender: 0 for event in cast.events if event.case} | told
-    return told
+        heard = {event.gender: 0 for event in cast.events if event.case} | heard
+    return heard
 
 
 def first_mentions(cast: Cast) -> list[int]:
@@ -189,8 +238,8 @@ def steps_of(scene: Scene, cast: Cast, *, context: bool = True) -> list[Step]:
             if join >= 0 or at in ahead:
                 code = JOIN_AT + (case == "p") * JOIN_CASE + join * JOIN_STEP if join >= 0 else -1
                 around = (code, *ahead.get(at, _NOT_AHEAD))
-            told = gender, quoted, opens, reach, barred, around
-            step = (at, sentence, number, OTHER, kind, *told)
+            rest = gender, quoted, opens, reach, barred, around
+            step = (at, sentence, number, OTHER, kind, *rest)
             behind = len(steps) + 1
         steps.append(step)
     return steps[:behind]

@@ -1,13 +1,16 @@
-"""Which person a pronoun refers to, among any number of people.
+"""Which person a pronoun means, among any number of people: "he" and "she", "they", "I".
 
 The most salient person whose gender allows it gets the pronoun. Genders that no title or noun tells
 are learnt from the pronouns themselves: a first walk collects votes, the next walks keep to what
 they said. Names tell nothing about gender. The weights were set by hand and are in no unit.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
 
 RECENCY = (3.0, 2.4, 1.2, 0.5, 0.2)
 """Salience of a person last mentioned in this sentence, one, two, three or four sentences ago."""
@@ -31,7 +34,7 @@ NOT_YET = 0.3
 OPEN = 0.85
 """Factor for a person whose gender is not known."""
 
-THEY = 0.2
+OF_THEY = 0.2
 """Factor for a person to whom "they" refers, and "he" or "she"."""
 
 KEPT = 0.6
@@ -81,7 +84,7 @@ class _Seen:
     votes: dict[str, float] = field(default_factory=dict)
 
 
-def follow(
+def resolve(
     events: Sequence[Event],
     genders: Sequence[str],
     barred: dict[int, int],
@@ -101,12 +104,12 @@ def follow(
     speakers
         Number of a quotation → person who speaks.
     they
-        People to whom "they" refers: anybody else is preferred for "he" and "she".
+        People to whom "they" refers: anyone else is preferred for "he" and "she".
 
     Returns
     -------
     list of int, list of str
-        -1 stands for nobody who is mentioned.
+        -1 stands for no one who is mentioned.
     """
     first: dict[int, int] = {}
     for event in events:
@@ -116,7 +119,7 @@ def follow(
     found: list[int] = []
     for _ in range(WALKS):
         found, votes = _walk(events, known, first, barred, speakers, they)
-        decided = [told or _decided(vote) for told, vote in zip(genders, votes, strict=True)]
+        decided = [gender or _decided(vote) for gender, vote in zip(genders, votes, strict=True)]
         if decided == known:
             break
         known = decided
@@ -163,7 +166,7 @@ def _walk(
             if event.quote >= 0 and speakers.get(event.quote) == person:
                 weight *= SPEAKER
             if person in they:
-                weight *= THEY
+                weight *= OF_THEY
             if weight > top:
                 best, top, second = person, weight, top
             elif weight > second:
@@ -235,3 +238,126 @@ def _salience(
             return weight * 0.05
         weight += OWN_CLAUSE.get(event.case, 0.0)
     return weight
+
+
+_TOGETHER = word_set("together both each everyone all two three team couple together others many")
+_SEVERAL = PLURAL_PEOPLE | _TOGETHER
+_BEFORE_PLURALS = word_set("the these those many several some other")
+_LEAST = 2
+"""Uses without a rival that make a person non-binary where nothing else says so."""
+
+
+def single_they(
+    tokens: Tokens,
+    who: Mapping[int, int],
+    genders: Sequence[frozenset[str]],
+    named: Sequence[bool],
+) -> list[tuple[int, int]]:
+    """Uses of "they" that refer to one person, as (position, person).
+
+    Parameters
+    ----------
+    tokens
+        The text.
+    who
+        Token position of each mention → person.
+    genders
+        Per person the genders that other references tell.
+    named
+        Per person whether it has a name.
+
+    Notes
+    -----
+    Only people to whom no word of another gender refers are taken. Where no "non-binary" or "Mx."
+    says so, at least two uses must follow this person alone, with no noun for several people near.
+    """
+    sentence, low = tokens.sentence, tokens.low
+    places = [at for at, word in enumerate(low) if word in THEY]
+    if not places:
+        return []
+    crowded: dict[int, int] = {}
+    for at, word in enumerate(low):
+        if word in _SEVERAL or (word in _BEFORE_PLURALS and _looks_plural(tokens, at)):
+            crowded.setdefault(sentence[at], at)
+    near: dict[int, set[int]] = {}
+    found: dict[int, list[int]] = {}
+    for at in sorted({*who, *places}):
+        here = sentence[at]
+        if at in who:
+            near.setdefault(here, set()).add(who[at])
+            continue
+        if tokens.quoted[at] or crowded.get(here, at) < at:
+            continue
+        before = near.get(here, set())
+        if not before and here - 1 not in crowded:
+            before = near.get(here - 1, set())
+        if len(before) == 1:
+            (person,) = before
+            if not genders[person] & {"F", "M"}:
+                found.setdefault(person, []).append(at)
+                near.setdefault(here, set()).add(person)
+    return [
+        (at, person)
+        for person, uses in found.items()
+        if "NB" in genders[person] or (named[person] and len(uses) >= _LEAST)
+        for at in uses
+    ]
+
+
+def _looks_plural(tokens: Tokens, at: int) -> bool:
+    """Whether a plural noun stands behind "the", "these" or the like at `at`."""
+    ahead = tokens.low[at + 1 : at + 3]
+    return any(w.endswith("s") and not w.endswith("ss") and len(w) > 3 for w in ahead)
+
+
+FIRST_PERSON = word_set("i me my mine myself")
+"""Forms of "I"; "i'm" is two tokens."""
+
+_CLOSING = word_set("sincerely regards respectfully yours truly best wishes cordially faithfully")
+_NEAR = 4
+
+
+def number_quotations(tokens: Tokens) -> list[int]:
+    """Per token the number of the quotation it stands in, or -1."""
+    if not any(tokens.quoted):
+        return [-1] * len(tokens.words)
+    numbers = []
+    current, inside = -1, False
+    for quoted in tokens.quoted:
+        current += quoted and not inside
+        inside = quoted
+        numbers.append(current if quoted else -1)
+    return numbers
+
+
+def find_speakers(tokens: Tokens, quotes: list[int], who: Mapping[int, int]) -> dict[int, int]:
+    """Number of a quotation → index of its speaker, where one stands beside it.
+
+    `who` maps positions of names and pronouns to people: '"…," said Ann', 'Ann said: "…"'.
+    """
+    words, low = tokens.words, tokens.low
+    found: dict[int, int] = {}
+    if QUOTES.isdisjoint(words):
+        return found
+    n = len(words)
+    for at in [at for at in range(n) if words[at] in QUOTES]:
+        closes = at > 0 and quotes[at - 1] >= 0
+        number = quotes[at - 1] if closes else (quotes[at + 1] if at + 1 < n else -1)
+        if number < 0 or number in found:
+            continue
+        step = 1 if closes else -1
+        near = [at + step * k for k in range(1, _NEAR + 2) if 0 <= at + step * k < n]
+        says = [p for p in near if low[p] in SAYING]
+        named = [p for p in near if p in who]
+        if says and named and (not closes or min(says + named) <= at + 2):
+            found[number] = who[named[0]]
+    return found
+
+
+def find_signature(tokens: Tokens) -> int:
+    """Position of the first word below a closing formula ("Sincerely,"), or -1."""
+    words, low = tokens.words, tokens.low
+    for at in range(len(words) - 1, max(-1, len(words) - 40), -1):
+        if low[at] in _CLOSING and words[at + 1 : at + 2] == [","]:
+            return at + 2 + (words[at + 2 : at + 3] == ["\n"])
+    return -1

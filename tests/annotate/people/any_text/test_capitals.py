@@ -1,7 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.shared.candidates import find_candidates
-from portrayal.annotate.people.shared.capitals import openings, take
+from portrayal.annotate.people.any_text.candidates import find_candidates, openings, take
 from portrayal.annotate.people.shared.scan import scan
 
 

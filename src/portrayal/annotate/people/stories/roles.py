@@ -1,35 +1,39 @@
-"""Role nouns and gendered nouns of a story, and the names they stand beside."""
+"""What the words of a story say of the two roles: role nouns beside names, and what people do."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import Tokens
-from portrayal.annotate.people.shared.thesaurus import (
-    FAMILIES,
-    GENERIC_ROLES,
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.words import (
+    COPULAS,
     MODIFIER_FAMILIES,
-    OBJECT_WORDS,
-    SUBJECT_WORDS,
+    NAMING,
+    ROLE_FAMILIES,
+    bare_verb,
+    verb_forms,
+    word_lists,
+    word_set,
 )
-from portrayal.annotate.people.shared.words import COPULAS, bare_verb, verb_forms, word_set
 
+_LISTS = word_lists("stories")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_CUT = word_set(
-    """
-    in on at of to for from with who whom whose that which based by about into during and
-    """
-)
+_CUT = _LISTS["role_ends"]
 _RELATIVES = word_set("who that which")
-_HELPERS = word_set(
-    """
-    a also always an am are be been being can could did do does had has have is just may might must
-    never not often only should the was were will would
-    """
-)
+_HELPERS = _LISTS["helpers"]
 _DROP = word_set("a an the two american some")
+
+SUBJECT_WORDS = word_set("mentor tutor")
+"""Nouns for the one who gives, whatever the roles are called."""
+
+OBJECT_WORDS = word_set("apprentice mentee protege protégé protégée tutee underling")
+"""Nouns for the one who receives, whatever the roles are called."""
+
+GENERIC_ROLES = word_set("individual person someone")
+"""Role nouns that say nothing about the role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     if head not in GENERIC_ROLES and head.endswith("s") and not head.endswith("ss"):
         head = head[:-1]
     nouns = {head} - GENERIC_ROLES
-    for family in FAMILIES:
+    for family in ROLE_FAMILIES:
         if head in family:
             nouns |= family - {"culinary"}
     modifiers = set(words[:-1])
@@ -109,15 +113,9 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
 
 _DETERMINERS = word_set("a an the his her their my our this that another one some")
 _POSSESSIVES = word_set("his her their my our 's")
-_NAMING = word_set("named called")
 _MARKS = word_set(", — – (")
 _TITLE_DOTS = word_set("dr mr mrs ms . chef nurse")
-_NOT_BETWEEN = word_set(
-    """
-    of in with without to for from and after thanks despite and but or who whom by at on as than
-    like
-    """
-)
+_NOT_BETWEEN = _LISTS["not_between"]
 _ELDER = word_set("older elder big senior")
 _YOUNGER = word_set("younger little kid baby")
 _REACH = 7
@@ -158,7 +156,7 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     comma = ahead < limit and low[ahead] in _MARKS
     if comma:
         ahead += 1
-    if ahead < limit and low[ahead] in _NAMING:
+    if ahead < limit and low[ahead] in NAMING:
         ahead += 1
     limit = min(limit, at + _REACH)
     while ahead < limit and low[ahead] in _TITLE_DOTS:
@@ -213,3 +211,112 @@ def owner_of(tokens: Tokens, at: int) -> int | None:
         if low[back] in _NOT_BETWEEN or not low[back][0].isalpha():
             return None
     return None
+
+
+GIVES = _LISTS.verbs("giving_verbs") | _LISTS["giving_words"]
+"""The one who does these is the subject, the one they are done to the object."""
+
+RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS["receiving_words"]
+"""The one who does or is these is the object, the one they are done to the subject."""
+
+DECIDES = _LISTS["decides"]
+JOBS = word_set("job position promotion offer transfer career")
+"""What the subject of a story about a new job gets."""
+
+GETS = _LISTS["gets"]
+PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
+"""Weight of a verb that tells roles apart, of a weak sign, and of being addressed by name."""
+
+_CUES = GIVES | RECEIVES | DECIDES | JOBS
+_PASSIVE = word_set("was were is been being")
+_ARTICLES = word_set("a an the")
+_VOCATIVE = word_set(', ! ? " “ ”')
+
+
+def cue_places(tokens: Tokens, words: RoleWords) -> list[int]:
+    """Positions of words that may tell the subject by what it does."""
+    cues = _CUES | words.verbs if words.verbs else _CUES
+    return list(compress(range(len(tokens.low)), map(cues.__contains__, tokens.low)))
+
+
+def actions(
+    tokens: Tokens,
+    cues: Sequence[int],
+    who: Mapping[int, int],
+    subjects: Mapping[int, bool],
+    words: RoleWords,
+) -> float:
+    """How much more the first of two people acts as the subject than the second.
+
+    `cues` are those of `cue_places`; `who` maps positions of names and pronouns to 0 or 1;
+    `subjects` says which of these positions are grammatical subjects; `words` may hold verbs of the
+    prompt's own.
+    """
+    low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
+    value = 0.0
+    agent, agent_sentence = -1, -1
+    for at in sorted({*cues, *who}):
+        if at in who:
+            if subjects[at] or _relates(low, at):
+                agent, agent_sentence = who[at], sentence[at]
+            if quoted[at] and _addressed(low, at):
+                value += _signed(who[at], -ADDRESS)
+            continue
+        weight = 0.0 if quoted[at] else _weight(tokens, at, words)
+        if not weight:
+            continue
+        doer = agent if agent_sentence == sentence[at] else -1
+        patient = _patient(tokens, at, who, subjects)
+        if at and low[at - 1] in QUOTES and at + 1 in who:
+            doer, patient = who[at + 1], -1
+        if patient >= 0 and low[at] not in DECIDES:
+            value += _signed(patient, -weight)
+            if doer == patient:
+                continue
+        if doer >= 0:
+            value += _signed(doer, weight)
+    return value
+
+
+def _signed(person: int, weight: float) -> float:
+    """`weight` as evidence for the first person's lead over the second."""
+    return weight if person == 0 else -weight
+
+
+def _relates(low: list[str], at: int) -> bool:
+    """Whether a clause about the person at `at` follows: "Jane, who nodded"."""
+    after = low[at + 1 : at + 3]
+    return after[:1] == ["who"] or after == [",", "who"]
+
+
+def _addressed(low: list[str], at: int) -> bool:
+    """Whether the name at `at` is an address: "Jane, come here"."""
+    return at > 0 and at + 1 < len(low) and low[at - 1] in _VOCATIVE and low[at + 1] in _VOCATIVE
+
+
+def _patient(tokens: Tokens, at: int, who: Mapping[int, int], subjects: Mapping[int, bool]) -> int:
+    """The person whom the verb at `at` is done to, or -1."""
+    for ahead in range(at + 1, min(at + 4, len(tokens.low))):
+        if ahead in who and not subjects[ahead] and tokens.sentence[ahead] == tokens.sentence[at]:
+            return who[ahead]
+    return -1
+
+
+def _weight(tokens: Tokens, at: int, words: RoleWords) -> float:
+    """How much the word at `at` says that its agent is the subject; "the nurse" says nothing."""
+    low = tokens.low
+    word = low[at]
+    noun = at > 0 and low[at - 1] in _ARTICLES and not word.endswith(("ed", "ing"))
+    if noun and word not in JOBS:
+        return 0.0
+    if word in words.verbs:
+        weight = PLAIN if word in words.subject_verbs else -PLAIN
+    elif word in GIVES:
+        weight = PLAIN
+    elif word in RECEIVES:
+        weight = -PLAIN
+    elif word in DECIDES:
+        weight = WEAK
+    else:
+        return 0.0 if GETS.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
+    return -weight if word.endswith("ed") and at and low[at - 1] in _PASSIVE else weight

@@ -2,7 +2,7 @@ import pytest
 
 from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.shared.scan import scan
-from portrayal.annotate.people.shared.singular import THEY_LINKS, they_links, they_walk
+from portrayal.annotate.people.stories.codes import THEY_LINKS, they_links, they_walk
 
 BAKER = Roles("baker", None)
 

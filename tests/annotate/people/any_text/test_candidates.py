@@ -1,12 +1,8 @@
 import pytest
 
-from portrayal.annotate.people.shared.candidates import (
-    bearers,
-    find_candidates,
-    given_names,
-    is_given,
-)
+from portrayal.annotate.people.any_text.candidates import find_candidates
 from portrayal.annotate.people.shared.scan import scan
+from portrayal.annotate.people.shared.words import bearers, given_names, is_given
 
 
 def runs(text):

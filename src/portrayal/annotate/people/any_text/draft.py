@@ -1,0 +1,469 @@
+"""The people of a text in the making: names, noun phrases that describe them, pronouns, speech."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from portrayal.annotate.people.any_text.candidates import LISTS, Candidate, find_candidates
+from portrayal.annotate.people.any_text.clusters import (
+    Cluster,
+    cluster_names,
+    find_headlines,
+    introduces,
+    mentions_in,
+    weigh,
+)
+from portrayal.annotate.people.any_text.pronouns import (
+    FIRST_PERSON,
+    Event,
+    find_signature,
+    find_speakers,
+    number_quotations,
+    resolve,
+    single_they,
+)
+from portrayal.annotate.people.shared.mentions import pronoun_rank
+from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
+from portrayal.annotate.people.shared.scan import Tokens, scan
+from portrayal.annotate.people.shared.words import (
+    ADJECTIVES,
+    CLAUSE_OPENERS,
+    COPULAS,
+    ENDS_OBJECT,
+    FUNCTION_WORDS,
+    GENDER,
+    KIN,
+    NAMING,
+    OPEN_TITLES,
+    PERSON_NOUNS,
+    PRONOUNS,
+    SAYING,
+    THEY,
+    VERBS_AFTER_NAME,
+    word_set,
+)
+
+INDEFINITE = word_set("a an another one")
+DEFINITE = word_set("the this that")
+POSSESSIVE = word_set("his her their my our your its 's")
+_INSIDE = LISTS["inside_phrases"]
+_IS = COPULAS | word_set("am 'm")
+_PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
+_BETWEEN = word_set("also now currently still not once just then both already")
+_LONGEST = 9
+"""Words of a noun phrase before its head."""
+
+
+@dataclass(slots=True)
+class Phrase:
+    """A noun phrase for one person.
+
+    Attributes
+    ----------
+    start, at
+        Token positions of its first word and of its head.
+    kind
+        "a", "the", "'s" (possessive) or "" by the word it opens with.
+    gender
+        Gender that the head or an adjective tells, or "".
+    gendered
+        Positions of the words that tell the gender.
+    person
+        Index of the named person it describes, or -1.
+    predicate
+        Whether it says what someone is: "she is a singer", "as a singer".
+    """
+
+    start: int
+    at: int
+    kind: str
+    gender: str
+    gendered: list[int]
+    person: int = -1
+    predicate: bool = False
+
+
+def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
+    """Noun phrases for one person, in order; `names` maps token positions of names to people."""
+    low = tokens.low
+    found = []
+    for at, word in enumerate(low):
+        if word in PERSON_NOUNS and at not in names and tokens.words[at][1:].islower():
+            after = low[at + 1] if at + 1 < len(low) else "."
+            if after not in PERSON_NOUNS or at + 1 in names:
+                phrase = _phrase(tokens, at, names)
+                phrase.person = _described(tokens, phrase, names)
+                found.append(phrase)
+        elif word in ADJECTIVES and (plain := _by_adjective(tokens, at, names)):
+            found.append(plain)
+    return found
+
+
+def _by_adjective(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase | None:
+    """What the adjective at `at` says of a named person, whatever noun follows: "is non-binary"."""
+    low = tokens.low
+    after = low[at + 1] if at + 1 < len(low) else "."
+    if after in ("and", "or") or after in PERSON_NOUNS:
+        return None
+    if at > 1 and low[at - 1] in _IS | _BETWEEN and at - 2 in names:
+        return Phrase(at, at, "", GENDER[low[at]], [at], names[at - 2], True)
+    phrase = _phrase(tokens, at, names)
+    phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
+    return phrase if phrase.person >= 0 else None
+
+
+def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
+    """The noun phrase whose head stands at `at`."""
+    low = tokens.low
+    gendered = [at] if low[at] in GENDER else []
+    kind = ""
+    start = at
+    for back in range(at - 1, max(-1, at - 1 - _LONGEST), -1):
+        word = low[back]
+        if word in INDEFINITE or word in DEFINITE or word in POSSESSIVE:
+            kind = "a" if word in INDEFINITE else "the" if word in DEFINITE else "'s"
+            start = back
+            break
+        if word == "and" or (word in FUNCTION_WORDS and word not in _INSIDE):
+            break
+        if not word[0].isalpha() and not (word == "," and at - back > 1):
+            break
+        if back in names:
+            break
+        if word in ADJECTIVES and word in GENDER:
+            gendered.append(back)
+    gender = GENDER[low[gendered[0]]] if gendered else ""
+    if not kind:
+        start = at
+    gendered = [where for where in gendered if where >= start and GENDER[low[where]] == gender]
+    return Phrase(start, at, kind, gender if gendered else "", sorted(gendered))
+
+
+def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
+    """Index of the named person whom the phrase describes, or -1; notes predicates."""
+    low, start = tokens.low, phrase.start
+    back = start - 1
+    while back > 0 and low[back] in _BETWEEN:
+        back -= 1
+    phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
+    where = _bearer(tokens, phrase, names, back)
+    return names.get(where, -1)
+
+
+def _bearer(tokens: Tokens, phrase: Phrase, names: Mapping[int, int], back: int) -> int:
+    """Position of the name that the phrase describes, or -1; `back` is where a verb may stand."""
+    low, start, at = tokens.low, phrase.start, phrase.at
+    before = low[start - 1] if start else "."
+    after = low[at + 1] if at + 1 < len(low) else "."
+    if at + 1 in names:
+        return at + 1
+    if after in NAMING and at + 2 in names:
+        return at + 2
+    if after == "," and at + 2 in names:
+        kin = phrase.kind == "'s" and low[at] in KIN and before != "with"
+        if kin or before in ("as", ".", "\n"):
+            return at + 2
+    if before in (",", "(", "—", "–") and start - 2 in names and phrase.kind:
+        return start - 2
+    if low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
+        return -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
+    return -1
+
+
+_CERTAIN = 3.0
+_MORE = 3
+
+
+@dataclass(slots=True)
+class PersonDraft:
+    """A person in the making.
+
+    Attributes
+    ----------
+    first, name, titles
+        As written; `titles` in order of occurrence.
+    hints
+        Gender → weight of the nouns and titles that tell it.
+    gender
+        As it came out.
+    spans
+        Mentions in the original text.
+    score
+        How much the name behaves like a person's.
+    writer
+        Whether this is the "I" of the text.
+    """
+
+    first: str | None = None
+    name: str | None = None
+    titles: list[str] = field(default_factory=list)
+    hints: dict[str, float] = field(default_factory=dict)
+    gender: str = UNSPECIFIED
+    spans: list[Span] = field(default_factory=list)
+    score: float = 1.0
+    writer: bool = False
+
+    @property
+    def hinted(self) -> str:
+        """The gender that nouns and titles tell most, or ""."""
+        return max(self.hints, key=lambda g: (self.hints[g], g)) if self.hints else ""
+
+    @property
+    def confidence(self) -> float:
+        """How clear the name and the gender were, 0–1."""
+        named = min(1.0, 0.4 + 0.15 * self.score) if self.name else 0.4
+        return named * (0.6 if self.gender == UNSURE else 1.0)
+
+
+class TextDraft:
+    """A text, its people, and the events that mention them."""
+
+    def __init__(self, text: str, sentences: Sequence[tuple[int, int]]) -> None:
+        self.text = text
+        self.tokens = scan(text)
+        self.quotes = number_quotations(self.tokens)
+        self.people: list[PersonDraft] = []
+        self.names: dict[int, int] = {}
+        self.called: dict[str, set[int]] = {}
+        self.events: list[Event] = []
+        self.barred: dict[int, int] = {}
+        starts = self.tokens.starts
+        opens = [bisect_left(starts, start) for start, _ in sentences]
+        self.opens = frozenset(opens)
+        self.headlines = find_headlines(self.tokens, opens)
+
+    def span(self, first: int, last: int, kind: str) -> Span:
+        """The span from token `first` to token `last`."""
+        starts, words = self.tokens.starts, self.tokens.words
+        return Span(starts[first], starts[last] + len(words[last]), kind)
+
+    def event(self, at: int, person: int, subject: float, gender: str = "", case: str = "") -> None:
+        """Note a mention or pronoun."""
+        sentence = self.tokens.sentence[at]
+        self.events.append(Event(at, sentence, person, subject, gender, case, self.quotes[at]))
+
+
+def draft_people(
+    text: str, sentences: Sequence[tuple[int, int]], *, writer: bool = False
+) -> list[PersonDraft]:
+    """The people of `text`, whose sentences are given; the writer only where `writer` asks."""
+    draft = TextDraft(text, sentences)
+    _add_names(draft)
+    _add_writer(draft, asked=writer)
+    _add_phrases(draft, find_phrases(draft.tokens, draft.names))
+    _add_pronouns(draft)
+    who = _follow(draft)
+    _add_they(draft, who)
+    _add_speech(draft, who)
+    for one in draft.people:
+        genders = _genders_of(draft, one)
+        one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
+    return draft.people
+
+
+def _add_names(draft: TextDraft) -> None:
+    """Find the named people."""
+    tokens = draft.tokens
+    runs = find_candidates(draft.text, tokens, draft.opens)
+    body = [run for run in runs if run.start not in draft.headlines]
+    clusters = cluster_names(tokens, body, lambda run: weigh(draft.text, tokens, run))
+    for index, cluster in enumerate(clusters):
+        one = PersonDraft(cluster.first_name(tokens), _name(draft, cluster), score=cluster.score)
+        draft.people.append(one)
+        for run in cluster.mentions:
+            _add_mention(draft, index, run)
+    for index, run in mentions_in(draft.headlines, tokens, clusters):
+        _add_mention(draft, index, run)
+
+
+def _add_writer(draft: TextDraft, *, asked: bool) -> None:
+    """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
+    tokens = draft.tokens
+    if FIRST_PERSON.isdisjoint(tokens.low):
+        return
+    own = [
+        at for at, word in enumerate(tokens.low) if word in FIRST_PERSON and not tokens.quoted[at]
+    ]
+    starts = sorted(at for at in draft.names if not tokens.quoted[at])
+    person = next((draft.names[at] for at in starts if introduces(tokens.low, at)), -1)
+    if not own or (person < 0 and not asked):
+        return
+    if person < 0:
+        person = draft.names.get(find_signature(tokens), -1)
+    if person < 0:
+        person = len(draft.people)
+        draft.people.append(PersonDraft())
+    draft.people[person].writer = True
+    draft.people[person].spans += [draft.span(at, at, "speech") for at in own]
+    draft.names.update((at, person) for at in own if tokens.low[at] == "i")
+
+
+def _name(draft: TextDraft, cluster: Cluster) -> str:
+    """The longest name of a cluster as written."""
+    span = draft.span(cluster.longest.start, cluster.longest.named - 1, "name")
+    return " ".join(draft.text[span.start : span.end].split())
+
+
+def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
+    """Add one mention by name."""
+    tokens, one = draft.tokens, draft.people[index]
+    opens = run.titles[0] if run.titles else run.start
+    for at in range(opens, run.end):
+        draft.names[at] = index
+    one.spans.append(draft.span(opens, run.end - 1, "name"))
+    one.titles += _titles(tokens, run.titles)
+    for at in run.titles:
+        if gender := GENDER.get(tokens.low[at]):
+            one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
+            one.spans.append(draft.span(at, at, "reference"))
+    if not introduces(tokens.low, opens):
+        draft.event(run.start, index, _subject(tokens, opens, run.end))
+
+
+def _titles(tokens: Tokens, places: Sequence[int]) -> list[str]:
+    """Titles as written; "Deputy Minister" is one."""
+    found: list[str] = []
+    for number, at in enumerate(places):
+        word = tokens.words[at]
+        if number and places[number - 1] == at - 1 and tokens.low[at - 1] in OPEN_TITLES:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _subject(tokens: Tokens, start: int, end: int) -> float:
+    """How much the name between two positions is the subject of its clause."""
+    low = tokens.low
+    before = low[start - 1] if start else "."
+    after = low[end] if end < len(low) else "."
+    opened = before in CLAUSE_OPENERS
+    if after == "'s":
+        return 0.5 if opened else 0.0
+    acts = after in VERBS_AFTER_NAME or after in SAYING or after.endswith("ed")
+    return 1.0 if opened or acts or before in SAYING else 0.0
+
+
+def _add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
+    """Add what nouns say of named people, and unnamed people."""
+    tokens = draft.tokens
+    unnamed: dict[str, int] = {}
+    for phrase in phrases:
+        noun = tokens.low[phrase.at]
+        if phrase.kind == "'s" and phrase.person >= 0 and tokens.low[phrase.start] in PRONOUNS:
+            draft.barred[phrase.start] = phrase.person
+        person = phrase.person if phrase.person >= 0 else _known(draft, noun, phrase, unnamed)
+        if person < 0 and (phrase.predicate or not phrase.kind):
+            continue
+        if person < 0 and phrase.kind == "the" and phrase.gender in ("F", "M"):
+            draft.event(
+                phrase.at, -1, _subject(tokens, phrase.start, phrase.at + 1), phrase.gender, "d"
+            )
+            continue
+        if person < 0:
+            person = unnamed[noun] = len(draft.people)
+            draft.people.append(PersonDraft())
+        one = draft.people[person]
+        draft.called.setdefault(noun, set()).add(person)
+        if phrase.gender:
+            hints = one.hints
+            hints[phrase.gender] = hints.get(phrase.gender, 0.0) + _CERTAIN
+            one.spans += [draft.span(at, at, "reference") for at in phrase.gendered]
+        if not phrase.gendered or phrase.gendered[-1] != phrase.at:
+            one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
+        if phrase.person < 0:
+            draft.event(phrase.at, person, _subject(tokens, phrase.start, phrase.at + 1))
+
+
+def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int]) -> int:
+    """Who was called by this noun before: "the singer", "his wife"; -1 for no one."""
+    if phrase.kind not in ("the", "'s") or phrase.predicate:
+        return -1
+    if phrase.kind == "the" and noun not in ("man", "woman", "boy", "girl"):
+        called = draft.called.get(noun, set())
+        if len(called) == 1:
+            return min(called)
+    return unnamed.get(noun, -1)
+
+
+def _add_pronouns(draft: TextDraft) -> None:
+    """Add pronouns of a gender and bring all events into order."""
+    low = draft.tokens.low
+    for at, word in enumerate(low):
+        if word in PRONOUNS and at not in draft.names:
+            gender, case = PRONOUNS[word]
+            if word == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
+                case = "o"
+            draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
+    draft.events.sort()
+
+
+def _follow(draft: TextDraft) -> dict[int, int]:
+    """Resolve pronouns; returns token position → person for every mention."""
+    who = {event.at: event.person for event in draft.events if event.person >= 0}
+    speakers = find_speakers(draft.tokens, draft.quotes, draft.names)
+    hinted = [one.hinted for one in draft.people]
+    found, _ = resolve(draft.events, hinted, draft.barred, speakers)
+    if they := _taking_they(draft, who, found):
+        others, _ = resolve(draft.events, hinted, draft.barred, speakers, they)
+        moved = {new for new, old in zip(others, found, strict=True) if new != old}
+        if all(new >= 0 and draft.people[new].name for new in moved):
+            found = others
+    pending = [event for event in draft.events if event.person < 0]
+    strangers: dict[str, int] = {}
+    for event, nearest in zip(pending, found, strict=True):
+        person = nearest
+        if nearest < 0:
+            person = strangers.setdefault(event.gender, len(draft.people))
+            if person == len(draft.people):
+                draft.people.append(PersonDraft())
+        who[event.at] = person
+        draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
+    return who
+
+
+def _taking_they(draft: TextDraft, who: Mapping[int, int], found: Sequence[int]) -> frozenset[int]:
+    """People to whom "they" refers at least `_MORE` times as often as "he" and "she"."""
+    others = Counter(person for person in found if person >= 0)
+    most = 0 if THEY.isdisjoint(draft.tokens.low) else sum(w in THEY for w in draft.tokens.low)
+    if not others or _MORE * min(others.values()) > most:
+        return frozenset()
+    genders = [_genders_of(draft, one) for one in draft.people]
+    named = [one.name is not None for one in draft.people]
+    uses = Counter(person for _, person in single_they(draft.tokens, who, genders, named))
+    return frozenset(p for p, times in uses.items() if 0 < _MORE * others[p] <= times)
+
+
+def _add_they(draft: TextDraft, who: dict[int, int]) -> None:
+    """Add singular "they"."""
+    if THEY.isdisjoint(draft.tokens.low):
+        return
+    genders = [_genders_of(draft, one) for one in draft.people]
+    named = [one.name is not None for one in draft.people]
+    for at, person in single_they(draft.tokens, who, genders, named):
+        draft.people[person].spans.append(draft.span(at, at, "reference"))
+
+
+def _genders_of(draft: TextDraft, one: PersonDraft) -> frozenset[str]:
+    """Genders that the references so far tell."""
+    return frozenset(_genders(draft.text, one.spans))
+
+
+def _genders(text: str, spans: Sequence[Span]) -> Iterator[str]:
+    """Gender of each reference."""
+    for span in spans:
+        if span.kind == "reference":
+            word = text[span.start : span.end].casefold()
+            yield PRONOUNS[word][0] if word in PRONOUNS else GENDER.get(word, "NB")
+
+
+def _add_speech(draft: TextDraft, who: dict[int, int]) -> None:
+    """Add "I" of speakers in their quotations."""
+    tokens = draft.tokens
+    if FIRST_PERSON.isdisjoint(tokens.low):
+        return
+    speakers = find_speakers(tokens, draft.quotes, draft.names | who)
+    for at, word in enumerate(tokens.low):
+        if word in FIRST_PERSON and (speaker := speakers.get(draft.quotes[at], -1)) >= 0:
+            draft.people[speaker].spans.append(draft.span(at, at, "speech"))

@@ -1,0 +1,82 @@
+import re
+from pathlib import Path
+
+import pytest
+
+import portrayal.annotate.people as people
+from portrayal.annotate.people.any_text.candidates import (
+    BODY_PARTS,
+    CAPTION_WORDS,
+    ORGANISATIONS,
+    PLACES,
+)
+from portrayal.annotate.people.shared.words import (
+    ADJECTIVES,
+    GENDER,
+    KIN,
+    PERSON_NOUNS,
+    PLURALS,
+    PRONOUNS,
+    SURNAME_TITLES,
+    TITLES,
+    bare_verb,
+    verb_forms,
+    word_lists,
+)
+
+
+def test_gender_is_told_by_nouns_and_never_by_occupations():
+    assert GENDER["daughter"] == GENDER["mrs"] == "F"
+    assert GENDER["uncle"] == GENDER["mr"] == "M"
+    assert GENDER["mx"] == "NB"
+    assert not {"nurse", "doctor", "engineer", "ceo", "secretary", "teacher"} & set(GENDER)
+
+
+def test_lists_do_not_contradict_each_other():
+    assert set(GENDER.values()) == {"F", "M", "NB"}
+    assert not set(PRONOUNS) & set(GENDER)
+    assert set(GENDER) >= ADJECTIVES
+    assert not ADJECTIVES & PERSON_NOUNS
+    assert SURNAME_TITLES < TITLES
+    assert KIN <= PERSON_NOUNS
+    assert not set(PLURALS) & PERSON_NOUNS
+
+
+def test_words_are_in_lower_case():
+    for words in (GENDER, PERSON_NOUNS, TITLES, PLACES, ORGANISATIONS, BODY_PARTS, CAPTION_WORDS):
+        assert all(word == word.lower() for word in words)
+
+
+@pytest.mark.parametrize("folder", ["shared", "stories", "any_text"])
+def test_every_list_is_read_and_holds_words(folder):
+    home = Path(people.__file__).parent / folder
+    code = "".join(path.read_text("utf-8") for path in home.glob("*.py"))
+    lists = word_lists(folder)
+    names = re.findall(r"^(\w+) = ", (home / "words.toml").read_text("utf-8"), re.MULTILINE)
+    assert len(names) > 10
+    for name in names:
+        assert lists[name]
+        assert f'("{name}")' in code or f'["{name}"]' in code, name
+
+
+def test_forms_of_regular_verbs():
+    assert verb_forms("train") >= {"train", "trains", "trained", "training"}
+    assert verb_forms("guide") >= {"guide", "guides", "guided", "guiding"}
+    assert verb_forms("carry") == {"carry", "carries", "carried", "carrying"}
+    assert verb_forms("hug") >= {"hugs", "hugged", "hugging"}
+
+
+@pytest.mark.parametrize(
+    ("form", "verb"),
+    [
+        ("trains", "train"),
+        ("carries", "carry"),
+        ("teaches", "teach"),
+        ("dies", "die"),
+        ("fixes", "fix"),
+        ("pass", "pass"),
+        ("guide", "guide"),
+    ],
+)
+def test_bare_verb(form, verb):
+    assert bare_verb(form) == verb
