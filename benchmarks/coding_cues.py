@@ -16,17 +16,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from portrayal.coding import (
-    Corpus,
-    count_words,
-    cue_estimates,
-    cue_list,
-    file_corpus,
-    find_cues,
-    marked_words,
-    read_documents,
-)
+from portrayal.coding import count_words, marked_words, read_documents
+from portrayal.collect.corpus import Corpus, file_corpus
 from portrayal.measure import Scope
+from portrayal.measure.cues import cue_estimates, cue_list, find_cues
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire.prompts import sample
 

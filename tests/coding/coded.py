@@ -2,7 +2,7 @@
 
 import random
 
-from portrayal.coding import Code, Codebook, Item, Person, make_project
+from portrayal.coding import Code, Codebook, Item, ItemPerson, make_project
 from portrayal.coding.codes import write_codes
 
 CODES = ("savior", "foreigner", "savage")
@@ -22,7 +22,7 @@ def people(i):
     first, second = (("John", "Maria"), ("Sarah", "Priya"))[i % 2]
     text = story(i)
     return tuple(
-        Person(slot, name, role=role, spans=((text.index(name), text.index(name) + len(name)),))
+        ItemPerson(slot, name, role=role, spans=((text.index(name), text.index(name) + len(name)),))
         for slot, name, role in (("subject", first, "mentor"), ("object", second, "student"))
     )
 

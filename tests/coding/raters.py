@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from portrayal.coding import Item, Person, Project, codebook, make_project
+from portrayal.coding import Item, ItemPerson, Project, codebook, make_project
 
 TEXT = (
     "Ms. Grant showed Linh the ledger. Linh thanked her, and said nothing for the rest of the day."
@@ -13,8 +13,8 @@ def items(n: int, text: str = TEXT) -> list[Item]:
     """Return n texts with two people each; their ids are t1, t2, …"""
     grant, linh = text.find("Ms. Grant"), text.find("Linh")
     people = (
-        Person("subject", "Grant", "F", "mentor", ((grant, grant + 9),) if grant >= 0 else ()),
-        Person("object", "Linh", "F", "apprentice", ((linh, linh + 4),) if linh >= 0 else ()),
+        ItemPerson("subject", "Grant", "F", "mentor", ((grant, grant + 9),) if grant >= 0 else ()),
+        ItemPerson("object", "Linh", "F", "apprentice", ((linh, linh + 4),) if linh >= 0 else ()),
     )
     return [
         Item(f"t{i}", text, f"Labor, text {i}", people, {"domain": "Labor"}, 2.0)

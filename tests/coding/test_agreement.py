@@ -9,9 +9,10 @@ from statsmodels.stats import inter_rater
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
 from portrayal.coding import Item, make_project
-from portrayal.coding.agreement import ALL_CODES, PEOPLE, STATISTICS, WHOLE_SET, agreement
+from portrayal.coding.agreement import ALL_CODES, PEOPLE, WHOLE_SET, agreement
 from portrayal.coding.codes import read_codes
 from portrayal.errors import OptionError
+from portrayal.raters import STATISTICS
 
 
 def of(project, **more):
@@ -70,8 +71,8 @@ def test_three_raters_equal_a_library_and_stand_in_pairs(project):
 def test_every_figure_has_a_value_and_interval_or_says_why(project):
     given_by(project, 1, 2, 3)
     found = of(project).people
-    assert {figure.statistic for figure in found.figures} <= set(STATISTICS)
-    for figure in found.figures:
+    assert {figure.statistic for figure in found.coefficients} <= set(STATISTICS)
+    for figure in found.coefficients:
         assert (figure.value is None) == (figure.undefined is not None)
         if figure.value is not None:
             assert figure.interval.low <= figure.value <= figure.interval.high
@@ -93,7 +94,7 @@ def test_raters_without_a_common_text_are_undefined_with_a_reason(project):
     names = [item.item_id for item in project.items]
     code_all(project, "a", {}, items=names[:10])
     code_all(project, "b", {}, items=names[10:])
-    for figure in of(project).people.figures:
+    for figure in of(project).people.coefficients:
         assert figure.value is None
         assert "no text was coded by two" in figure.undefined
 
@@ -107,7 +108,7 @@ def test_one_answer_only_is_undefined_never_zero(project):
         figure = found.get("savior", statistic)
         assert figure.value is None
         assert "chance alone" in figure.undefined
-    assert found.get("savior", "positive_agreement").undefined == "nobody gives this code"
+    assert found.get("savior", "positive_agreement").undefined == "no one gives this code"
 
 
 def test_full_agreement_has_no_interval_of_width_zero(project):
@@ -167,10 +168,10 @@ def test_an_adjudicator_settles_and_is_not_a_rater(project):
 
 
 def test_no_people_and_one_person(project):
-    assert of(project).people.figures == ()
+    assert of(project).people.coefficients == ()
     code_all(project, "a", {})
     assert of(project).people.n_done == {"a": 30}
-    assert of(project).people.figures == ()
+    assert of(project).people.coefficients == ()
 
 
 def test_the_first_paradox_is_told(project):
@@ -203,8 +204,10 @@ def test_seed_and_order_of_raters_decide_nothing_else(project):
     given_by(project, 1, 2, 3)
     assert of(project) == of(project)
     other = of(project, seed=7).people
-    assert [f.value for f in other.figures] == [f.value for f in of(project).people.figures]
-    assert other.figures != of(project).people.figures
+    assert [f.value for f in other.coefficients] == [
+        f.value for f in of(project).people.coefficients
+    ]
+    assert other.coefficients != of(project).people.coefficients
 
 
 def test_texts_of_one_prompt_are_drawn_together(tmp_path):
@@ -244,7 +247,7 @@ def test_bounds(tmp_path_factory, pairs):
     for column, rater in enumerate("ab"):
         said = {f"t{i}": {"savage"} for i, pair in enumerate(pairs) if pair[column]}
         code_all(project, rater, said)
-    for figure in of(project, draws=50).people.figures:
+    for figure in of(project, draws=50).people.coefficients:
         if figure.value is not None:
             low = 0 if figure.statistic in ("percent_agreement", "positive_agreement") else -1
             assert low - 1e-9 <= figure.value <= 1 + 1e-9

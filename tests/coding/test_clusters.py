@@ -1,7 +1,7 @@
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Item, Person, make_project
+from portrayal.coding import Item, ItemPerson, make_project
 from portrayal.coding.clusters import EVERYONE, cluster_codes
 from portrayal.coding.codes import consensus, read_codes
 from portrayal.errors import OptionError
@@ -85,7 +85,7 @@ def test_groups_are_merged_where_asked(project):
 
 def test_groups_come_from_labels_of_people_too(tmp_path):
     def person(slot, race):
-        return Person(slot, "A", labels={"race": race} if race else {})
+        return ItemPerson(slot, "A", labels={"race": race} if race else {})
 
     items = [
         Item("x", "A text.", people=(person("subject", "White"), person("object", "Black"))),

@@ -75,11 +75,11 @@ def test_codes_that_are_there_are_not_written_over_unasked(project, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("item_id,rater,code\nt0,Ana,savior\n", "column 'value' is missing"),
+        ("item_id,rater,code\nt0,Ana,savior\n", "no column value; found item_id"),
         ("item_id,rater,code,value\nt0,Ana,savior,yes\n", "value of a code is 1 or 0"),
         ("item_id,rater,code,value\nt0,Ana,hero,1\n", "'hero' is not a code"),
         ("item_id,rater,code,value,kind\nt0,Ana,savior,1,god\n", "line 2: kind is one of"),
-        ("", "found none"),
+        ("", "the file is empty"),
     ],
 )
 def test_what_cannot_be_read_is_told(project, tmp_path, text, said):

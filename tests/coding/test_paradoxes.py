@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from portrayal.coding.ratings import Ratings, paradoxes
+from portrayal.raters import Ratings, paradoxes
 
 
 def ratings(table, *more):

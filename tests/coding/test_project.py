@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.coding import Item, Person, codebook, make_project, open_project, project_folder
+from portrayal.coding import Item, ItemPerson, codebook, make_project, open_project, project_folder
 from portrayal.errors import DataError, OptionError, RunError
 
 ITEMS = [
@@ -13,8 +13,8 @@ ITEMS = [
         "Ann \u202e<b>met</b> \u0000 Bob.",
         "Write.",
         (
-            Person("subject", "Ann", "F", "doctor", ((0, 3),), {"race": "White"}),
-            Person("object"),
+            ItemPerson("subject", "Ann", "F", "doctor", ((0, 3),), {"race": "White"}),
+            ItemPerson("object"),
         ),
         {"model": "m"},
         2.5,

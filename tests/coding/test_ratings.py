@@ -3,8 +3,8 @@ import pytest
 
 from coding.coded import CODES, code_all, random_codes, small_project
 from portrayal.coding import Codebook, Field, Item, make_project
+from portrayal.coding.agreement import ratings_of, whole_sets
 from portrayal.coding.codes import read_codes, write_codes
-from portrayal.coding.ratings import ratings_of, whole_sets
 
 
 def test_codes_become_ratings(tmp_path):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from portrayal.coding import ratings as resampling
-from portrayal.coding.ratings import Resampling
+from portrayal.raters import Resampling
+from portrayal.raters import agreement as resampling
 from portrayal.stats import expanded_percentile
 
 VALUES = np.random.default_rng(1).random(12)

@@ -7,7 +7,7 @@ import portrayal
 from coding.coded import book
 from portrayal import registry
 from portrayal.coding import Item, make_project
-from portrayal.coding.roles import role_counts, run_of
+from portrayal.coding.characters import role_counts, run_of
 from portrayal.measure import ROLES
 from portrayal.run import Run
 

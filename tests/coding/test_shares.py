@@ -7,9 +7,14 @@ import pytest
 
 from coding.coded import book, code_all
 from portrayal.coding import Item, make_project
-from portrayal.coding.clusters import cluster_codes
+from portrayal.coding.clusters import (
+    PERMUTED,
+    PERMUTED_FREELY,
+    against_others,
+    cluster_codes,
+    shares,
+)
 from portrayal.coding.codes import read_codes
-from portrayal.coding.shares import PERMUTED, PERMUTED_FREELY, against_others, shares
 from portrayal.measure import Scope
 from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT
 from portrayal.stats import cluster_weights, divide, expanded_percentile, wilson

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.coding import file_corpus
+from portrayal.collect.corpus import file_corpus
 from portrayal.errors import DataError
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from portrayal.coding import Item, Person, Sampling, codebook, make_project, sample_items
+from portrayal.coding import Item, ItemPerson, Sampling, codebook, make_project, sample_items
 from portrayal.coding.codes import read_codes
 from portrayal.report import write_report
 from portrayal.report.coding import section, sections, write_coding_report
@@ -146,7 +146,7 @@ def test_counts_of_cues_stand_with_their_group(run, project):
 
 
 def test_a_page_of_its_own_is_inert(tmp_path):
-    people = (Person("subject", HOSTILE, "F", spans=((0, 8),), labels={"race": HOSTILE}),)
+    people = (ItemPerson("subject", HOSTILE, "F", spans=((0, 8),), labels={"race": HOSTILE}),)
     items = [
         Item(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
         for i in range(4)

@@ -153,13 +153,13 @@ def make(
     """Draw texts of a run to read and code."""
     from portrayal.coding import (
         Sampling,
-        cue_list,
         in_sentences,
         make_project,
         project_folder,
         sample_items,
     )
     from portrayal.coding import codebook as read_codebook
+    from portrayal.measure.cues import cue_list
     from portrayal.run import Run
 
     book, opened = read_codebook(codebook), Run.open(run)

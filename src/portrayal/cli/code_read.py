@@ -18,10 +18,10 @@ from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
-    from portrayal.coding.agreement import Agreement, Compared, Figure
-    from portrayal.coding.clusters import GroupClusters
+    from portrayal.coding.agreement import Agreement, ProjectAgreement
+    from portrayal.coding.clusters import GroupClusters, Share
     from portrayal.coding.llm import CoderResult
-    from portrayal.coding.shares import Share
+    from portrayal.raters import Coefficient
     from portrayal.records import Interval, Null
 
 
@@ -241,7 +241,7 @@ CALLED = {
 }
 
 
-def agreement_facts(found: "Agreement") -> dict[str, Any]:
+def agreement_facts(found: "ProjectAgreement") -> dict[str, Any]:
     """Return agreement as plain values; language models stand apart from people."""
     return {
         "people": _compared_facts(found.people),
@@ -250,17 +250,19 @@ def agreement_facts(found: "Agreement") -> dict[str, Any]:
     }
 
 
-def _compared_facts(one: "Compared") -> dict[str, Any]:
+def _compared_facts(one: "Agreement") -> dict[str, Any]:
     return {
         "raters": list(one.raters),
         "n_done": one.n_done,
         "left_open": one.left_open,
-        "figures": [asdict(figure) | {"raters": list(figure.raters)} for figure in one.figures],
+        "figures": [
+            asdict(figure) | {"raters": list(figure.raters)} for figure in one.coefficients
+        ],
         "warnings": list(one.warnings),
     }
 
 
-def print_agreement(found: "Agreement", started: int) -> None:
+def print_agreement(found: "ProjectAgreement", started: int) -> None:
     """Print the agreement of people, then of pairs, then of each model with people."""
     done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "nobody"
     line(f"people: texts done by {done}; {started:,} begun and not done, which do not count.")
@@ -279,10 +281,10 @@ def print_agreement(found: "Agreement", started: int) -> None:
         _figures(model)
 
 
-def _figures(one: "Compared") -> None:
-    if one.figures:
+def _figures(one: "Agreement") -> None:
+    if one.coefficients:
         table = Table(*(Column(h, overflow="fold") for h in _HEADS), box=None)
-        for figure in one.figures:
+        for figure in one.coefficients:
             table.add_row(*(escape(cell) for cell in _cells(figure)))
         Console(emoji=False).print(table)
     for warning in one.warnings:
@@ -292,7 +294,7 @@ def _figures(one: "Compared") -> None:
 _HEADS = ("code", "statistic", "value", "interval", "texts")
 
 
-def _cells(figure: "Figure") -> list[str]:
+def _cells(figure: "Coefficient") -> list[str]:
     value = figure.undefined or number(figure.value, figure.statistic)
     return [
         figure.question,
@@ -310,7 +312,7 @@ def number(value: float | None, statistic: str) -> str:
     return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
 
 
-def interval(figure: "Figure") -> str:
+def interval(figure: "Coefficient") -> str:
     """Return the interval of a figure, or why it has none."""
     if figure.interval is None:
         return "" if figure.undefined else figure.no_interval

@@ -59,8 +59,7 @@ def people(
 ) -> None:
     """Precision, recall and accuracy of names and genders against hand labels."""
     from portrayal.annotate.people.labeler.labelling import labelling_of
-    from portrayal.raters.people import score_people
-    from portrayal.raters.people.gold import read_gold
+    from portrayal.raters.people import read_gold, score_people
 
     stories = list(read_gold(gold, [*(column or ()), *(more or ())]))
     with show_ask.asking_progress(quiet=json or labeler_model is None) as answered:

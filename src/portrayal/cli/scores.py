@@ -9,7 +9,7 @@ from rich.table import Column, Table
 from portrayal.cli.printing import as_json, line
 
 if TYPE_CHECKING:
-    from portrayal.raters.people import Agreement, PeopleScore, Rate, Selective
+    from portrayal.raters.people import PairAgreement, PeopleScore, Rate, Selective
 
 _COLUMNS = {
     "name_precision": "name P",
@@ -45,7 +45,7 @@ def people_score(score: "PeopleScore", facts: Mapping[str, Any], *, as_object: b
     line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
 
 
-def agreements(found: Iterable["Agreement"], *, as_object: bool) -> None:
+def agreements(found: Iterable["PairAgreement"], *, as_object: bool) -> None:
     """Print how far raters agree, pair by pair."""
     if as_object:
         as_json({"pairs": [one.as_json() for one in found]})

@@ -1,7 +1,8 @@
-"""Characters: the people of a run's texts, as items show them and as words are compared for."""
+"""Characters: the people of a run's texts, as items show them and as words compare them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from portrayal.coding.documents import Documents, names_mask
-from portrayal.coding.project import Person
+from portrayal.coding.project import ItemPerson, Project
 from portrayal.collect.corpus import SLOTS, people_parts
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.cues.search import role_of
-from portrayal.records import OUTCOMES
+from portrayal.measure import ROLES, Scope
+from portrayal.measure.clustered import share_inference
+from portrayal.measure.cues import role_of
+from portrayal.records import ALL, OUTCOMES, Interval
 from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
-from portrayal.run.directory import Run
+from portrayal.run.directory import SETTINGS, Run
 
 THRESHOLD = 0.6
 """Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
@@ -73,7 +76,7 @@ def texts_of(run: Run, text_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 def people_of(
     run: Run, text_ids: Iterable[str], conditions: Mapping[str, Mapping[str, str]]
-) -> dict[str, tuple[Person, ...]]:
+) -> dict[str, tuple[ItemPerson, ...]]:
     """Return the people of some texts by text_id; `conditions` gives each text's prompt strata."""
     wanted = pa.array(sorted(set(text_ids)), pa.string())
     columns = ["text_id", *(f"{s}_{part}" for s in SLOTS for part in ("name", "gender", "spans"))]
@@ -120,7 +123,7 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     OptionError
         For another group.
     DataError
-        When nobody's places are known.
+        When no place of a character is known.
     """
     foreign = [name for name in groups if name not in ATTRIBUTES]
     if foreign or not groups:
@@ -177,7 +180,9 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(sentence.strip())
 
 
-def _labels(person: Person, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, str]:
+def _labels(
+    person: ItemPerson, row: Mapping[str, Any], strata: Mapping[str, str]
+) -> dict[str, str]:
     return {
         "gender": person.gender if person.gender in GENDERS else "",
         "race": person.labels.get("race", ""),
@@ -188,7 +193,7 @@ def _labels(person: Person, row: Mapping[str, Any], strata: Mapping[str, str]) -
 
 def _people(
     row: Mapping[str, Any], strata: Mapping[str, str], shares: NameShares
-) -> Iterator[Person]:
+) -> Iterator[ItemPerson]:
     for slot in SLOTS:
         name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
         if name is None and gender is None:
@@ -200,7 +205,7 @@ def _people(
             if most[1] >= THRESHOLD:
                 labels["race"] = most[0]
         spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
-        yield Person(slot, name, gender or "", strata.get(f"{slot}_role", ""), spans, labels)
+        yield ItemPerson(slot, name, gender or "", strata.get(f"{slot}_role", ""), spans, labels)
 
 
 def _rows(parts: Sequence[Path], columns: list[str], wanted: pa.Array) -> Iterator[dict[str, Any]]:
@@ -213,3 +218,123 @@ def _rows(parts: Sequence[Path], columns: list[str], wanted: pa.Array) -> Iterat
             blank = dict.fromkeys(columns)
             for row in file.read(columns=found).take(rows).to_pylist():
                 yield blank | row
+
+
+@dataclass(frozen=True, slots=True)
+class RoleCount:
+    """How many characters of a name a run has in one role.
+
+    Attributes
+    ----------
+    n
+        The count.
+    interval
+        Of the count, by resampling the prompts that could have cast someone in this role; None
+        where they are fewer than two.
+    """
+
+    n: int
+    interval: Interval | None = None
+
+
+RoleCounts = dict[str, RoleCount]
+"""Counts by role: neutral, dominant, subordinate."""
+
+_MAKE_TABLE = """
+    create temp table readable as
+    select p.prompt_id, a.subject_name as subject, a.object_name as object,
+           coalesce(p.strata['condition'] = 'power-laden', false) as laden,
+           coalesce(p.strata['domain'], $all) as domain
+    from read_parquet($people) a
+    join read_parquet($texts) t using (text_id)
+    join read_parquet($prompts) p on p.prompt_id = t.prompt_id
+    where t.outcome = 'ok' and a.error is null
+"""
+_CAST = """
+    with cast_ as (
+        select lower(subject) as name, domain, prompt_id,
+               case when laden then 'dominant' else 'neutral' end as role from readable
+        union all
+        select lower(object), domain, prompt_id,
+               case when laden then 'subordinate' else 'neutral' end from readable
+    )
+    select name, domain, prompt_id, role, count(*) as n from cast_
+    where list_contains($names, name) group by all order by all
+"""
+_TEXTS = "select domain, prompt_id, laden, count(*) from readable group by all order by all"
+
+
+def run_of(project: Project) -> Run | None:
+    """Return the run that a project lies in (RUN/coding/NAME); None where it lies in none."""
+    folder = project.folder.resolve().parent.parent
+    return Run(folder) if (folder / SETTINGS).is_file() else None
+
+
+def role_counts(
+    run: Run, names: Iterable[str], *, level: float = 0.95, seed: int = 0
+) -> dict[tuple[str, str], RoleCounts]:
+    """Return how many characters of each name a run has in each role, by (name, domain).
+
+    Names are compared without regard to case, and given so; the domain "all" pools the domains.
+    Characters of readable texts count, as in Table 3 of Shieh et al. (2025). Empty where the run's
+    people were not annotated.
+
+    Parameters
+    ----------
+    run
+        The run.
+    names
+        First names.
+    level, seed
+        Confidence level, a fraction, and start of the random streams of the intervals.
+    """
+    people, texts = people_parts(run), run.texts.parts()
+    wanted = sorted({name.casefold() for name in names if name})
+    if not (people and texts and wanted):
+        return {}
+    import duckdb
+
+    given = {
+        "people": [str(path) for path in people],
+        "texts": [str(path) for path in texts],
+        "prompts": str(run.prompts_path),
+        "all": ALL,
+    }
+    with duckdb.connect() as connection:
+        connection.execute(_MAKE_TABLE, given)
+        cast = connection.execute(_CAST, {"names": wanted}).fetchall()
+        texts_by_prompt = connection.execute(_TEXTS).fetchall()
+    scope = Scope("coding", level=level, seed=seed)
+    found: dict[tuple[str, str], RoleCounts] = {}
+    for domain in dict.fromkeys((ALL, *(row[0] for row in texts_by_prompt))):
+        inside = [row for row in texts_by_prompt if domain in (ALL, row[0])]
+        named = [row for row in cast if domain in (ALL, row[1])]
+        known = wanted if domain == ALL else sorted({row[0] for row in named})
+        found |= _of_domain(domain, known, named, inside, scope)
+    return found
+
+
+def _of_domain(
+    domain: str,
+    names: Sequence[str],
+    cast: Sequence[tuple[str, str, str, str, int]],
+    by_prompt: Sequence[tuple[str, str, bool, int]],
+    scope: Scope,
+) -> dict[tuple[str, str], RoleCounts]:
+    """Counts of one domain: a share of the texts that have such a role, times their number."""
+    columns = [(name, role) for name in names for role in ROLES]
+    place = {prompt: i for i, prompt in enumerate(sorted({row[1] for row in by_prompt}))}
+    counts, texts = np.zeros((len(place), len(columns))), np.zeros((len(place), len(columns)))
+    at = {column: i for i, column in enumerate(columns)}
+    for name, _, prompt, role, n in cast:
+        counts[place[prompt], at[name, role]] += n
+    for _, prompt, laden, n in by_prompt:
+        texts[place[prompt]] += [n if laden != (role == "neutral") else 0 for _, role in columns]
+    part = share_inference(counts, texts, np.ones(len(columns)), scope, scope.rng("roles", domain))
+    found: dict[tuple[str, str], RoleCounts] = {}
+    for i, (name, role) in enumerate(columns):
+        bounds, total = part.interval(i, scope), float(texts[:, i].sum())
+        if bounds is not None:
+            bounds = replace(bounds, low=bounds.low * total, high=bounds.high * total)
+        found.setdefault((name, domain), {})[role] = RoleCount(int(counts[:, i].sum()), bounds)
+    return found

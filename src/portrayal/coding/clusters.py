@@ -1,20 +1,31 @@
 """Clusters: texts of a group that show the same codes together, and an exemplar of each group.
 
 Codes are not exclusive, so a *cluster* is a combination of codes; a group's *exemplar* is drawn
-from the largest of its clusters that shows a code at all (Shieh et al. 2025, Supplement B.7).
+from the largest of its clusters that shows a code at all (Shieh et al. 2025, Supplement B.7). Texts
+of one prompt resemble each other, so intervals of shares resample prompts; where no prompt is known
+each text counts as one observation.
 """
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from portrayal.coding.codes import Codes, Settled, consensus
+import numpy as np
+
+from portrayal.coding.codes import Codes, Consensus, consensus
 from portrayal.coding.project import Item, Project
-from portrayal.coding.shares import CodeShare, Share, against_others, prompts_of_items, shares
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
-from portrayal.stats import benjamini_hochberg
+from portrayal.measure.clustered import share_inference
+from portrayal.records import Interval, Null
+from portrayal.stats import (
+    benjamini_hochberg,
+    chance_p,
+    chance_range,
+    count_by_chance,
+    wilson,
+)
 
 EVERYONE = "all texts"
 """The group where a project names none."""
@@ -22,7 +33,61 @@ SAMPLED = "sampled_as"
 """Stratum of a sample: "GROUP: name or term, role" or "GROUP, role", several parted by "; "."""
 STRATA = ("group", "cue", SAMPLED, "race")
 """What names an item's group, in the order in which it is looked for."""
+PERMUTED = "group labels permuted within each prompt (exact)"
+PERMUTED_FREELY = "group labels permuted (exact); no prompts are known"
 _GROUP = re.compile(r"(.+?)(?:: .+|, (?:dominant|subordinate|neutral))")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of texts.
+
+    Attributes
+    ----------
+    n, of
+        Texts that show it, and of how many; each counts once, whatever its weight in the sample.
+    interval
+        By resampling prompts; Wilson's where no text has a known prompt.
+    no_interval
+        Why there is none; "" where there is one.
+    """
+
+    n: int
+    of: int
+    interval: Interval | None
+    no_interval: str = ""
+
+    @property
+    def value(self) -> float | None:
+        """The share, in 0–1; None without texts."""
+        return self.n / self.of if self.of else None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeShare:
+    """The share of a group's texts that show a code, against the other groups' texts.
+
+    Attributes
+    ----------
+    code
+        Its key.
+    share
+        The share.
+    null
+        What the share would be if texts of all groups were alike, by chance.
+    no_null
+        Why there is none; "" where there is one.
+    p, q
+        Two-sided p of the same permutation, and its Benjamini–Hochberg q among all groups and
+        codes; None without a null, and where every arrangement gives the same count.
+    """
+
+    code: str
+    share: Share
+    null: Null | None = None
+    no_null: str = ""
+    p: float | None = None
+    q: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +186,7 @@ def cluster_codes(
     settled = consensus(project, codes)
     by_group = _grouped(groups_of(project, by), dict(merge or {}), settled)
     whole = {name for name, one in settled.items() if not one.open}
-    prompts = prompts_of_items(project)
+    prompts = project.prompts
     found = []
     for group in sorted(by_group):
         names = [name for name in by_group[group] if name in whole]
@@ -134,7 +199,9 @@ def cluster_codes(
 
 
 def _grouped(
-    groups: Mapping[str, tuple[str, ...]], merge: Mapping[str, str], settled: Mapping[str, Settled]
+    groups: Mapping[str, tuple[str, ...]],
+    merge: Mapping[str, str],
+    settled: Mapping[str, Consensus],
 ) -> dict[str, list[str]]:
     """item_ids of the settled texts of each group."""
     found: dict[str, list[str]] = {}
@@ -149,7 +216,7 @@ def _clusters(
     project: Project,
     group: str,
     items: Sequence[str],
-    settled: Mapping[str, Settled],
+    settled: Mapping[str, Consensus],
     prompts: Mapping[str, str],
     scope: Scope,
 ) -> tuple[Cluster, ...]:
@@ -172,7 +239,7 @@ def _clusters(
 def _with_shares(
     project: Project,
     groups: Sequence[GroupClusters],
-    settled: Mapping[str, Settled],
+    settled: Mapping[str, Consensus],
     prompts: Mapping[str, str],
     scope: Scope,
 ) -> list[GroupClusters]:
@@ -246,3 +313,95 @@ def _with_exemplar(
 
 def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def shares(
+    shown: Sequence[Collection[str]],
+    items: Sequence[str],
+    prompts: Mapping[str, str],
+    scope: Scope,
+    *labels: str,
+) -> list[Share]:
+    """Return the share of items that are in each of `shown`.
+
+    Parameters
+    ----------
+    shown
+        For each share, the item_ids that show it.
+    items
+        The item_ids of the texts.
+    prompts
+        Prompt by item_id; an item without one is a cluster of its own where others have one.
+    scope, labels
+        Level, draws and seed, and the name of the random stream.
+    """
+    sets = [set(one) for one in shown]
+    counts = [sum(item in one for item in items) for one in sets]
+    if not any(item in prompts for item in items):
+        return [_wilson(n, len(items), scope.level) for n in counts]
+    names = [prompts.get(item, f"\0{item}") for item in items]
+    place = {name: i for i, name in enumerate(sorted(set(names)))}
+    numerator, total = np.zeros((len(place), len(sets))), np.zeros((len(place), len(sets)))
+    for item, name in zip(items, names, strict=True):
+        total[place[name]] += 1
+        numerator[place[name]] += [item in one for one in sets]
+    inference = share_inference(numerator, total, np.ones(len(sets)), scope, scope.rng(*labels))
+    why = "" if len(place) > 1 else "texts of one prompt give no interval"
+    return [Share(n, len(items), inference.interval(i, scope), why) for i, n in enumerate(counts)]
+
+
+def against_others(
+    code: str,
+    share: Share,
+    shown: Collection[str],
+    group: Collection[str],
+    items: Sequence[str],
+    prompts: Mapping[str, str],
+    level: float,
+) -> CodeShare:
+    """Return a share of a group's texts with what chance gives.
+
+    Labels are permuted within each prompt, as a prompt may ask for what a code marks; all
+    arrangements are counted, so that nothing is drawn.
+
+    Parameters
+    ----------
+    code, share
+        Key of the code, and the share.
+    shown, group
+        item_ids that show the code, and those of the group.
+    items
+        item_ids of all texts, of whatever group.
+    prompts
+        Prompt by item_id.
+    level
+        Of the range that chance gives, a fraction.
+    """
+    if not any(item not in group for item in items):
+        return CodeShare(code, share, no_null="there are no texts of other groups")
+    known = any(item in prompts for item in items)
+    blocks: dict[str, list[int]] = {}
+    for item in items:
+        block = blocks.setdefault(prompts.get(item, f"\0{item}" if known else ""), [0, 0, 0])
+        block[0] += 1
+        block[1] += item in shown
+        block[2] += item in group
+    mixed = [one for one in blocks.values() if 0 < one[2] < one[0]]
+    if not mixed:
+        return CodeShare(code, share, no_null="no prompt has texts of this group and of others")
+    fixed = sum(one[1] for one in blocks.values() if one[2] == one[0])
+    lowest, probability = count_by_chance(*np.transpose(mixed))
+    central = chance_range(lowest, probability, level)
+    mean = sum(n_shown * n_group / n for n, n_shown, n_group in mixed)
+    value, low, high = ((fixed + x) / share.of for x in (mean, *central))
+    null = Null(value, low, high, level, PERMUTED if known else PERMUTED_FREELY)
+    if len(probability) == 1:
+        return CodeShare(code, share, null)
+    return CodeShare(code, share, null, p=chance_p(share.n - fixed, lowest, probability))
+
+
+def _wilson(n: int, of: int, level: float) -> Share:
+    if not of:
+        return Share(n, of, None, "there are no texts")
+    low, high = (float(bound) for bound in wilson(n, of, level))
+    return Share(n, of, Interval(low, high, level, "Wilson", of))

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from portrayal.coding.project import Project
-from portrayal.coding.store import Answer, Store
+from portrayal.coding.store import StandingAnswer, Store
+from portrayal.raters.sheets import majority
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class FieldAnswer:
     """The answer of one rater to one field of one text; attributes as those of `Decision`."""
 
     item_id: str
@@ -74,7 +75,7 @@ class Codes:
     """
 
     decisions: tuple[Decision, ...]
-    replies: tuple[Reply, ...]
+    replies: tuple[FieldAnswer, ...]
     done: tuple[Done, ...]
     started: int = 0
 
@@ -94,7 +95,7 @@ class Codes:
 
 
 def read_codes(project: Project) -> Codes:
-    """Return the codes of a project; none where nobody has begun.
+    """Return the codes of a project; none where no one has begun.
 
     An item that a rater has begun and not finished is left out, and counted in `started`.
     """
@@ -142,14 +143,14 @@ def write_codes(
         store.close()
 
 
-def _codes(project: Project, answers: list[Answer]) -> Codes:
+def _codes(project: Project, answers: list[StandingAnswer]) -> Codes:
     place = {item.item_id: i for i, item in enumerate(project.items)}
-    by: dict[tuple[str, str], dict[tuple[str, str], Answer]] = {}
+    by: dict[tuple[str, str], dict[tuple[str, str], StandingAnswer]] = {}
     for one in answers:
         if one.item_id in place:
             by.setdefault((one.item_id, one.rater), {})[one.about, one.key] = one
     decisions: list[Decision] = []
-    replies: list[Reply] = []
+    replies: list[FieldAnswer] = []
     done: list[Done] = []
     started = 0
     for (item, rater), said in sorted(by.items(), key=lambda pair: (place[pair[0][0]], pair[0][1])):
@@ -167,12 +168,14 @@ def _codes(project: Project, answers: list[Answer]) -> Codes:
         for asked in project.codebook.fields:
             reply = said.get(("field", asked.key))
             if reply is not None:
-                replies.append(Reply(item, rater, asked.key, reply.value, note, reply.at, end.kind))
+                replies.append(
+                    FieldAnswer(item, rater, asked.key, reply.value, note, reply.at, end.kind)
+                )
     return Codes(tuple(decisions), tuple(replies), tuple(done), started)
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Consensus:
     """What people say of one text together.
 
     Attributes
@@ -201,7 +204,7 @@ class Settled:
         return tuple(key for key, value in self.codes.items() if value)
 
 
-def consensus(project: Project, codes: Codes) -> dict[str, Settled]:
+def consensus(project: Project, codes: Codes) -> dict[str, Consensus]:
     """Return what people settle on, by `item_id`, in the order of the project.
 
     An adjudicator's word counts where there is one, the last of several; otherwise a code is given,
@@ -222,18 +225,16 @@ def consensus(project: Project, codes: Codes) -> dict[str, Settled]:
     for done in codes.of("human").done:
         n_raters[done.item_id] = n_raters.get(done.item_id, 0) + 1
     keys = [code.key for code in project.codebook.codes]
-    found = {}
+    result = {}
     for item in project.items:
         name = item.item_id
         if name not in n_raters and name not in last:
             continue
         settled: dict[str, bool] = {}
         for key in keys:
-            said = votes.get((name, key), [])
-            if (name, key) in decided:
-                settled[key] = decided[name, key]
-            elif 2 * sum(said) != len(said):
-                settled[key] = 2 * sum(said) > len(said)
+            value = decided.get((name, key), majority(votes.get((name, key), ())))
+            if value is not None:
+                settled[key] = value
         unsettled = tuple(key for key in keys if key not in settled)
-        found[name] = Settled(name, settled, unsettled, n_raters.get(name, 0), name in last)
-    return found
+        result[name] = Consensus(name, settled, unsettled, n_raters.get(name, 0), name in last)
+    return result

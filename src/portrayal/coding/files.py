@@ -1,22 +1,18 @@
-"""Imports: codes that were made elsewhere, from the CSV file that an export writes."""
+"""Files of codes: `codes.csv` out and in again, and sheets with the labels of each rater."""
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from portrayal.coding.clusters import SAMPLED
 from portrayal.coding.codebook import Codebook
-from portrayal.coding.codes import Codes, read_codes, write_codes
+from portrayal.coding.codes import Codes, Decision, FieldAnswer, read_codes, write_codes
 from portrayal.coding.project import Item, Project
 from portrayal.coding.store import KINDS, rater_key
+from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters.people.sheets import inert, restored
-from portrayal.run.files import write_atomically
 
 CODES = ("item_id", "rater", "code", "value", "note", "at", "kind")
 """Columns of `codes.csv`; `value` is 1 or 0 for a code, text for a field."""
@@ -52,15 +48,14 @@ def export_codes(project: Project, path: str | Path | None = None) -> Path:
         The file; `codes.csv` of the project where None. One that is there is replaced.
     """
     codes = read_codes(project)
-    rows: list[Sequence[Any]] = [
-        (one.item_id, one.rater, one.code, int(one.value), one.note, one.at, one.kind)
-        for one in codes.decisions
-    ]
-    rows += [
-        (one.item_id, one.rater, one.field, one.value, one.note, one.at, one.kind)
-        for one in codes.replies
-    ]
-    return _write(Path(path or project.folder / "codes.csv"), CODES, rows)
+    rows = [_row(one, one.code, int(one.value)) for one in codes.decisions]
+    rows += [_row(one, one.field, one.value) for one in codes.replies]
+    return write_table(Path(path or project.folder / "codes.csv"), CODES, rows)
+
+
+def _row(one: Decision | FieldAnswer, key: str, value: int | str) -> dict[str, str | int]:
+    cells = (one.item_id, one.rater, key, value, one.note, one.at, one.kind)
+    return dict(zip(CODES, cells, strict=True))
 
 
 def export_sheets(project: Project, folder: str | Path | None = None) -> list[Path]:
@@ -79,9 +74,9 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
     keys = [field.key for field in project.codebook.fields]
     place = Path(folder or project.folder)
     if set(PEOPLE) <= set(keys):
-        columns, make = SHEET, _people_rows
+        columns, rows_of = SHEET, _people_rows
     elif len(keys) == 1:
-        columns, make = ("sentence", "label"), _sentence_rows
+        columns, rows_of = ("sentence", "label"), _sentence_rows
     else:
         asked = ", ".join(keys) or "codes alone"
         raise DataError(
@@ -90,7 +85,7 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
         )
     used: dict[str, str] = {}
     return [
-        _write(place / _file(rater, used), columns, make(project.items, codes, rater))
+        write_table(place / _file(rater, used), columns, rows_of(project.items, codes, rater))
         for rater in codes.raters
     ]
 
@@ -105,10 +100,10 @@ def _file(rater: str, used: dict[str, str]) -> str:
     return f"labels-{name}.csv"
 
 
-def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequence[Any]]:
+def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[dict[str, str]]:
     replies = {(one.item_id, one.field): one for one in codes.replies if one.rater == rater}
     notes = {one.item_id: one.note for one in codes.replies if one.rater == rater}
-    rows: list[Sequence[Any]] = []
+    rows = []
     sizes: dict[str, float] = {}
     for item in items:
         sizes[_stratum(item)] = sizes.get(_stratum(item), 0.0) + item.weight
@@ -129,7 +124,7 @@ def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequen
         for key in PEOPLE:
             reply = replies.get((item.item_id, key))
             cells[key] = reply.value if reply else ""
-        rows.append([cells.get(column, "") for column in SHEET])
+        rows.append(cells)
     return rows
 
 
@@ -139,26 +134,20 @@ def _stratum(item: Item) -> str:
     return item.strata.get(SAMPLED) or " · ".join(own) or "all"
 
 
-def _sentence_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[Sequence[Any]]:
+def _sentence_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[dict[str, str]]:
     labels = {one.item_id: one.value for one in codes.replies if one.rater == rater}
-    return [(item.text, labels[item.item_id]) for item in items if item.item_id in labels]
-
-
-def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([inert(c) if isinstance(c, str) else c for c in row] for row in rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, "\ufeff" + stream.getvalue())
-    return path
+    return [
+        {"sentence": item.text, "label": labels[item.item_id]}
+        for item in items
+        if item.item_id in labels
+    ]
 
 
 NEEDED = ("item_id", "rater", "code", "value")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CodeRow:
     """One decision or reply; `code` is the key of a code or field, `value` as in the file."""
 
     item_id: str
@@ -210,32 +199,20 @@ def import_codes(project: Project, path: str | Path, *, replace: bool = False) -
     OptionError
         When a rater has codes of these texts already and `replace` is not set.
     """
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
-    reader = csv.DictReader(StringIO(text, newline=""))
-    columns = reader.fieldnames or ()
-    missing = [name for name in NEEDED if name not in columns]
-    if missing:
-        raise DataError(
-            f"{path}: column {missing[0]!r} is missing; found {', '.join(columns) or 'none'}. "
-            f"A file of codes has {', '.join(CODES)}."
-        )
     rows = []
-    for number, cells in enumerate(reader, 2):
-        known = {name: restored(cells.get(name) or "") for name in CODES}
-        kind = known["kind"] or "human"
+    advice = f"A file of codes has {', '.join(CODES)}."
+    for number, cells in enumerate(read_table(path, NEEDED, advice), 2):
+        kind = cells.get("kind") or "human"
         if kind not in KINDS:
             raise DataError(
                 f"{path}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
             )
-        said, note = known["value"], known["note"]
-        rows.append(Row(known["item_id"], known["rater"], known["code"], said, note, kind))
+        item_id, rater, code, value = (cells[name] for name in NEEDED)
+        rows.append(CodeRow(item_id, rater, code, value, cells.get("note", ""), kind))
     return write_rows(project, rows, str(path), replace=replace)
 
 
-def write_rows(project: Project, rows: Sequence[Row], where: str, *, replace: bool) -> Imported:
+def write_rows(project: Project, rows: Sequence[CodeRow], where: str, *, replace: bool) -> Imported:
     """Check rows and write them as codes of their raters; `where` names them in errors."""
     known = {item.item_id for item in project.items}
     kept = [row for row in rows if row.item_id in known]
@@ -247,7 +224,7 @@ def write_rows(project: Project, rows: Sequence[Row], where: str, *, replace: bo
             f"{where} holds no codes of this project's texts: {len(rows):,} rows, none with an "
             f"item_id of {project.folder}."
         )
-    by_rater: dict[tuple[str, str], list[Row]] = {}
+    by_rater: dict[tuple[str, str], list[CodeRow]] = {}
     for row in kept:
         by_rater.setdefault((row.rater, row.kind), []).append(row)
     if not replace:
@@ -280,7 +257,7 @@ def _refuse_known(project: Project, by_rater: Iterable[tuple[str, str]], where: 
         )
 
 
-def _check(row: Row, book: Codebook, where: str) -> None:
+def _check(row: CodeRow, book: Codebook, where: str) -> None:
     codes = [code.key for code in book.codes]
     fields = {one.key: one for one in book.fields}
     if row.code in codes:

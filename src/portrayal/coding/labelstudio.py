@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.coding.codebook import Codebook
-from portrayal.coding.files import Imported, Row, write_rows
+from portrayal.coding.files import CodeRow, Imported, write_rows
 from portrayal.coding.project import Project
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
@@ -122,7 +122,7 @@ class _Reader:
     raters: Mapping[str, str]
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def rows(self, tasks: object) -> Iterator[Row]:
+    def rows(self, tasks: object) -> Iterator[CodeRow]:
         """Yield the last annotation of each rater and task that was not cancelled, as rows."""
         if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
             raise DataError(f"{self.where} is not a list of tasks. {_HOW}")
@@ -138,7 +138,7 @@ class _Reader:
                 )
             yield from self._task(item_id, made)
 
-    def _task(self, item_id: str, made: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    def _task(self, item_id: str, made: Iterable[Mapping[str, Any]]) -> Iterator[CodeRow]:
         last: dict[str, Mapping[str, Any]] = {}
         for one in sorted(made, key=_when):
             if one.get("was_cancelled"):
@@ -153,7 +153,7 @@ class _Reader:
 
     def _annotation(
         self, item_id: str, rater: str, result: Iterable[Mapping[str, Any]]
-    ) -> Iterator[Row]:
+    ) -> Iterator[CodeRow]:
         given: dict[str, list[str]] = {}
         for region in result:
             value = region.get("value") or {}
@@ -164,10 +164,12 @@ class _Reader:
         keys = {name: code.key for code in self.book.codes for name in (code.name, code.key)}
         chosen = {self._key(choice, keys) for choice in given.get(CODES, [])}
         for code in self.book.codes:
-            yield Row(item_id, rater, code.key, "1" if code.key in chosen else "0", note, "human")
+            yield CodeRow(
+                item_id, rater, code.key, "1" if code.key in chosen else "0", note, "human"
+            )
         for one in self.book.fields:
             if words := given.get(f"field-{one.key}"):
-                yield Row(item_id, rater, one.key, " ".join(words), note, "human")
+                yield CodeRow(item_id, rater, one.key, " ".join(words), note, "human")
 
     def _key(self, choice: str, keys: Mapping[str, str]) -> str:
         if choice not in keys:

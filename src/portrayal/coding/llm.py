@@ -17,6 +17,7 @@ from portrayal.coding.codebook import Codebook
 from portrayal.coding.codes import write_codes
 from portrayal.coding.project import Item, Project
 from portrayal.errors import OptionError
+from portrayal.raters.sheets import majority
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.stages import fingerprint
@@ -227,8 +228,8 @@ def _usable(
 
 def _vote(answers: Sequence[Said]) -> dict[str, str]:
     """The codes that more than half of the answers give, each with the first of its passages."""
-    votes = Counter(key for said in answers for key in said.passages)
-    given = [key for key in votes if 2 * votes[key] > len(answers)]
+    keys = dict.fromkeys(key for said in answers for key in said.passages)
+    given = [key for key in keys if majority(key in said.passages for said in answers)]
     return {key: next(s.passages[key] for s in answers if key in s.passages) for key in given}
 
 

@@ -59,7 +59,7 @@ ITEMS = "items.parquet"
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ItemPerson:
     """One of the people of a text.
 
     Attributes
@@ -104,7 +104,7 @@ class Item:
     item_id: str
     text: str
     title: str = ""
-    people: tuple[Person, ...] = ()
+    people: tuple[ItemPerson, ...] = ()
     strata: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
 
@@ -121,6 +121,12 @@ class Project:
     def codes_path(self) -> Path:
         """`codes.sqlite`: what raters have said."""
         return self.folder / "codes.sqlite"
+
+    @cached_property
+    def prompts(self) -> dict[str, str]:
+        """Prompt of each text whose prompt is known, by `item_id`."""
+        known = {item.item_id: item.strata.get("prompt_id", "") for item in self.items}
+        return {item: prompt for item, prompt in known.items() if prompt}
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -236,7 +242,7 @@ def _read_items(path: Path) -> Iterator[Item]:
 
     for row in pq.read_table(path).to_pylist():
         people = tuple(
-            Person(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
+            ItemPerson(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
             for one in json.loads(row["people"])
         )
         yield Item(

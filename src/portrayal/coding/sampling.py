@@ -20,12 +20,11 @@ from portrayal.coding.characters import (
     sentence_places,
     texts_of,
 )
-from portrayal.coding.project import Item, Person
+from portrayal.coding.project import Item, ItemPerson
 from portrayal.collect.corpus import SLOTS, run_corpus
 from portrayal.errors import DataError
 from portrayal.measure import Scope
-from portrayal.measure.cues.lists import CueList, cue_list
-from portrayal.measure.cues.search import ELSEWHERE, find_cues, role_of
+from portrayal.measure.cues import ELSEWHERE, CueList, cue_list, find_cues, role_of
 from portrayal.reference import GENDERS, RACES
 from portrayal.run.directory import Run
 from portrayal.validate import check_choice, check_count
@@ -134,7 +133,7 @@ def in_sentences(items: Sequence[Item]) -> list[Item]:
     return made
 
 
-def _inside(person: Person, start: int, end: int) -> Person:
+def _inside(person: ItemPerson, start: int, end: int) -> ItemPerson:
     spans = (
         (low - start, high - start) for low, high in person.spans if start <= low < high <= end
     )

@@ -93,7 +93,7 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StandingAnswer:
     """One answer that stands; attributes as those of `Click`, `at` in UTC (ISO 8601)."""
 
     rater: str
@@ -130,7 +130,7 @@ class Store:
 
     @contextmanager
     def _lend(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection that nobody uses; there are as many as were ever in use at once."""
+        """Lend a connection that no one uses; there are as many as were ever in use at once."""
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -323,21 +323,21 @@ class Store:
         """Whether the human raters that are done with a text differ."""
         return bool(self._read("select 1 from disputes where item_id = ?", (item_id,)))
 
-    def of_item(self, item_id: str, kind: str = "human") -> list[Answer]:
+    def of_item(self, item_id: str, kind: str = "human") -> list[StandingAnswer]:
         """Return what the raters of one kind say of one text."""
         query = (
             "select rater, item_id, about, key, value, at, kind from answers"
             " where item_id = ? and kind = ? order by rater, about, key"
         )
-        return [Answer(*row) for row in self._read(query, (item_id, kind))]
+        return [StandingAnswer(*row) for row in self._read(query, (item_id, kind))]
 
-    def every(self, kind: str | None = None) -> Iterator[Answer]:
+    def every(self, kind: str | None = None) -> Iterator[StandingAnswer]:
         """Yield all answers that stand, in the order of text, rater and question."""
         query = (
             "select rater, item_id, about, key, value, at, kind from answers"
             " where ? is null or kind = ? order by item_id, rater, about, key"
         )
-        yield from (Answer(*row) for row in self._read(query, (kind, kind)))
+        yield from (StandingAnswer(*row) for row in self._read(query, (kind, kind)))
 
     def write_all(self, answers: Mapping[tuple[str, str, str], str], rater: str) -> None:
         """Write many answers of one rater, by (item_id, about, key), in one transaction."""

@@ -18,11 +18,12 @@ from portrayal.run.files import write_atomically
 from portrayal.run.pages import templates, trusted
 
 if TYPE_CHECKING:
-    from portrayal.coding import Item, Person, Project
-    from portrayal.coding.agreement import Agreement, Compared, Figure
+    from portrayal.coding import Item, ItemPerson, Project
+    from portrayal.coding.agreement import Agreement, ProjectAgreement
+    from portrayal.coding.characters import RoleCount, RoleCounts
     from portrayal.coding.clusters import GroupClusters
     from portrayal.coding.codes import Codes
-    from portrayal.coding.roles import RoleCount, RoleCounts
+    from portrayal.raters import Coefficient
     from portrayal.records import Null
     from portrayal.run.directory import Run
 
@@ -131,14 +132,14 @@ def clusters_of(project: "Project", group: "GroupClusters") -> Table:
     return Table(("Codes together", "Texts", "Share", "Interval"), tuple(rows), 1)
 
 
-def agreement_table(project: "Project", compared: "Compared") -> Table:
+def agreement_table(project: "Project", compared: "Agreement") -> Table:
     """Return one row for each question, and the statistics beside each other."""
     names = code_names(project) | {field.key: field.label for field in project.codebook.fields}
     names |= {"all codes": "All codes together", "whole set": "The whole set of a text"}
-    present = {figure.statistic for figure in compared.figures}
+    present = {figure.statistic for figure in compared.coefficients}
     statistics = [name for name in _STATISTICS if name in present]
     rows = []
-    for question in dict.fromkeys(figure.question for figure in compared.figures):
+    for question in dict.fromkeys(figure.question for figure in compared.coefficients):
         cells = [short(names.get(question, question), 40)]
         for statistic in statistics:
             cells.append(_figure(compared.get(question, statistic)))
@@ -149,16 +150,16 @@ def agreement_table(project: "Project", compared: "Compared") -> Table:
     return Table(heads, tuple(rows), 1)
 
 
-def undefined_sentences(project: "Project", compared: "Compared") -> list[str]:
+def undefined_sentences(project: "Project", compared: "Agreement") -> list[str]:
     """Return which figures are of fewer texts, or have no value or interval, and why."""
     names = code_names(project) | {"all codes": "all codes", "whole set": "the whole set"}
     by: dict[str, list[str]] = {}
-    whole = {one.n_items for one in compared.figures if one.statistic == "fleiss_kappa"}
-    every = {one.n_items for one in compared.figures if one.statistic == "percent_agreement"}
+    whole = {one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"}
+    every = {one.n_items for one in compared.coefficients if one.statistic == "percent_agreement"}
     few = []
     if whole and 0 < max(whole) < max(every):
         few.append(f"Fleiss’ κ is of the {max(whole):,} texts that all of them coded.")
-    for figure in compared.figures:
+    for figure in compared.coefficients:
         reason = figure.undefined or figure.no_interval
         if reason:
             what = "No value" if figure.undefined else "No interval"
@@ -266,7 +267,7 @@ def _small(share: float) -> str:
     return f"{100 * share:.2g}{fmt.PERCENT}" if share < 0.001 else fmt.share(share)
 
 
-def _figure(figure: "Figure | None") -> str:
+def _figure(figure: "Coefficient | None") -> str:
     if figure is None or figure.value is None:
         return fmt.NOTHING
     value = _number(figure.value, figure.statistic)
@@ -370,8 +371,8 @@ def section(
 ) -> Section:
     """Return what the page shows of one project; see `cluster_codes` for `by` and `merge`."""
     from portrayal.coding.agreement import agreement
+    from portrayal.coding.characters import run_of
     from portrayal.coding.clusters import cluster_codes
-    from portrayal.coding.roles import run_of
 
     groups = cluster_codes(project, codes, by=by, merge=merge, level=level)
     said = agreement(project, codes, level=level, seed=seed)
@@ -419,8 +420,8 @@ def write_coding_report(
         Confidence level (a fraction), and seed of the intervals of agreement.
     """
     from portrayal._version import __version__
+    from portrayal.coding.characters import run_of
     from portrayal.coding.codes import read_codes
-    from portrayal.coding.roles import run_of
 
     shown = section(project, read_codes(project), by=by, merge=merge, level=level, seed=seed)
     run = run_of(project)
@@ -442,7 +443,7 @@ def write_coding_report(
 
 
 def _facts(
-    project: "Project", codes: "Codes", said: "Agreement", level: float
+    project: "Project", codes: "Codes", said: "ProjectAgreement", level: float
 ) -> tuple[tuple[str, str], ...]:
     how = project.settings.get("how") or {}
     drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run" and value)
@@ -492,7 +493,7 @@ def _group(
 
 
 def _character(
-    person: "Person", item: "Item", counts: "Mapping[tuple[str, str], RoleCounts]"
+    person: "ItemPerson", item: "Item", counts: "Mapping[tuple[str, str], RoleCounts]"
 ) -> Character:
     parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
     told = "; ".join(part for part in parts if part)
@@ -535,7 +536,7 @@ def _counts_by_role(
     level: float,
     seed: int,
 ) -> "Mapping[tuple[str, str], RoleCounts]":
-    from portrayal.coding.roles import role_counts
+    from portrayal.coding.characters import role_counts
 
     if run is None:
         return {}
@@ -545,7 +546,7 @@ def _counts_by_role(
     return role_counts(run, names, level=level, seed=seed)
 
 
-def _people(project: "Project", said: "Agreement") -> RatersView:
+def _people(project: "Project", said: "ProjectAgreement") -> RatersView:
     people = said.people
     if len(people.raters) < 2:
         who = f"{people.raters[0]} alone has coded" if people.raters else "nobody has coded yet"
@@ -553,13 +554,13 @@ def _people(project: "Project", said: "Agreement") -> RatersView:
     return _raters(project, people, "People")
 
 
-def _raters(project: "Project", compared: "Compared", title: str) -> RatersView:
-    table = agreement_table(project, compared) if compared.figures else None
+def _raters(project: "Project", compared: "Agreement", title: str) -> RatersView:
+    table = agreement_table(project, compared) if compared.coefficients else None
     after = tuple(undefined_sentences(project, compared))
     return RatersView(short(title, 120), (), table, after, compared.warnings)
 
 
-def _model(project: "Project", compared: "Compared") -> RatersView:
+def _model(project: "Project", compared: "Agreement") -> RatersView:
     """A model against what people settle on, with what failed."""
     from portrayal.coding.llm import coder_notes
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coding.raters import project
-from portrayal.coding import Item, Person, codebook, make_project, open_project
+from portrayal.coding import Item, ItemPerson, codebook, make_project, open_project
 from portrayal.coding.codes import read_codes
 from servers.raters_page import Page
 
@@ -317,7 +317,10 @@ def test_answers_outlive_the_tab(one: Any, served: Callable[..., Page], tmp_path
 
 
 def test_hostile_texts_are_inert(one: Any, served: Callable[..., Page], tmp_path: Path) -> None:
-    people = (Person("subject", HOSTILE, "F", HOSTILE), Person("object", None, "M", HOSTILE))
+    people = (
+        ItemPerson("subject", HOSTILE, "F", HOSTILE),
+        ItemPerson("object", None, "M", HOSTILE),
+    )
     large = "long " * 200_000 + HOSTILE
     texts = [
         Item("a", HOSTILE + " and " + HOSTILE, HOSTILE, people),

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from coding.stories import story_run
-from portrayal.coding import cue_estimates, cue_list, file_corpus, find_cues, run_corpus
+from portrayal.collect.corpus import file_corpus, run_corpus
 from portrayal.measure import Scope
+from portrayal.measure.cues import cue_estimates, cue_list, cues_of, find_cues
 from portrayal.measure.cues.counts import CUE_COUNTS, cue_rows
-from portrayal.measure.cues.lists import cues_of
 
 
 @pytest.fixture(scope="module")

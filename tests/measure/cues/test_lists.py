@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.coding import Cue, cue_list
 from portrayal.errors import DataError, UnknownNameError
+from portrayal.measure.cues import Cue, cue_list
 from portrayal.measure.cues.lists import CueList, cues_of, matcher
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from coding.stories import stories, story_run
-from portrayal.coding import cue_list, file_corpus, find_cues, run_corpus
+from portrayal.collect.corpus import file_corpus, run_corpus
 from portrayal.errors import DataError
-from portrayal.measure.cues.lists import cues_of
+from portrayal.measure.cues import cue_list, cues_of, find_cues
 from portrayal.measure.cues.search import described, role_of
 from portrayal.run import Run
 

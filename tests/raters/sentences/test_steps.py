@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from portrayal.collect.ask.replies import Reply
+from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.sentences import (
     merge_labels,
@@ -22,8 +23,7 @@ from portrayal.raters.sentences import (
     split_labelled,
     write_sheets,
 )
-from portrayal.raters.sentences.sheets import row_id
-from portrayal.raters.sentences.tables import inert, read_table, restored
+from portrayal.raters.sentences.labels import row_id
 from portrayal.records import Prompt
 
 BIO = "She was born in 1950. She lived in Rome. She led a firm. She helped Dr. Rossi. She died."
@@ -238,12 +238,6 @@ def test_the_card_tells_of_twins_and_of_the_steps_before(tmp_path: Path) -> None
     assert "may be in different parts" in card
     assert "more than one part: 0." not in card
     assert "kappa kept: value 0.900" in card
-
-
-@given(st.text(max_size=20))
-def test_a_cell_is_inert_and_comes_back(cell: str) -> None:
-    assert restored(inert(cell)) == cell
-    assert not inert(cell).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
 
 
 def test_no_cell_runs_in_a_spreadsheet(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.coding.project import Item, Person
+from portrayal.coding.project import Item, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
 from portrayal.run.pages import templates
 
@@ -28,7 +28,7 @@ SIGNS = {
 _SIGN = re.compile(f"([{''.join(SIGNS)}])")
 
 
-def pieces(text: str, people: Sequence[Person] = ()) -> list[Piece]:
+def pieces(text: str, people: Sequence[ItemPerson] = ()) -> list[Piece]:
     """Return a text as pieces that hold all of it in order.
 
     Characters that turn the direction of a line are replaced by their names, and control characters
@@ -66,7 +66,7 @@ def _printable(text: str) -> str:
     )
 
 
-def _spans(text: str, people: Sequence[Person]) -> list[tuple[int, int, str]]:
+def _spans(text: str, people: Sequence[ItemPerson]) -> list[tuple[int, int, str]]:
     """Marks in order, none overlapping; a name is looked up where no span was kept."""
     found: list[tuple[int, int, str]] = []
     for person in people:
@@ -252,7 +252,7 @@ def _paragraphs(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _person(person: Person) -> dict[str, str]:
+def _person(person: ItemPerson) -> dict[str, str]:
     name = inert(person.name or "")
     return {"slot": person.slot, "role": inert(person.role), "name": name}
 

@@ -1,1 +1,23 @@
-"""TODO."""
+"""Cues: terms that name an identity, where texts use them, and in how many texts.
+
+A *cue* is a term that a text uses of a group, such as "Navajo". A *mention* is one place where a
+text uses it, with whom it describes. The measure `cue_counts.v1` is the share of texts per cue.
+"""
+
+from portrayal.measure.cues.counts import cue_estimates, cue_rows
+from portrayal.measure.cues.lists import Cue, CueList, cue_list, cues_of
+from portrayal.measure.cues.search import ELSEWHERE, CueHits, Mention, find_cues, role_of
+
+__all__ = [
+    "ELSEWHERE",
+    "Cue",
+    "CueHits",
+    "CueList",
+    "Mention",
+    "cue_estimates",
+    "cue_list",
+    "cue_rows",
+    "cues_of",
+    "find_cues",
+    "role_of",
+]

@@ -1,11 +1,11 @@
-"""Scoring: how far labels of people agree with hand labels, and how sure that figure is.
+"""Hand labels of people: sheets for raters, how far raters agree, and scores of a labeler.
 
-A *slot* is the subject of a story, and its object where the story has one. Every share comes with
-an interval that resamples prompts, as stories that answer one prompt share their difficulties.
+A *slot* is the subject of a story, and its object where the story has one. A *hand label* is the
+first name and gender that a rater gives each slot. Every share comes with an interval that
+resamples prompts, as stories that answer one prompt share their difficulties.
 """
 
-from portrayal.raters.people.agreement import Agreement, agreement
-from portrayal.raters.people.rates import Rate
+from portrayal.raters.people.agreement import PairAgreement, Rate, agreement
 from portrayal.raters.people.scores import Bin, PeopleScore, RaceGap, Selective, score_people
 from portrayal.raters.people.sheets import (
     Drawn,
@@ -21,10 +21,9 @@ from portrayal.raters.people.sheets import (
     readable_texts,
     write_sheet,
 )
-from portrayal.raters.people.slots import Labelled, Labels, label_by_model
+from portrayal.raters.people.slots import Labelled, Labels, label_by_model, read_gold
 
 __all__ = [
-    "Agreement",
     "Bin",
     "Drawn",
     "Guess",
@@ -32,6 +31,7 @@ __all__ = [
     "Labelled",
     "Labels",
     "Merged",
+    "PairAgreement",
     "PeopleScore",
     "RaceGap",
     "Rate",
@@ -43,6 +43,7 @@ __all__ = [
     "is_sheet",
     "label_by_model",
     "merge_sheets",
+    "read_gold",
     "read_sheet",
     "readable_texts",
     "score_people",

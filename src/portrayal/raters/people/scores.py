@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.people import GENDERS, UNSPECIFIED, extract_people
-from portrayal.raters.people.rates import Rate, Resampling, cluster_sums, known, rates
+from portrayal.raters.agreement import Resampling
+from portrayal.raters.people.agreement import Rate, cluster_sums, known, rates
 from portrayal.raters.people.slots import Extractor, Labelled, Slots, compare, label
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.stats import divide
@@ -37,7 +38,7 @@ class RaceGap:
         Clustered interval; None where prompts do not vary. A highest over a lowest is above 1 by
         chance alone: read it beside `by_chance`.
     by_chance
-        The upper end of the central `level` of the ratio with names dealt anew among the slots.
+        The upper end of the central `level` of the ratio with names dealt again among the slots.
     highest, lowest
         Races with the highest and the lowest share of errors.
     errors
@@ -97,7 +98,9 @@ def race_gap(slots: Slots, races: tuple[str, ...], shares: FloatArray, how: Resa
         return RaceGap(None, None, None, None, ordered[-1], ordered[0], by_race, left_out, reason)
     part = cluster_sums(slots.cluster, slots.n_clusters, weights * wrong)
     whole = cluster_sums(slots.cluster, slots.n_clusters, weights)
-    draws = np.concatenate([_gap(divide(w @ part, w @ whole)) for w in how.weights()])
+    draws = np.concatenate(
+        [_gap(divide(w @ part, w @ whole)) for w in how.weights(slots.n_clusters)]
+    )
     low, high = how.bounds(draws[:, np.newaxis], np.array([int((whole.sum(1) > 0).sum())]))
     if not high[0] - low[0] > 1e-9:
         low[0] = high[0] = np.nan
@@ -118,7 +121,7 @@ def _gap(errors: FloatArray) -> FloatArray:
 
 
 def _by_chance(weights: FloatArray, wrong: FloatArray, how: Resampling) -> float:
-    """Deal the names that are matched anew among their slots; return the upper end of the gap."""
+    """Deal the names that are matched again among their slots; return the upper end of the gap."""
     rng = np.random.default_rng(how.seed)
     named = weights.sum(1) > 0
     weights, wrong = weights[named], wrong[named]
@@ -255,7 +258,9 @@ def _area(slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampli
         return divide(np.nansum(n * risk, axis=-1), n.sum(-1))
 
     value = float(area(np.ones((1, slots.n_clusters)))[0])
-    draws = np.concatenate([area(w) for w in how.weights(min(how.draws, _DRAWS))])
+    draws = np.concatenate(
+        [area(w) for w in how.weights(slots.n_clusters, draws=min(how.draws, _DRAWS))]
+    )
     low, high = how.bounds(draws[:, np.newaxis], np.array([slots.n_clusters]))
     return Rate(value, known(low[0]), known(high[0]), float(len(slots)))
 
@@ -350,7 +355,7 @@ def score_people(
     rows
         Stories with the keys `text`, `subject_role`, `object_role`, `gold_subject_name`,
         `gold_subject_gender`, `gold_object_name` and `gold_object_gender`, as
-        `raters.people.gold.read_gold` yields them; `prompt_id` (or `prompt`), `domain`, `model`
+        `read_gold` yields them; `prompt_id` (or `prompt`), `domain`, `model`
         and `condition` may be missing. A missing `gold_object_gender` means that there is no
         object.
     extractor
@@ -372,7 +377,7 @@ def score_people(
     check_count("draws", draws, minimum=100)
     stories = list(rows)
     slots = compare(stories, label(stories, extractor) if people is None else people)
-    how = Resampling(slots.n_clusters, draws, level, seed)
+    how = Resampling(level, draws, seed)
     groups, member, predicted = _groups(slots, name_table)
     scores = _scores(slots, how, groups, member, predicted)
     by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
@@ -424,13 +429,13 @@ def _cells(slots: Slots) -> dict[str, tuple[FloatArray, FloatArray]]:
     """What each slot adds to numerator and denominator of each statistic."""
     everyone = np.ones(len(slots), dtype=bool)
     right_name = slots.same_name & slots.has_name
-    right_gender = slots.same_gender & slots.told
+    right_gender = slots.same_gender & slots.has_gender
     labelled = slots.gold_gender != UNSPECIFIED
     cells = (
         (right_name, slots.has_name),
         (right_name, slots.has_gold_name),
         (slots.same_name, everyone),
-        (right_gender, slots.told),
+        (right_gender, slots.has_gender),
         (right_gender, labelled),
         (slots.same_gender, everyone),
         (slots.same_name & slots.same_gender, everyone),

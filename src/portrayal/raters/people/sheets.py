@@ -1,13 +1,13 @@
-"""Majority: the sheets of several raters become one, with the labels that most of them give."""
+"""Sheets of people: a sample of texts, the hand labels of who is in them, and their majority.
 
-import csv
+A *slot* is the subject of a story, and its object where the story has one. Each slot is labelled
+with a first name and a gender.
+"""
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
-from io import StringIO
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,17 @@ from portrayal.annotate.people import (
     gender_of_references,
     normalise_gender,
 )
-from portrayal.collect.sources import open_source
+from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
+from portrayal.raters.sheets import (
+    check_new,
+    check_several,
+    majority,
+    unique_rows,
+    write_instructions,
+)
 from portrayal.run.directory import Run
-from portrayal.run.files import write_atomically
-from portrayal.validate import check_count, check_different_files, check_seed
+from portrayal.validate import check_count, check_seed
 
 BY = ("domain", "condition", "model")
 """What strata are made of, as far as the texts have it."""
@@ -93,15 +99,15 @@ def draw(
     """
     check_count("n", n, minimum=1)
     check_seed(seed)
-    found = sorted(texts, key=lambda row: row["text_id"])
-    if not found:
+    rows = sorted(texts, key=lambda row: row["text_id"])
+    if not rows:
         raise DataError("there is no readable text to label; expected texts with the outcome ok.")
-    attributes = _attributes(found, by)
+    attributes = _attributes(rows, by)
     strata: dict[str, list[Mapping[str, Any]]] = {}
-    for row in found:
+    for row in rows:
         key = _SEPARATOR.join(str(row.get(name) or "–") for name in attributes) or "all"
         strata.setdefault(key, []).append(row)
-    sizes = _shared_out(min(n, len(found)), [len(rows) for rows in strata.values()])
+    sizes = _shared_out(min(n, len(rows)), [len(inside) for inside in strata.values()])
     if min(sizes) == 0:
         raise OptionError(
             f"{len(strata)} strata need at least as many texts; got n = {n}. Raise --n, or give "
@@ -109,9 +115,9 @@ def draw(
         )
     rng = np.random.default_rng(seed)
     drawn = [
-        Drawn(dict(rows[i]), key, len(rows))
-        for (key, rows), size in zip(strata.items(), sizes, strict=True)
-        for i in rng.permutation(len(rows))[:size].tolist()
+        Drawn(dict(inside[i]), key, len(inside))
+        for (key, inside), size in zip(strata.items(), sizes, strict=True)
+        for i in rng.permutation(len(inside))[:size].tolist()
     ]
     return [drawn[i] for i in rng.permutation(len(drawn)).tolist()]
 
@@ -161,9 +167,6 @@ GUESSES = tuple(
     f"guess_{slot}_{part}" for slot in ("subject", "object") for part in ("name", "gender")
 )
 
-RUNS = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings of a cell that a spreadsheet would run as a formula."""
-
 Guess = tuple[Character, Character | None]
 
 
@@ -185,49 +188,27 @@ def write_sheet(
     Raises
     ------
     OptionError
-        When the file is there: it may hold somebody's labels.
+        When the file is there: it may hold a rater's labels.
     """
-    if path.exists():
-        raise OptionError(f"{path} is there already and may hold labels; give another --out.")
+    check_new(path)
     columns = (*COLUMNS, *(GUESSES if guesses is not None else ()))
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    for one in drawn:
-        cells = _cells(one) | (_guess(guesses[one.facts["text_id"]]) if guesses else {})
-        writer.writerow([inert(cells.get(name, "")) for name in columns])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, "\ufeff" + stream.getvalue())
-    words = files("portrayal.raters.people").joinpath("instructions.md").read_text("utf-8")
-    write_atomically(path.with_suffix(".md"), words)
+    rows = (
+        _cells(one) | (_guess(guesses[one.facts["text_id"]]) if guesses else {}) for one in drawn
+    )
+    write_table(path, columns, rows)
+    write_instructions(path.with_suffix(".md"), __package__)
     return path
 
 
 def guesses_of(drawn: Sequence[Drawn]) -> dict[str, Guess]:
-    """Return what the extractor finds in the texts of a sample, by text_id."""
-    found = {}
-    for one in drawn:
-        facts = one.facts
-        roles = Roles(str(facts.get("subject_role") or ""), facts.get("object_role") or None)
-        found[facts["text_id"]] = extract_people(facts["text"], roles)
-    return found
-
-
-def inert(cell: str) -> str:
-    """Return a cell that no spreadsheet runs; `restored` takes it back.
-
-    A cell that begins with one of `RUNS`, or with an apostrophe before one, gets an apostrophe.
-    """
-    return f"'{cell}" if _runs(cell.lstrip("'")) else cell
-
-
-def restored(cell: str) -> str:
-    """Return what `inert` was given."""
-    return cell[1:] if cell.startswith("'") and _runs(cell.lstrip("'")) else cell
-
-
-def _runs(cell: str) -> bool:
-    return cell.lstrip(" ").startswith(RUNS)
+    """Return whom the extractor finds in the texts of a sample, by text_id."""
+    return {
+        one.facts["text_id"]: extract_people(
+            one.facts["text"],
+            Roles(str(one.facts.get("subject_role") or ""), one.facts.get("object_role") or None),
+        )
+        for one in drawn
+    }
 
 
 def _cells(one: Drawn) -> dict[str, str]:
@@ -241,16 +222,15 @@ def _cells(one: Drawn) -> dict[str, str]:
 
 
 def _guess(guess: Guess) -> dict[str, str]:
-    found = {}
+    cells = {}
     for slot, character in zip(("subject", "object"), guess, strict=True):
         if character is not None:
-            found[f"guess_{slot}_name"] = character.name or ""
-            found[f"guess_{slot}_gender"] = character.gender
-    return found
+            cells[f"guess_{slot}_name"] = character.name or ""
+            cells[f"guess_{slot}_gender"] = character.gender
+    return cells
 
 
-NEEDED = (
-    "text_id",
+_NEEDED = (
     "stratum",
     "stratum_size",
     "characters",
@@ -258,6 +238,7 @@ NEEDED = (
     "subject_gender",
     "object_gender",
 )
+_ADVICE = "So this is no sheet that `portrayal label sheet` made."
 _UNSPECIFIED = frozenset(("unspecified", "not specified", "none", "unknown", "u"))
 Slot = tuple[str | None, str]
 """First name (None: the text gives none) and gender."""
@@ -353,21 +334,9 @@ def read_sheet(path: str | Path) -> Sheet:
     DataError
         When the file is no sheet, or a row is not as expected; names row and cell.
     """
-    source = open_source(path)
-    missing = [name for name in NEEDED if name not in source.columns]
-    if missing:
-        raise DataError(
-            f"{path}: no column {', '.join(missing)}, so this is no sheet that `portrayal label "
-            f"sheet` made; found {', '.join(source.columns)}."
-        )
     labels, sizes, rater, number = [], {}, "", 1
-    seen: dict[str, int] = {}
-    for number, raw in enumerate(source.rows(), 2):
-        row = {name: restored(_text(cell)) for name, cell in raw.items()}
+    for number, row in unique_rows(path, "text_id", _NEEDED, _ADVICE):
         where = f"{path}: row {number}"
-        first = seen.setdefault(row["text_id"], number)
-        if first != number:
-            raise DataError(f"{where}: text {row['text_id']!r} stands in row {first} already.")
         sizes[row["stratum"]] = _whole(row["stratum_size"], "stratum_size", where)
         rater = rater or row.get("rater", "").strip()
         label = _label(row, number, where)
@@ -377,7 +346,7 @@ def read_sheet(path: str | Path) -> Sheet:
 
 
 def _label(row: Mapping[str, str], number: int, where: str) -> HandLabel | None:
-    """The label of a row; None where nobody has filled it in."""
+    """The label of a row; None where no rater has filled it in."""
     if not any(row.get(name, "").strip() for name in LABELS):
         return None
     two = {"1": False, "2": True}.get(row["characters"].strip().removesuffix(".0"))
@@ -405,10 +374,6 @@ def _slot(row: Mapping[str, str], slot: str, where: str) -> Slot:
     return clean_name(row.get(f"{slot}_name")), gender
 
 
-def _text(cell: object) -> str:
-    return "" if cell is None or (isinstance(cell, float) and isnan(cell)) else str(cell)
-
-
 def _whole(cell: str, name: str, where: str) -> int:
     try:
         value = int(float(cell))
@@ -430,7 +395,7 @@ class Merged:
     n_labelled
         Texts with a label of the majority in every slot.
     n_undecided
-        Texts that somebody labelled and that have none, left empty.
+        Texts with a label that have none of the majority, left empty.
     """
 
     path: Path
@@ -449,63 +414,39 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> Merged:
     DataError
         With fewer than two sheets, or when they are not of one sample.
     OptionError
-        When `out` is there, as it may hold somebody's labels, or one sheet is given twice.
+        When `out` is there, as it may hold a rater's labels, or one sheet is given twice.
     """
-    if len(paths) < 2:
-        raise DataError(f"a majority is of two sheets or more; got {len(paths)}.")
-    check_different_files(paths)
-    if out.exists():
-        raise OptionError(f"{out} is there already and may hold labels; give another --out.")
+    check_several(paths, "a majority is of")
+    check_new(out)
     by_text: dict[str, list[HandLabel]] = {}
     for path in paths:
         for label in read_sheet(path).labels:
             by_text.setdefault(label.text_id, []).append(label)
-    rows = [_plain(row) for row in open_source(paths[0]).rows()]
+    rows = read_table(paths[0], ["text_id"])
     strange = by_text.keys() - {row["text_id"] for row in rows}
     if strange:
         raise DataError(
             f"{paths[0]} has no text {min(strange)!r}, which another sheet labels; raters of one "
             "sample get copies of the same sheet."
         )
-    found = {text_id: _majority(labels) for text_id, labels in by_text.items()}
-    stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in rows:
-        empty = dict.fromkeys((*LABELS, "notes", "rater"), "")
-        cells = row | empty | (found.get(row["text_id"]) or {})
-        writer.writerow([inert(cells.get(name, "")) for name in COLUMNS])
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(out, "\ufeff" + stream.getvalue())
-    decided = sum(cells is not None for cells in found.values())
-    return Merged(out, decided, len(found) - decided)
-
-
-def _plain(row: Mapping[str, Any]) -> dict[str, str]:
-    return {name: "" if cell is None else restored(str(cell)) for name, cell in row.items()}
+    voted = {text_id: _majority(labels) for text_id, labels in by_text.items()}
+    blank = dict.fromkeys((*LABELS, "notes", "rater"), "")
+    write_table(out, COLUMNS, (row | blank | (voted.get(row["text_id"]) or {}) for row in rows))
+    decided = sum(cells is not None for cells in voted.values())
+    return Merged(out, decided, len(voted) - decided)
 
 
 def _majority(labels: Sequence[HandLabel]) -> dict[str, str] | None:
     """Cells of the label that more than half give; None where some slot has none."""
-    cells = {"rater": "majority"}
     slots = {"subject": [label.subject for label in labels]}
     if labels[0].object is not None:
         slots["object"] = [label.object for label in labels if label.object is not None]
+    cells = {"rater": "majority"}
     for slot, said in slots.items():
-        voted = _vote(said)
-        if voted is None:
+        spelled = {(name or "").casefold(): name or "" for name, _ in reversed(said)}
+        name = majority((name or "").casefold() for name, _ in said)
+        gender = majority(gender for _, gender in said)
+        if name is None or gender is None:
             return None
-        cells[f"{slot}_name"], cells[f"{slot}_gender"] = voted
+        cells |= {f"{slot}_name": spelled[name], f"{slot}_gender": gender}
     return cells
-
-
-def _vote(said: Sequence[Slot]) -> tuple[str, str] | None:
-    spelled = {(name or "").casefold(): name or "" for name, _ in reversed(said)}
-    name = _most(((name or "").casefold() for name, _ in said), len(said))
-    gender = _most((gender for _, gender in said), len(said))
-    return None if name is None or gender is None else (spelled[name], gender)
-
-
-def _most(values: Iterable[str], n: int) -> str | None:
-    value, count = Counter(values).most_common(1)[0]
-    return value if 2 * count > n else None

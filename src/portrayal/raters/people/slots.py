@@ -1,6 +1,6 @@
-"""Slots: labelled stories and what an extractor makes of them, as arrays."""
+"""Slots: hand-labelled stories beside what an extractor or a model makes of them, as arrays."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ from portrayal.annotate.people import (
     normalise_gender,
 )
 from portrayal.annotate.people.labeler import LabelAsking, label_people
+from portrayal.collect.fields import parse_columns
+from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
+from portrayal.raters.people.sheets import is_sheet, read_sheet
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Labelled = tuple[Character, Character | None]
@@ -28,6 +31,54 @@ CLUSTERS = ("prompt_id", "prompt", "query")
 """Columns that name a story's prompt, the first that is there counts."""
 ATTRIBUTES = ("domain", "model", "condition")
 """Attributes of a story by which scores are broken down, where they are known."""
+
+
+_NEEDED = ("text", "subject_role", "gold_subject_name", "gold_subject_gender")
+_OPTIONAL = (
+    "object_role",
+    "gold_object_name",
+    "gold_object_gender",
+    "text_id",
+    "prompt_id",
+    "prompt",
+    "query",
+    "domain",
+    "model",
+    "condition",
+)
+
+
+def read_gold(path: str | Path, columns: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+    """Yield the labelled stories of a file.
+
+    Parameters
+    ----------
+    path
+        CSV, JSON lines, Parquet or Excel file; or a sheet that `portrayal label sheet` made, of
+        which the rows that are filled in count.
+    columns
+        "FIELD=NAME" strings for columns with other names.
+
+    Raises
+    ------
+    DataError
+        Naming the columns that are missing and those that were found, or the row of a sheet that
+        is not as expected.
+    """
+    source = open_source(path)
+    if is_sheet(source.columns):
+        yield from read_sheet(path).gold_rows()
+        return
+    mapping = {name: name for name in (*_NEEDED, *_OPTIONAL) if name in source.columns}
+    mapping |= parse_columns(columns)
+    missing = [name for name in _NEEDED if mapping.get(name) not in source.columns]
+    if missing:
+        raise DataError(
+            f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
+            f"Name yours with --column {missing[0]}=NAME."
+        )
+    for row in source.rows():
+        yield {name: row.get(column) for name, column in mapping.items()}
 
 
 @dataclass(frozen=True)
@@ -85,7 +136,7 @@ class Slots:
         return np.array([name == gold for name, gold in pairs], dtype=bool)
 
     @property
-    def told(self) -> BoolArray:
+    def has_gender(self) -> BoolArray:
         """Where a gender was predicted; "Unspecified" and "Unsure" predict none."""
         return ~np.isin(self.gender, (UNSPECIFIED, UNSURE))
 

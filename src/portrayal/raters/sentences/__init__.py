@@ -1,10 +1,17 @@
-"""Data for agency classifiers: sentences, paraphrases, hand labels and a split, step by step.
+"""Hand labels of sentences, for agency classifiers: paraphrases, labels and a split, by steps.
 
 An *entry* is one paraphrase of one sentence, with its *target*: the class it was written to show.
 Each step reads a file and writes a file, so that it can be used alone, repeated, and continued.
 """
 
-from portrayal.raters.sentences.labels import Kappa, LabelsMerged, merge_labels
+from portrayal.raters.sentences.labels import (
+    Kappa,
+    LabelsMerged,
+    Sheets,
+    merge_labels,
+    read_sheet,
+    write_sheets,
+)
 from portrayal.raters.sentences.seeds import (
     Paraphrases,
     Seeds,
@@ -13,7 +20,6 @@ from portrayal.raters.sentences.seeds import (
     read_paraphrases,
     seed_sentences,
 )
-from portrayal.raters.sentences.sheets import Sheets, read_sheet, write_sheets
 from portrayal.raters.sentences.split import Parts, split_labelled
 
 __all__ = [

@@ -1,19 +1,126 @@
-"""Labels: sheets and paraphrase targets put to a vote, and how far the raters agree."""
+"""Labels of sentences: sheets for raters, put to a vote together with the paraphrase targets."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
-from portrayal.raters.sentences.sheets import AGENTIC, LABELS, NA, NEUTRAL, read_sheet, row_id
-from portrayal.raters.sentences.sheets import COLUMNS as SHEET_COLUMNS
-from portrayal.raters.sentences.tables import read_table, write_table
-from portrayal.stats import cluster_weights, expanded_percentile, fleiss_kappa
-from portrayal.validate import check_different_files, check_level, check_seed
+from portrayal.raters.agreement import Resampling
+from portrayal.raters.sentences.seeds import STEP_BEFORE
+from portrayal.raters.sheets import (
+    check_new,
+    check_several,
+    majority,
+    unique_rows,
+    write_instructions,
+)
+from portrayal.stats import expanded_percentile, fleiss_kappa
+from portrayal.validate import check_count, check_seed
+
+SHEET_COLUMNS = ("row_id", "text", "label", "notes", "rater")
+AGENTIC, NEUTRAL, COMMUNAL, NA = "agentic", "neutral", "communal", "na"
+LABELS = (AGENTIC, NEUTRAL, COMMUNAL)
+_READ = {
+    "1": AGENTIC,
+    "+1": AGENTIC,
+    "agentic": AGENTIC,
+    "0": NEUTRAL,
+    "neutral": NEUTRAL,
+    "-1": COMMUNAL,
+    "−1": COMMUNAL,
+    "communal": COMMUNAL,
+    "na": NA,
+    "n/a": NA,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sheets:
+    """The sheets that were written, one for each rater, and the instructions beside them."""
+
+    paths: tuple[Path, ...]
+    instructions: Path
+    n_rows: int
+
+
+def row_id(entry_id: str) -> str:
+    """Return a name of an entry that does not tell its target."""
+    return blake2b(entry_id.encode(), digest_size=6).hexdigest()
+
+
+def write_sheets(
+    paraphrases: str | Path,
+    out: Path,
+    *,
+    raters: int = 2,
+    seed: int = 0,
+    only: Sequence[str] | None = None,
+) -> Sheets:
+    """Write a sheet for each rater, in one random order, with the instructions of Table 8.
+
+    Parameters
+    ----------
+    paraphrases
+        The file that `paraphrase` wrote, or one with the columns `entry_id`, `text` and `target`.
+    out
+        Folder of the sheets.
+    raters
+        How many people label.
+    seed
+        Of the order.
+    only
+        Entries to label; all where None.
+
+    Raises
+    ------
+    OptionError
+        When a sheet is there already: it may hold a rater's labels.
+
+    References
+    ----------
+    Wan & Chang (2024), Appendix B.3 and Table 8.
+    """
+    check_count("raters", raters, minimum=1)
+    rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
+    if only is not None:
+        wanted = set(only)
+        rows = [row for row in rows if row["entry_id"] in wanted]
+    order = np.random.default_rng(check_seed(seed)).permutation(len(rows)).tolist()
+    cells = [{"row_id": row_id(rows[i]["entry_id"]), "text": rows[i]["text"]} for i in order]
+    paths = tuple(out / f"sheet-{number}.csv" for number in range(1, raters + 1))
+    check_new(*paths)
+    for path in paths:
+        write_table(path, SHEET_COLUMNS, cells)
+    return Sheets(paths, write_instructions(out / "instructions.md", __package__), len(cells))
+
+
+def read_sheet(path: str | Path) -> Mapping[str, str]:
+    """Return the labels of a sheet by `row_id`; rows that no rater filled in are left out.
+
+    Raises
+    ------
+    DataError
+        When a label is none of those in the instructions, or a row comes twice.
+    """
+    labels = {}
+    for number, row in unique_rows(path, "row_id", ["label"], STEP_BEFORE):
+        said = row["label"].strip().casefold()
+        if not said:
+            continue
+        if said not in _READ:
+            raise DataError(
+                f"{path}: row {number}: label is {row['label']!r}; expected 1 (agentic), 0 "
+                "(neutral), -1 (communal) or na."
+            )
+        labels[row["row_id"]] = _READ[said]
+    return labels
+
 
 COLUMNS = ("entry_id", "sentence_id", "target", "text", "label", "votes")
 KEPT = "kept"
@@ -103,12 +210,10 @@ def merge_labels(
     ----------
     Wan & Chang (2024), Section 3.2.1 and Appendices B.3 to B.5.
     """
-    check_level(level)
-    check_seed(seed)
-    if len(sheets) < 2:
-        raise DataError(f"labels are merged from two sheets or more; got {len(sheets)}.")
-    check_different_files([*sheets, *([] if third is None else [third])])
-    rows = read_table(paraphrases, ["entry_id", "text", "target"])
+    how = Resampling(level, draws, seed)
+    check_several(sheets, "labels are merged from")
+    check_several([*sheets, *([] if third is None else [third])], "labels are merged from")
+    rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
     names = {row_id(row["entry_id"]) for row in rows}
     said = [_known(read_sheet(path), names, path, paraphrases) for path in sheets]
     last = {} if third is None else _known(read_sheet(third), names, third, paraphrases)
@@ -129,18 +234,18 @@ def merge_labels(
         if all(given) and NA not in given:
             votes.append((row.get("sentence_id") or name, [target, *given], label is not None))
         if label:
-            told = {"label": "1" if label == AGENTIC else "0", "votes": " ".join([target, *given])}
-            kept.append({**row, **told})
+            said_so = " ".join([target, *given])
+            kept.append({**row, "label": "1" if label == AGENTIC else "0", "votes": said_so})
     write_table(out, COLUMNS, kept)
     beside = out.with_name(f"{out.stem}-third.csv")
     if undecided and not beside.exists():
-        write_table(beside, SHEET_COLUMNS, undecided, replace=False)
+        write_table(beside, SHEET_COLUMNS, undecided)
     return LabelsMerged(
         out,
         beside if undecided else None,
         dict(sorted(counts.items())),
-        _kappa([vote[:2] for vote in votes], len(sheets) + 1, level, draws, seed),
-        _kappa([vote[:2] for vote in votes if vote[2]], len(sheets) + 1, level, draws, seed),
+        _kappa([vote[:2] for vote in votes], len(sheets) + 1, how),
+        _kappa([vote[:2] for vote in votes if vote[2]], len(sheets) + 1, how),
     )
 
 
@@ -169,15 +274,10 @@ def _fate(target: str, given: Sequence[str], third: str) -> str:
         return REMOVED_NA
     if not all(given):
         return NOT_LABELLED
-    label, count = Counter([target, *given]).most_common(1)[0]
-    if 2 * count > len(given) + 1:
-        return label
-    return {"": UNDECIDED, NA: REMOVED_NA}.get(third, third)
+    return majority([target, *given]) or {"": UNDECIDED, NA: REMOVED_NA}.get(third, third)
 
 
-def _kappa(
-    votes: Sequence[tuple[str, list[str]]], n_raters: int, level: float, draws: int, seed: int
-) -> Kappa:
+def _kappa(votes: Sequence[tuple[str, list[str]]], n_raters: int, how: Resampling) -> Kappa:
     """Fleiss' kappa with an interval that resamples sentences."""
     if not votes:
         return Kappa(None, None, None, 0, n_raters, "no entry was labelled by every rater")
@@ -189,11 +289,8 @@ def _kappa(
         )
     code = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in votes))}
     cluster = np.array([code[name] for name, _ in votes])
-    rng = np.random.default_rng(seed)
-    made = [
-        fleiss_kappa(table, cluster_weights(len(code), min(left, 100), rng)[:, cluster])
-        for left in range(draws, 0, -100)
-    ]
-    low, high = expanded_percentile(np.concatenate(made), level, len(code))
+    weights = how.weights(len(code), width=len(votes))
+    made = [fleiss_kappa(table, block[:, cluster]) for block in weights]
+    low, high = expanded_percentile(np.concatenate(made), how.level, len(code))
     known = [float(bound) if np.isfinite(bound) else None for bound in (low, high)]
     return Kappa(value, known[0], known[1], len(votes), n_raters)

@@ -1,8 +1,8 @@
-"""Seeds: sentences of biographies, without the first two and the last of each."""
+"""Seeds and paraphrases: sentences of biographies, each written once agentic and once communal."""
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,10 +10,11 @@ from pathlib import Path
 
 from portrayal.annotate.sentences import sentences
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
+from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
-from portrayal.raters.sentences.tables import read_table, write_table
 from portrayal.validate import check_count
 
+STEP_BEFORE = "Name yours with --column, or give the file that the step before wrote."
 SEEDS_COLUMNS = ("sentence_id", "text_id", "number", "sentence")
 
 
@@ -63,7 +64,7 @@ def seed_sentences(
     check_count("first", first)
     check_count("last", last)
     rows, n_short, n_texts = [], 0, 0
-    for n_texts, row in enumerate(read_table(texts, [text_column]), 1):
+    for n_texts, row in enumerate(read_table(texts, [text_column], STEP_BEFORE), 1):
         text = row[text_column]
         spans = sentences(text)
         kept = list(enumerate(spans))[first : max(len(spans) - last, 0)]
@@ -78,13 +79,9 @@ def seed_sentences(
             f"{texts}: no text has more than {first + last} sentences; leave out fewer with "
             "--first and --last."
         )
-    _check_distinct([row["sentence_id"] for row in rows], texts)
+    if len({row["sentence_id"] for row in rows}) != len(rows):
+        raise DataError(f"{texts}: a text_id comes twice; each text needs one of its own.")
     return Seeds(write_table(out, SEEDS_COLUMNS, rows), n_texts, n_short, len(rows))
-
-
-def _check_distinct(names: Sequence[object], where: str | Path) -> None:
-    if len(set(names)) != len(names):
-        raise DataError(f"{where}: a text_id comes twice; each text needs one of its own.")
 
 
 TARGETS = ("agentic", "communal")
@@ -133,8 +130,8 @@ class Paraphrases:
 
 def read_paraphrases(reply: str) -> dict[str, str] | None:
     """Return the agentic and the communal sentence in a reply; None where it does not hold both."""
-    for found in objects_in(reply):
-        said = {str(key).strip().casefold(): value for key, value in found.items()}
+    for entry in objects_in(reply):
+        said = {str(key).strip().casefold(): value for key, value in entry.items()}
         pair = {key: said[key].strip() for key in TARGETS if isinstance(said.get(key), str)}
         if pair.keys() == _KEYS and all(pair.values()):
             return pair
@@ -157,7 +154,7 @@ def paraphrase(
     sentence_column
         The column of the sentences.
     """
-    rows = read_table(sentences, [sentence_column])
+    rows = read_table(sentences, [sentence_column], STEP_BEFORE)
     seeds = {}
     for number, row in enumerate(rows):
         if row[sentence_column].strip():

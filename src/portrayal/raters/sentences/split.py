@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters.sentences.tables import read_table
+from portrayal.raters.sentences.seeds import STEP_BEFORE
 from portrayal.run.files import write_atomically
 from portrayal.validate import check_seed
 
@@ -63,7 +64,7 @@ def split_labelled(
     """
     if len(shares) != 3 or min(shares) <= 0 or abs(sum(shares) - 1.0) > 1e-9:
         raise OptionError(f"shares must be three above 0 that make 1, got {list(shares)}.")
-    rows = read_table(labelled, ["text", "label"])
+    rows = read_table(labelled, ["text", "label"], STEP_BEFORE)
     if together and any(not row.get("sentence_id") for row in rows):
         raise DataError(f"{labelled}: --together needs a sentence_id in every row.")
     entries = [_entry(row, number, labelled) for number, row in enumerate(rows, 2)]
@@ -142,9 +143,9 @@ def _card(
         f"Sentences with paraphrases in more than one part: {shared}.",
         "",
     ]
-    for step, told in facts.items():
+    for step, values in facts.items():
         lines += [f"## {step.capitalize()}", ""]
-        lines += [f"* {name.replace('_', ' ')}: {_words(value)}" for name, value in told.items()]
+        lines += [f"* {name.replace('_', ' ')}: {_words(value)}" for name, value in values.items()]
         lines.append("")
     lines += [
         "## What it cannot say",

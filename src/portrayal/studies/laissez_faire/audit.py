@@ -7,8 +7,9 @@ from typing import Any
 from portrayal import registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
-from portrayal.coding import cue_list, find_cues, run_corpus
+from portrayal.collect.corpus import run_corpus
 from portrayal.measure import hand_sample, tally_stories
+from portrayal.measure.cues import cue_list, find_cues
 from portrayal.raters.people import read_sheet
 from portrayal.records import Estimate
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods

@@ -1,24 +1,30 @@
-"""Ratings: raters by text for each question, and what a group of raters holds together."""
+"""Agreement: how often raters say the same, how far beyond chance, and how sure that is.
+
+Texts that answer one prompt resemble each other, so intervals resample prompts; texts where no
+prompt is known. A language model is a rater like another here: who is compared with whom is said
+by the caller.
+"""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.coding.codes import Codes
-from portrayal.coding.project import Project
 from portrayal.records import Interval
 from portrayal.stats import (
     beyond_chance,
     bias_index,
     cluster_weights,
+    cohen_parts,
     cohens_kappa,
     expanded_percentile,
+    fleiss_parts,
     kappa_without_bias,
     krippendorff_alpha,
+    krippendorff_parts,
     percent_agreement,
     prevalence_index,
     specific_agreement,
@@ -29,6 +35,13 @@ from portrayal.validate import check_count, check_level, check_seed
 
 MISSING = -1
 YES = 1
+STATISTICS = {
+    "percent_agreement": "pairs of raters that agree, averaged over texts",
+    "positive_agreement": "where one rater gives the code, the share of others that do",
+    "cohens_kappa": "Cohen (1960)",
+    "fleiss_kappa": "Fleiss (1971)",
+    "krippendorff_alpha": "Krippendorff (2011), nominal",
+}
 
 
 @dataclass(frozen=True)
@@ -82,67 +95,13 @@ class Ratings:
         return np.asarray(pair, dtype=np.float64)
 
 
-def ratings_of(project: Project, codes: Codes) -> list[Ratings]:
-    """Return the ratings of every code and field, in the order of the codebook.
-
-    Texts nobody is done with are left out. Written answers are compared without regard to case and
-    spaces.
-    """
-    raters, items = codes.raters, _items(project, codes)
-    said: dict[str, dict[tuple[str, str], str]] = {}
-    for decision in codes.decisions:
-        place = (decision.item_id, decision.rater)
-        said.setdefault(decision.code, {})[place] = "1" if decision.value else "0"
-    for reply in codes.replies:
-        value = " ".join(reply.value.split()).casefold()
-        said.setdefault(reply.field, {})[reply.item_id, reply.rater] = value
-    found = []
-    for code in project.codebook.codes:
-        found.append(_ratings(code.key, raters, items, said.get(code.key, {}), ("0", "1")))
-    for asked in project.codebook.fields:
-        of_field = said.get(asked.key, {})
-        found.append(_ratings(asked.key, raters, items, of_field, sorted(set(of_field.values()))))
-    return found
-
-
-def whole_sets(project: Project, codes: Codes) -> Ratings:
-    """Return each rater's set of codes for a text as one answer; sets are numbered as they come."""
-    given: dict[tuple[str, str], set[str]] = {(d.item_id, d.rater): set() for d in codes.done}
-    for decision in codes.decisions:
-        if decision.value:
-            given[decision.item_id, decision.rater].add(decision.code)
-    said = {place: "+".join(sorted(keys)) for place, keys in given.items()}
-    names = sorted(set(said.values()))
-    return _ratings("whole set", codes.raters, _items(project, codes), said, names)
-
-
-def _items(project: Project, codes: Codes) -> tuple[str, ...]:
-    done = {one.item_id for one in codes.done}
-    return tuple(item.item_id for item in project.items if item.item_id in done)
-
-
-def _ratings(
-    question: str,
-    raters: tuple[str, ...],
-    items: tuple[str, ...],
-    said: Mapping[tuple[str, str], str],
-    answers: Iterable[str],
-) -> Ratings:
-    number = {answer: i for i, answer in enumerate(answers)}
-    row, column = ({name: i for i, name in enumerate(names)} for names in (items, raters))
-    values = np.full((len(items), len(raters)), MISSING, dtype=np.int64)
-    for (item, rater), answer in said.items():
-        values[row[item], column[rater]] = number[answer]
-    return Ratings(question, raters, items, max(len(number), 1), values)
-
-
 Parts = tuple[FloatArray, FloatArray | None]
 """Observed agreement and agreement by chance; None where chance is not taken off."""
 
 _BLOCK = 2_000_000
 """Weights that are used at once."""
 _KEPT = 100_000_000
-"""Weights of one resampling that are kept for the next figure."""
+"""Weights of one resampling that are kept for the next coefficient."""
 _STILL = 1e-12
 
 
@@ -157,7 +116,7 @@ class Resampling:
     draws
         Resamples.
     seed
-        Seed of the random stream; every figure over equally many prompts uses the same resamples.
+        Seed of the random stream; everything over equally many prompts uses the same resamples.
     prompts
         Prompt of each text, by item_id: texts of one prompt are drawn together. A text without one
         is drawn alone.
@@ -173,6 +132,37 @@ class Resampling:
         check_level(self.level)
         check_count("draws", self.draws, minimum=1)
         check_seed(self.seed)
+
+    def weights(
+        self, n_clusters: int, *, width: int = 0, draws: int | None = None
+    ) -> Iterator[FloatArray]:
+        """Yield how often each cluster is drawn, shape (some draws, n_clusters); always the same.
+
+        `width` is how many numbers each draw is spread to, where these are more than the clusters.
+        """
+        wanted = self.draws if draws is None else draws
+        rows = max(1, _BLOCK // max(n_clusters, width, 1))
+        if n_clusters * self.draws <= _KEPT:
+            kept = _kept(n_clusters, self.draws, self.seed)[:wanted]
+            for start in range(0, wanted, rows):
+                yield kept[start : start + rows].astype(np.float64)
+            return
+        rng = np.random.default_rng(self.seed)
+        for start in range(0, wanted, rows):
+            drawn = cluster_weights(n_clusters, min(rows, wanted - start), rng)
+            yield drawn.astype(np.float64)
+
+    def bounds(self, replicates: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return bounds of replicates, shape (draws, k); the level widens where clusters are few.
+
+        `clusters`, shape (k,), is the number of clusters in which each quantity occurs; bounds are
+        NaN where that is fewer than two.
+        """
+        low, high = np.full(len(clusters), np.nan), np.full(len(clusters), np.nan)
+        for size in np.unique(clusters[clusters > 1]):
+            at = clusters == size
+            low[at], high[at] = expanded_percentile(replicates[:, at], self.level, int(size))
+        return low, high
 
     def interval(
         self, parts: Callable[[FloatArray], Parts], items: Sequence[str], n_cases: int
@@ -195,6 +185,7 @@ class Resampling:
         claim more than so many texts can say.
         """
         names = [self.prompts.get(item, item) for item in items]
+        unit = "prompt" if any(item in self.prompts for item in items) else "text"
         cluster = np.unique(names, return_inverse=True)[1]
         n_clusters = len(set(names))
         observed, chance = parts(np.ones(len(items)))
@@ -202,19 +193,16 @@ class Resampling:
         if math.isnan(value):
             return value, None, ""
         if n_clusters < 2:
-            return value, None, f"texts of one {self._unit(items)} give no interval"
-        blocks = self._weights(n_clusters, len(items))
+            return value, None, f"texts of one {unit} give no interval"
+        blocks = self.weights(n_clusters, width=len(items))
         draws = np.concatenate([_value(*parts(block[:, cluster])) for block in blocks])
         if np.nanmax(draws) - np.nanmin(draws) < _STILL:
             return value, *self._still(float(observed), chance, n_cases)
         low, high = (float(x) for x in expanded_percentile(draws, self.level, n_clusters))
         if math.isnan(low):
             return value, None, "too few texts show it: resamples without any have no value"
-        method = f"bootstrap by {self._unit(items)}"
+        method = f"bootstrap by {unit}"
         return value, Interval(low, high, self.level, method, n_clusters, self.seed), ""
-
-    def _unit(self, items: Sequence[str]) -> str:
-        return "prompt" if any(item in self.prompts for item in items) else "text"
 
     def _still(
         self, observed: float, chance: FloatArray | None, n_cases: int
@@ -226,18 +214,6 @@ class Resampling:
         if chance is not None:
             low, high = (float(beyond_chance(bound, chance)) for bound in (low, high))
         return Interval(max(low, -1.0), high, self.level, "Wilson", n_cases), ""
-
-    def _weights(self, n_clusters: int, n_items: int) -> Iterator[FloatArray]:
-        rows = max(1, _BLOCK // n_items)
-        if n_clusters * self.draws <= _KEPT:
-            kept = _kept(n_clusters, self.draws, self.seed)
-            for start in range(0, self.draws, rows):
-                yield kept[start : start + rows].astype(np.float64)
-            return
-        rng = np.random.default_rng(self.seed)
-        for start in range(0, self.draws, rows):
-            drawn = cluster_weights(n_clusters, min(rows, self.draws - start), rng)
-            yield drawn.astype(np.float64)
 
 
 @lru_cache(maxsize=4)
@@ -253,6 +229,127 @@ def _value(observed: FloatArray, chance: FloatArray | None) -> FloatArray:
     return observed if chance is None else beyond_chance(observed, chance)
 
 
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """How far some raters agree on one question, by one statistic.
+
+    Attributes
+    ----------
+    question
+        What was asked, as `Ratings` name it.
+    statistic
+        One of `STATISTICS`; percent and positive agreement are shares in 0–1.
+    raters
+        Who is compared.
+    value, undefined
+        The coefficient; None exactly where `undefined` says why.
+    n_items
+        Texts behind it.
+    interval, no_interval
+        By resampling prompts, or texts where none is known; None where `no_interval` or
+        `undefined` says why.
+    """
+
+    question: str
+    statistic: str
+    raters: tuple[str, ...]
+    value: float | None
+    undefined: str | None
+    n_items: int
+    interval: Interval | None = None
+    no_interval: str = ""
+
+
+def coefficient(
+    question: str, statistic: str, questions: Sequence[Ratings], how: Resampling
+) -> Coefficient:
+    """Return how far raters agree on a question, or on several taken together.
+
+    Of several questions, observed and chance agreement are averaged (De Vries et al. 2008).
+
+    Parameters
+    ----------
+    question
+        What the result is called.
+    statistic
+        One of `STATISTICS`.
+    questions
+        Ratings of one question or more, by the same raters of the same texts.
+    how
+        Of the interval.
+    """
+    raters = questions[0].raters
+    comparable, parts = _PARTS[statistic]
+    answered = [one for one in questions if comparable(one).any()]
+    if not answered:
+        return Coefficient(question, statistic, raters, None, _no_text(statistic, raters), 0)
+    known = np.any([comparable(one) for one in answered], axis=0)
+    prepared = [parts(one.only(known)) for one in answered]
+
+    def of_weights(weights: FloatArray) -> Parts:
+        pairs = [of_question(weights) for of_question in prepared]
+        chances = [chance for _, chance in pairs if chance is not None]
+        observed = np.mean([observed for observed, _ in pairs], axis=0)
+        return observed, np.mean(chances, axis=0) if chances else None
+
+    n_items = n_cases = int(known.sum())
+    if statistic == "positive_agreement":
+        n_cases = int((known & (questions[0].values == YES).any(1)).sum())
+    value, bounds, why = how.interval(of_weights, answered[0].only(known).items, n_cases)
+    if math.isnan(value):
+        return Coefficient(question, statistic, raters, None, _undefined(statistic), n_items)
+    return Coefficient(question, statistic, raters, value, None, n_items, bounds, why)
+
+
+def _no_text(statistic: str, raters: Sequence[str]) -> str:
+    if statistic == "fleiss_kappa" and len(raters) > 2:
+        return f"no text was coded by all {len(raters)} raters; alpha takes what is missing"
+    return "no text was coded by two of these raters"
+
+
+def _undefined(statistic: str) -> str:
+    if statistic == "positive_agreement":
+        return "no one gives this code"
+    return "all answers are the same, so that chance alone explains all agreement"
+
+
+def _by_two(ratings: Ratings) -> BoolArray:
+    return np.asarray((ratings.values >= 0).sum(1) >= 2)
+
+
+def _by_all(ratings: Ratings) -> BoolArray:
+    return np.asarray((ratings.values >= 0).all(1))
+
+
+OfWeights = Callable[[FloatArray], Parts]
+"""Parts of a statistic by how often each text counts."""
+
+
+def _percent(ratings: Ratings) -> OfWeights:
+    counts = ratings.counts
+    return lambda weights: (percent_agreement(counts, weights), None)
+
+
+def _positive(ratings: Ratings) -> OfWeights:
+    counts = ratings.counts
+    return lambda weights: (specific_agreement(counts, weights)[..., YES], None)
+
+
+def _cohen(ratings: Ratings) -> OfWeights:
+    k, tables = ratings.n_categories, ratings.tables().reshape(len(ratings.items), -1)
+    return lambda weights: cohen_parts((weights @ tables).reshape(*weights.shape[:-1], k, k))
+
+
+_PARTS: dict[str, tuple[Callable[[Ratings], BoolArray], Callable[[Ratings], OfWeights]]] = {
+    "percent_agreement": (_by_two, _percent),
+    "positive_agreement": (_by_two, _positive),
+    "cohens_kappa": (_by_all, _cohen),
+    "fleiss_kappa": (_by_all, lambda ratings: partial(fleiss_parts, ratings.counts)),
+    "krippendorff_alpha": (_by_two, lambda ratings: partial(krippendorff_parts, ratings.counts)),
+}
+"""Which texts a statistic takes, and its parts."""
+
+
 HIGH = 0.8
 """Share of agreement from which it is called high."""
 LOW = 0.4
@@ -260,7 +357,7 @@ LOW = 0.4
 SKEWED = 0.5
 """Prevalence index from which answers are called skewed: three quarters or more are alike."""
 RAISED = 0.05
-"""How much of a kappa must come from bias to be told."""
+"""How much of a kappa must come from bias for a warning."""
 
 
 def paradoxes(questions: Sequence[Ratings], names: Mapping[str, str]) -> Iterator[str]:

@@ -1,0 +1,91 @@
+"""Tables for people: CSV files in which no text of a model takes effect as a formula.
+
+A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@`. Texts are written with an
+apostrophe before it, and read back without.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any, TextIO
+
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError
+from portrayal.run.files import write_atomically
+
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings of a cell that a spreadsheet would run as a formula."""
+
+
+def inert(cell: str) -> str:
+    """Return a cell that no spreadsheet runs; `restored` takes it back.
+
+    A cell that begins with one of `FORMULAS`, or with an apostrophe before one, gets an apostrophe.
+
+    >>> inert("=1+1"), inert("a = 1")
+    ("'=1+1", 'a = 1')
+    """
+    return f"'{cell}" if _runs(cell.lstrip("'")) else cell
+
+
+def restored(cell: str) -> str:
+    """Return what `inert` was given.
+
+    >>> restored(inert("=1+1"))
+    '=1+1'
+    """
+    return cell[1:] if cell.startswith("'") and _runs(cell.lstrip("'")) else cell
+
+
+def _runs(cell: str) -> bool:
+    return cell.lstrip(" ").startswith(FORMULAS)
+
+
+def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write a header and rows as CSV, each text inert; return how many rows.
+
+    Numbers are written as they are; a column that a row lacks, and None, are blank cells.
+    """
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([inert(name) for name in columns])
+    number = 0
+    for number, row in enumerate(rows, 1):  # noqa: B007
+        cells = (row.get(name, "") for name in columns)
+        writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in cells])
+    return number
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows as a CSV file in one step, as `write_rows` does, and return its path."""
+    stream = StringIO()
+    write_rows(stream, columns, rows)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, "\ufeff" + stream.getvalue())
+    return path
+
+
+def read_table(
+    path: str | Path, needed: Sequence[str], advice: str = "Name yours with --column."
+) -> list[dict[str, str]]:
+    """Return the rows of a file as text, with their cells as they were before `inert`.
+
+    Raises
+    ------
+    DataError
+        When a needed column is missing; `advice` says what to do.
+    """
+    source = open_source(path)
+    missing = [name for name in needed if name not in source.columns]
+    if missing:
+        raise DataError(
+            f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. {advice}"
+        )
+    return [{name: restored(_text(cell)) for name, cell in row.items()} for row in source.rows()]
+
+
+def _text(cell: object) -> str:
+    """A cell as text; a spreadsheet writes the label 1 as 1.0."""
+    if isinstance(cell, float):
+        return "" if cell != cell else str(int(cell)) if cell.is_integer() else str(cell)  # noqa: PLR0124
+    return "" if cell is None else str(cell)

@@ -1,0 +1,67 @@
+"""What all sheets share: none is written over, rows come once, and the majority decides."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeVar
+
+from portrayal.collect.tables import read_table
+from portrayal.errors import DataError, OptionError
+from portrayal.run.files import write_atomically
+from portrayal.validate import check_different_files
+
+Said = TypeVar("Said", bound=Hashable)
+
+
+def check_new(*paths: Path) -> None:
+    """Raise OptionError where a file is there, as it may hold a rater's labels."""
+    for path in paths:
+        if path.exists():
+            raise OptionError(f"{path} is there already and may hold labels; give another --out.")
+
+
+def check_several(sheets: Sequence[str | Path], what: str) -> None:
+    """Raise DataError with fewer than two sheets, and OptionError where one is given twice."""
+    if len(sheets) < 2:
+        raise DataError(f"{what} two sheets or more; got {len(sheets)}.")
+    check_different_files(sheets)
+
+
+def write_instructions(path: Path, package: str) -> Path:
+    """Write how a sheet is filled in, from the `instructions.md` of a package."""
+    words = files(package).joinpath("instructions.md").read_text(encoding="utf-8")
+    write_atomically(path, words)
+    return path
+
+
+def unique_rows(
+    path: str | Path, key: str, needed: Sequence[str], advice: str
+) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Yield the rows of a sheet with their number, the header being row 1.
+
+    Raises
+    ------
+    DataError
+        When a needed column is missing, or two rows have the same `key`.
+    """
+    first: dict[str, int] = {}
+    for number, row in enumerate(read_table(path, [key, *needed], advice), 2):
+        if first.setdefault(row[key], number) != number:
+            raise DataError(
+                f"{path}: row {number}: {row[key]!r} stands in row {first[row[key]]} already."
+            )
+        yield number, row
+
+
+def majority(said: Iterable[Said]) -> Said | None:
+    """Return what more than half say; None where no answer has so many.
+
+    >>> majority(["F", "F", "M"]), majority(["F", "M"])
+    ('F', None)
+    """
+    counts = Counter(said)
+    for value, count in counts.most_common(1):
+        if 2 * count > counts.total():
+            return value
+    return None

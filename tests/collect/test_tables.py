@@ -1,0 +1,31 @@
+"""Tables: no text runs in a spreadsheet, and every cell comes back."""
+
+import csv
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.collect.tables import FORMULAS, inert, read_table, restored, write_rows, write_table
+from portrayal.errors import DataError
+
+
+@given(st.text())
+def test_no_cell_runs_in_a_spreadsheet_and_every_cell_comes_back(cell: str) -> None:
+    assert not inert(cell).lstrip(" ").startswith(FORMULAS)
+    assert restored(inert(cell)) == cell
+
+
+def test_texts_are_inert_and_numbers_stay_numbers(tmp_path) -> None:
+    path = write_table(tmp_path / "new" / "t.csv", ["=a", "n", "none"], [{"=a": "=cmd()", "n": -1}])
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        assert list(csv.reader(stream)) == [["'=a", "n", "none"], ["'=cmd()", "-1", ""]]
+
+
+def test_rows_are_counted_and_read_back(tmp_path) -> None:
+    path = tmp_path / "t.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        assert write_rows(stream, ["a", "b"], ({"a": text, "b": None} for text in "+-x")) == 3
+    assert read_table(path, ["a"]) == [{"a": text, "b": ""} for text in "+-x"]
+    with pytest.raises(DataError, match="no column c; found a, b"):
+        read_table(path, ["c"], "Look again.")
