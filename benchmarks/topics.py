@@ -17,8 +17,7 @@ from gensim.models import LdaModel
 
 from portrayal.annotate.topics.bags import Bags, count_words
 from portrayal.annotate.topics.corpus import Corpus
-from portrayal.annotate.topics.engine import CHUNK
-from portrayal.annotate.topics.fit import TopicSettings, fit_corpus, passes_for
+from portrayal.annotate.topics.fit import CHUNK, TopicSettings, fit_corpus, passes_for
 from portrayal.annotate.topics.model import TopicModel
 
 VOCABULARY = 20_000

@@ -73,7 +73,8 @@ def _capitalised(written: str) -> bool:
 
 
 RACE = "race"
-DEFAULT_LEXICONS = ("liang-2022", "race-occupations")
+RACE_LEXICON = "race-occupations"
+DEFAULT_LEXICONS = ("liang-2022", RACE_LEXICON)
 PEOPLE, NAMES = "+people", "+names"
 """Endings of a race lexicon's name where named people count as well, from the user's table or,
 a departure from the paper, by the race shares of the bearers of their first names."""
@@ -241,7 +242,7 @@ def _counted(settings: Mapping[str, Any]) -> list[Lexicon]:
     ending = (PEOPLE if people is not None else "") + (
         NAMES if settings["name_likelihoods"] else ""
     )
-    base = () if races else ("White", "Black", "Asian")
+    base = () if races else lexicon(RACE_LEXICON).groups
     return [_with_races(x, (*base, *races), ending) if x.attribute == RACE else x for x in found]
 
 

@@ -106,7 +106,7 @@ def test_an_unknown_engine_names_those_there_are() -> None:
 def test_without_the_package_an_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from portrayal.annotate.sentiment import textblob, vader
+    from portrayal.annotate.sentiment import rows, textblob
 
     def missing() -> None:
         raise ImportError
@@ -116,4 +116,4 @@ def test_without_the_package_an_error_says_what_to_install(
         textblob.engine()
     monkeypatch.setitem(__import__("sys").modules, "vaderSentiment.vaderSentiment", None)
     with pytest.raises(MissingExtraError, match=r"portrayal\[vader\]"):
-        vader.engine()
+        rows.vader()

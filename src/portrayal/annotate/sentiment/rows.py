@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
-from portrayal.errors import UnknownNameError
+from portrayal.errors import MissingExtraError, UnknownNameError
 
 Engine = Callable[[str], float]
 
@@ -44,6 +44,28 @@ def _engine(name: str) -> Engine:
         )
     engine: Engine = points[name].load()()
     return engine
+
+
+def vader() -> Callable[[str], float]:
+    """Return VADER's compound score as a function of a string.
+
+    Raises
+    ------
+    MissingExtraError
+        When vaderSentiment is not installed.
+    """
+    try:
+        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+    except ImportError as error:
+        raise MissingExtraError(
+            "sentiment by VADER needs the package vaderSentiment: pip install 'portrayal[vader]'."
+        ) from error
+    analyser = SentimentIntensityAnalyzer()
+
+    def polarity(text: str) -> float:
+        return float(analyser.polarity_scores(text)["compound"])
+
+    return polarity
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:

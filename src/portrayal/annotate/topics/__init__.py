@@ -14,8 +14,7 @@ from portrayal.annotate.topics.fit import (
     saved_topics,
     topics_stage,
 )
-from portrayal.annotate.topics.model import TopicModel
-from portrayal.annotate.topics.store import load_topics, save_topics
+from portrayal.annotate.topics.model import TopicModel, load_topics, save_topics
 from portrayal.annotate.topics.texts import TopicTexts, read_topic_texts
 
 __all__ = [

@@ -1,13 +1,13 @@
-"""Fitting the topic model of a run, once."""
+"""Fitting the topic model of a run, once, by gensim: the same result in every run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portrayal.annotate.topics import store
 from portrayal.annotate.topics.bags import Bags
 from portrayal.annotate.topics.corpus import (
     LEMMATISER,
@@ -18,10 +18,17 @@ from portrayal.annotate.topics.corpus import (
     lemmas,
     read_corpus,
 )
-from portrayal.annotate.topics.engine import CHUNK, fit_lda
 from portrayal.annotate.topics.infer import infer, log_bound
-from portrayal.annotate.topics.model import TopicModel
-from portrayal.errors import OptionError, RunError
+from portrayal.annotate.topics.model import (
+    ARRAYS,
+    MODEL,
+    WORDS,
+    TopicModel,
+    identity,
+    load_topics,
+    save_topics,
+)
+from portrayal.errors import MissingExtraError, OptionError, RunError
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
@@ -102,6 +109,80 @@ def passes_for(n_documents: int) -> int:
     return max(1, min(MAX_PASSES, -(-SEEN // max(1, n_documents))))
 
 
+CHUNK = 2_000
+"""Documents between two updates of the topics, gensim's default."""
+
+
+def gensim() -> Any:
+    """Return gensim's models.
+
+    Raises
+    ------
+    MissingExtraError
+        When gensim is not installed.
+    """
+    try:
+        import gensim.models
+    except ImportError as error:
+        raise MissingExtraError(
+            "topic models are fitted by gensim, which is not installed. "
+            'Install it with: pip install "portrayal[news]"'
+        ) from error
+    return gensim.models
+
+
+def fit_lda(bags: Bags, words: tuple[str, ...], k: int, *, passes: int, seed: int) -> "LdaModel":
+    """Fit `k` topics to bags by gensim, in the order they come.
+
+    `LdaModel` is asked for nothing but its defaults (priors 1 / K, chunks of 2,000 documents, 50
+    iterations), a seed and passes. `LdaMulticore` is not used: its result depends on which worker
+    is done first.
+    """
+    return gensim().LdaModel(
+        _GensimCorpus(bags),
+        num_topics=k,
+        id2word=dict(enumerate(words)),
+        chunksize=CHUNK,
+        passes=passes,
+        eval_every=None,
+        random_state=seed,
+    )
+
+
+class _GensimCorpus:
+    """Bags as gensim reads them, made as they are asked for."""
+
+    def __init__(self, bags: Bags) -> None:
+        self._bags = bags
+
+    def __len__(self) -> int:
+        return len(self._bags)
+
+    def __iter__(self) -> Iterator["_Document"]:
+        words, counts = self._bags.word.tolist(), self._bags.count.tolist()
+        start = self._bags.start.tolist()
+        for low, high in pairwise(start):
+            yield _Document(words[low:high], counts[low:high])
+
+
+class _Document:
+    """(word, count) pairs; unlike a list of tuples it makes none that the collector must follow."""
+
+    __slots__ = ("_counts", "_words")
+
+    def __init__(self, words: list[int], counts: list[float]) -> None:
+        self._words, self._counts = words, counts
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __getitem__(self, at: int) -> tuple[int, float]:
+        return self._words[at], self._counts[at]
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        return zip(self._words, self._counts, strict=True)
+
+
 def perplexity(lda: "LdaModel", held_out: Bags) -> float:
     """Return the perplexity of documents that the model was not fitted to.
 
@@ -148,7 +229,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
         When gensim or the lemmatiser is not installed.
     """
     stage = topics_stage(run)
-    given = store.load_topics(settings.topic_model) if settings.topic_model else None
+    given = load_topics(settings.topic_model) if settings.topic_model else None
     mark = _mark(run, settings, given)
     if stage.is_complete(mark):
         return saved_topics(run)[0]
@@ -159,15 +240,15 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
             model = fit_corpus(read_corpus(run, settings.seed), settings, say)
         except TooFewTextsError as error:
             undefined = str(error)
-    for name in (store.MODEL, store.WORDS, store.ARRAYS, TABLES):
+    for name in (MODEL, WORDS, ARRAYS, TABLES):
         (stage.folder / name).unlink(missing_ok=True)
     stage.begin(mark)
     if model is None:
         stage.finish(mark, {"undefined": undefined})
         say(f"warning: no topics: {undefined}")
         return None
-    store.save_topics(model, stage.folder)
-    stage.finish(mark, {"n_topics": model.n_topics, "identity": store.identity(model)})
+    save_topics(model, stage.folder)
+    stage.finish(mark, {"n_topics": model.n_topics, "identity": identity(model)})
     say(f"topics: K = {model.n_topics}, {len(model.words):,} words")
     return model
 
@@ -186,7 +267,7 @@ def saved_topics(run: Run) -> tuple[TopicModel | None, str | None]:
         raise RunError(f"{stage.folder} is not complete: run the audit again to fit its topics.")
     if "undefined" in note:
         return None, str(note["undefined"])
-    return store.load_topics(stage.folder), None
+    return load_topics(stage.folder), None
 
 
 def fit_corpus(corpus: Corpus, settings: TopicSettings, say: Say) -> TopicModel:
@@ -238,7 +319,7 @@ def _mark(run: Run, settings: TopicSettings, given: TopicModel | None) -> str:
     nothing.
     """
     if given is not None:
-        return fingerprint(model=store.identity(given))
+        return fingerprint(model=identity(given))
     return fingerprint(
         texts=_texts_mark(run.texts),
         reference=_texts_mark(run.reference),
