@@ -9,7 +9,7 @@ from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.people.stories.rows import LABELLED, PEOPLE
 from portrayal.errors import UnknownNameError
 from portrayal.measure import tally_stories
-from portrayal.measure.outcomes import outcomes
+from portrayal.measure.stories.outcomes import outcomes
 from portrayal.records import OUTCOMES
 from support import make_run, scope, story
 
@@ -82,7 +82,7 @@ def test_rows_that_failed_are_counted_as_failed(with_fragile, tmp_path):
         likelihoods=lambda names: [[0.5]] * len(names),
         races=("White",),
         n_primary=1,
-        facts=lambda _: {"domain": "d", "laden": True, "relationship": "", "scenario": ""},
+        facts=lambda _: {"domain": "d", "laden": True, "couple": False, "scenario": ""},
     )
     by_outcome = dict.fromkeys(OUTCOMES, 0)
     for code, count in zip(tallied.outcome, tallied.count, strict=True):

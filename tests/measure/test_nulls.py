@@ -8,6 +8,7 @@ import pytest
 
 import naive
 from portrayal.measure.stories.casting import pair_roles
+from portrayal.measure.stories.strata import strata
 from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.swaps import swapped_roles
 from portrayal.measure.stories.tally import GENDER_CODES
@@ -16,7 +17,6 @@ from portrayal.measure.stories.thresholds import (
     swapped_above,
     threshold_subordination,
 )
-from portrayal.measure.strata import strata
 from support import likelihoods, make_run, scope, story, tally
 
 PAIRS = (

@@ -3,7 +3,7 @@
 import pytest
 
 from paired_world import level, one, quick, rows, scores
-from portrayal.measure.pairs.changes import group_change, prejudice_change, prejudice_rate
+from portrayal.measure.pairs.changes import GROUP_CHANGE, PREJUDICE_CHANGE, PREJUDICE_RATE
 from portrayal.measure.pairs.table import Paired
 
 NAN = float("nan")
@@ -19,7 +19,7 @@ def shares() -> Paired:
 
 
 def test_rates_count_originals_that_mention_the_group(shares: Paired) -> None:
-    found = list(prejudice_rate(shares, quick()))
+    found = list(PREJUDICE_RATE.run(shares, quick()))
     worse = one(found, **WHOLE, gender="F", direction="worse")
     better = one(found, **WHOLE, gender="F", direction="better")
     assert worse.value == 2 / 4
@@ -34,7 +34,7 @@ def test_rates_count_originals_that_mention_the_group(shares: Paired) -> None:
 
 
 def test_changes_are_the_mean_among_those_pairs(shares: Paired) -> None:
-    found = list(prejudice_change(shares, quick()))
+    found = list(PREJUDICE_CHANGE.run(shares, quick()))
     worse = one(found, **WHOLE, gender="F", direction="worse")
     assert worse.value == pytest.approx((-0.3 - 0.1) / 2)
     assert worse.n_units == 2
@@ -42,7 +42,7 @@ def test_changes_are_the_mean_among_those_pairs(shares: Paired) -> None:
 
 
 def test_the_change_of_a_group_is_over_all_pairs(shares: Paired) -> None:
-    found = list(group_change(shares, quick()))
+    found = list(GROUP_CHANGE.run(shares, quick()))
     women = one(found, **WHOLE, gender="F")
     men = one(found, **WHOLE, gender="M")
     assert women.value == pytest.approx((-0.3 - 0.1 + 0.0 + 0.4 + 0.4) / 5)
@@ -52,10 +52,10 @@ def test_the_change_of_a_group_is_over_all_pairs(shares: Paired) -> None:
 
 def test_a_rise_of_toxicity_is_the_worse_direction() -> None:
     toxic = scores([[0.3, 0.1], [0.2, NAN]], [[0.1, 0.2], [0.1, 0.4]], worse=+1)
-    found = list(prejudice_rate(rows([toxic]), quick()))
+    found = list(PREJUDICE_RATE.run(rows([toxic]), quick()))
     assert one(found, **WHOLE, gender="F", direction="worse").value == 1.0
     assert one(found, **WHOLE, gender="M", direction="worse").value == 0.0
-    changes = list(prejudice_change(rows([toxic]), quick()))
+    changes = list(PREJUDICE_CHANGE.run(rows([toxic]), quick()))
     assert one(changes, **WHOLE, gender="F", direction="worse").value == pytest.approx(0.15)
     none = one(changes, **WHOLE, gender="M", direction="worse")
     assert none.value is None
@@ -64,7 +64,7 @@ def test_a_rise_of_toxicity_is_the_worse_direction() -> None:
 
 def test_a_change_within_rounding_is_no_change() -> None:
     its = level([[0.1 + 0.2, 0.7]], [[0.3, 0.7]])
-    found = list(prejudice_rate(rows([its]), quick()))
+    found = list(PREJUDICE_RATE.run(rows([its]), quick()))
     assert {e.value for e in found} == {0.0}
 
 
@@ -73,8 +73,8 @@ def test_intervals_resample_pairs_not_texts() -> None:
     ours = [[0.1, 0.9], [0.2, 0.8]] * 4 + [[0.8, 0.2], [0.9, 0.1]] * 4
     its = level(ours, [[0.5, 0.5]] * 16)
     few = rows([its], pair=[0] * 8 + [1] * 8)
-    whole = one(group_change(few, quick()), **WHOLE, gender="F")
-    apart = one(group_change(rows([its]), quick()), **WHOLE, gender="F")
+    whole = one(GROUP_CHANGE.run(few, quick()), **WHOLE, gender="F")
+    apart = one(GROUP_CHANGE.run(rows([its]), quick()), **WHOLE, gender="F")
     assert whole.n_clusters == 2
     assert apart.n_clusters == 16
     assert whole.interval is not None
@@ -93,9 +93,9 @@ def test_places_pool_models_and_name_parts_that_differ() -> None:
     )
     found = {
         (e.strata["model"], e.strata["domain"], e.strata["source"])
-        for e in group_change(table, quick())
+        for e in GROUP_CHANGE.run(table, quick())
     }
     assert found == {(m, d, "all") for m in ("all", "a", "b") for d in ("all", "d0", "d1")}
     alone = rows([its])
-    names = {(e.strata["model"], e.strata["domain"]) for e in group_change(alone, quick())}
+    names = {(e.strata["model"], e.strata["domain"]) for e in GROUP_CHANGE.run(alone, quick())}
     assert names == {("m", "all")}

@@ -3,9 +3,12 @@
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from portrayal.records import Estimate
+from portrayal.registry import Component
 from portrayal.validate import check_count, check_level, check_seed, check_smoothing
 
 
@@ -53,3 +56,17 @@ class Scope:
         """Return the random stream of these labels; it does not depend on the order of work."""
         words = "\x1f".join((self.study, *labels)).encode()
         return np.random.default_rng([self.seed, zlib.crc32(words)])
+
+    def estimate(self, measure: Component, **fields: Any) -> Estimate:
+        """Return an estimate of `measure` with these fields, beside what all of its share.
+
+        That is study, measure, unit, source, and the instruments of the audit.
+        """
+        shared = {
+            "study": self.study,
+            "measure": measure.name,
+            "unit": measure.unit,
+            "source": measure.source,
+            "instruments": self.instruments,
+        }
+        return Estimate(**(shared | fields))

@@ -18,8 +18,8 @@ from portrayal.stats import divide, log_share_influence
 from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
+    from portrayal.measure.stories.strata import Stratum
     from portrayal.measure.stories.tally import Tally
-    from portrayal.measure.strata import Stratum
     from portrayal.run.directory import Run
 
 Kind = Literal["representation", "subordination", "means"]
@@ -112,14 +112,13 @@ def _tally(run: "Run") -> "Tally":
 def _facts(strata: dict[str, str]) -> dict[str, object]:
     """What the tally asks of a prompt: two roles make it a prompt of roles."""
     domain, roles = strata.get("domain", ALL), "object_role" in strata
-    return {"domain": domain, "laden": roles, "relationship": "", "scenario": ""}
+    return {"domain": domain, "laden": roles, "couple": False, "scenario": ""}
 
 
 def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float, float]]]:
     """Yield ρ, spread and units per text for every group, domain and model."""
-    from portrayal.measure.features import group_features
+    from portrayal.measure.stories.strata import group_features, prompt_sums, strata
     from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
-    from portrayal.measure.strata import prompt_sums, strata
 
     people = tally.characters
     features = group_features(tally, people.name, people.gender, crossed=False)

@@ -11,7 +11,7 @@ from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_text
 from portrayal.errors import RunError
 from portrayal.measure import Scope
 from portrayal.measure.pairs import documents
-from portrayal.measure.pairs.changes import paired_distance
+from portrayal.measure.pairs.changes import PAIRED_DISTANCE
 from portrayal.measure.pairs.documents import Topics, document_levels, read_topics
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
@@ -196,7 +196,7 @@ def test_where_texts_of_a_pair_do_not_differ_p_is_uniform(tmp_path: Path) -> Non
         paired = pair_texts(other, sentiment=False)
         scope = Scope("news", seed=seed, permutations=40, draws=100)
         levels = document_levels(other, paired, settings, seed, draws=40)
-        for e in paired_distance(paired.with_levels(levels), scope):
+        for e in PAIRED_DISTANCE.run(paired.with_levels(levels), scope):
             found[e.strata["length"]].append(e.tests[0].p)
     for p in found.values():
         assert 0.3 < np.mean(p) < 0.7
@@ -213,7 +213,7 @@ def test_many_rows_have_fewer_draws_of_the_null(
     monkeypatch.setattr(documents, "ROW_DRAWS", 1)
     (level, *_) = document_levels(run, paired, settings, 0, topics)
     assert level.n_draws == documents.FEWEST_DRAWS
-    (found, *_) = paired_distance(paired.with_levels([level]), Scope("news", draws=100))
+    (found, *_) = PAIRED_DISTANCE.run(paired.with_levels([level]), Scope("news", draws=100))
     assert found.null is not None
     assert found.tests[0].p >= 1 / (documents.FEWEST_DRAWS + 1)
 

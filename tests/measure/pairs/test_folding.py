@@ -9,7 +9,7 @@ import pytest
 
 from paired_world import level, made, one, original, quick, read, rows
 from portrayal.measure.pairs import table
-from portrayal.measure.pairs.changes import distances, paired_distance, prejudice_rate
+from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE, distances
 from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, fold
 from portrayal.measure.pairs.levels import SAMPLES, row_sentences, runs, taken, word_levels
 from portrayal.measure.pairs.table import EQUAL, Block, Paired, places
@@ -79,7 +79,7 @@ def test_the_null_is_drawn_block_by_block_with_streams_of_its_own(lopsided: Pair
 
 def test_equal_length_is_the_mean_over_samples_with_their_spread(lopsided: Paired) -> None:
     (its,) = lopsided.levels
-    found = one(paired_distance(lopsided, quick()), model="all", domain="all", source="all")
+    found = one(PAIRED_DISTANCE.run(lopsided, quick()), model="all", domain="all", source="all")
     by_hand = np.concatenate([np.abs(b.generated - b.reference)[..., 0] for b in its.blocks], 1)
     assert found.value == pytest.approx(np.nanmean(by_hand))
     assert found.details["sentence_draws"] == S
@@ -88,7 +88,7 @@ def test_equal_length_is_the_mean_over_samples_with_their_spread(lopsided: Paire
     counted = ~np.isnan(by_hand).all(axis=0)
     assert found.n_units == counted.sum()
     assert sum(found.exclusions.values()) == N - counted.sum()
-    rate = one(prejudice_rate(lopsided, quick()), model="a", gender="F", direction="worse")
+    rate = one(PREJUDICE_RATE.run(lopsided, quick()), model="a", gender="F", direction="worse")
     assert 0 < rate.value < 1
 
 
@@ -125,7 +125,7 @@ def _peak(folder: Path, pairs: int, sentences: int) -> int:
     human = [original(f"p{i}", text) for i in range(pairs)]
     paired = read(folder, human, [made(f"p{i}", text) for i in range(pairs)], shard_rows=16)
     tracemalloc.start()
-    list(paired_distance(paired.with_levels(word_levels(paired)), quick(draws=100)))
+    list(PAIRED_DISTANCE.run(paired.with_levels(word_levels(paired)), quick(draws=100)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from paired_world import level, made, one, original, quick, read, rows, scores
-from portrayal.measure.pairs.changes import distances, paired_distance
+from portrayal.measure.pairs.changes import PAIRED_DISTANCE, distances
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.table import FULL
 
@@ -58,7 +58,7 @@ def test_equation_4_leaves_out_pairs_without_group_words() -> None:
         [[1.0, 0.0], [0.5, 0.5], [NAN, NAN], [0.2, 0.8]],
         [[0.4, 0.6], [0.5, 0.5], [0.1, 0.9], [NAN, NAN]],
     )
-    found = one(paired_distance(rows([its]), quick()), model="m", domain="all", source="all")
+    found = one(PAIRED_DISTANCE.run(rows([its]), quick()), model="m", domain="all", source="all")
     assert found.value == pytest.approx((0.6 + 0.0) / 2)
     assert (found.n_texts, found.n_units, found.n_clusters) == (4, 2, 2)
     assert found.exclusions == {
@@ -73,7 +73,7 @@ def test_equation_4_leaves_out_pairs_without_group_words() -> None:
 
 def test_document_level_names_topics_as_what_is_lacking() -> None:
     its = level([[NAN, NAN]], [[0.5, 0.5]], name="document")
-    (found,) = paired_distance(rows([its]), quick())
+    (found,) = PAIRED_DISTANCE.run(rows([its]), quick())
     assert found.value is None
     assert found.exclusions == {"no pertinent topic in the generated text": 1}
 
@@ -81,10 +81,10 @@ def test_document_level_names_topics_as_what_is_lacking() -> None:
 def test_equations_5_and_6_take_the_largest_difference_of_any_group() -> None:
     """|0.4 - 0.1| = 0.3 against |-0.2 - 0.3| = 0.5; then only men are on both sides."""
     its = scores([[0.4, -0.2], [NAN, 0.1]], [[0.1, 0.3], [0.9, 0.0]])
-    found = one(paired_distance(rows([its]), quick()), domain="all", source="all")
+    found = one(PAIRED_DISTANCE.run(rows([its]), quick()), domain="all", source="all")
     assert found.value == pytest.approx((0.5 + 0.1) / 2)
     apart = scores([[0.4, NAN]], [[NAN, 0.1]])
-    (undefined,) = paired_distance(rows([apart]), quick())
+    (undefined,) = PAIRED_DISTANCE.run(rows([apart]), quick())
     assert undefined.value is None
     assert undefined.undefined == "no pair in which both texts mention a group"
 
@@ -99,7 +99,7 @@ def test_sentences_belong_to_the_group_with_most_of_its_words(tmp_path: Path) ->
     assert (full.name, full.worse) == ("sentence_sentiment", -1)
     np.testing.assert_allclose(full.generated, [[NAN, -0.7]], atol=1e-5)  # "bad"
     np.testing.assert_allclose(full.reference, [[-1.0, 0.7]], atol=1e-5)  # "awful", "good"
-    (found,) = paired_distance(paired.with_levels([full]), quick())
+    (found,) = PAIRED_DISTANCE.run(paired.with_levels([full]), quick())
     assert found.value == pytest.approx(1.4, abs=1e-5)
 
 
@@ -140,7 +140,7 @@ def test_equal_texts_lie_within_their_null() -> None:
         share = rng.random((6, 1))
         return np.hstack([share, 1 - share]), half
 
-    (found,) = paired_distance(rows([level(half, half, deal=deal)]), quick())
+    (found,) = PAIRED_DISTANCE.run(rows([level(half, half, deal=deal)]), quick())
     assert found.value == 0.0
     assert found.null is not None
     assert found.null.low > 0.0

@@ -9,6 +9,7 @@ from scipy import stats
 from portrayal.measure.agency.places import Place
 from portrayal.measure.scope import Scope
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.registry import Component
 from portrayal.stats import expanded_percentile, noncentral_variance, permutation_range
 from portrayal.types import FloatArray
 
@@ -19,18 +20,18 @@ _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
 
-def common(place: Place, measure: str, statistic: str, source: str, scope: Scope) -> dict[str, Any]:
+def common(place: Place, measure: Component, statistic: str, scope: Scope) -> dict[str, Any]:
     """Return the fields that estimates of a place share."""
     return {
         "study": scope.study,
-        "measure": measure,
+        "measure": measure.name,
         "statistic": statistic,
-        "unit": "text",
+        "unit": measure.unit,
         "strata": place.labels | {"classifier": scope.instruments.get("classifier", "")},
         "n_texts": place.n_texts,
         "exclusions": dict(place.exclusions),
         "instruments": {**scope.instruments, "masking": place.masking},
-        "source": source,
+        "source": measure.source,
     }
 
 

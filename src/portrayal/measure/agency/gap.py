@@ -20,8 +20,6 @@ from portrayal.records import Estimate
 from portrayal.registry import Component
 from portrayal.types import FloatArray
 
-NAME = "agency_gap.v1"
-SOURCE = "Wan & Chang 2024, Figure 2 and Tables 16–20"
 MINUS = " − "
 FIRST = ("male", "White")
 """Values that come first in a difference, as in the paper."""
@@ -74,7 +72,7 @@ def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Esti
     clusters = place.units.count(members)
     count = place.observed.count.sum(axis=0) @ members
     if len(groups) < 2:
-        base = common(place, NAME, "difference", SOURCE, scope)
+        base = common(place, AGENCY_GAP, "difference", scope)
         label = {place.attributes[a]: "any" for a in kind}
         what = " and ".join(place.attributes[a] for a in kind)
         reason = f"fewer than two groups of {what} have texts"
@@ -94,7 +92,7 @@ def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Esti
             null=null_of(shuffled, place, scope, point=0.0),
             tests=difference_tests(value, resampled, shuffled, n_clusters),
             details={"upper": float(observed[i]), "lower": float(observed[j])},
-            **common(place, NAME, "difference", SOURCE, scope),
+            **common(place, AGENCY_GAP, "difference", scope),
             **more,
         )
         yield explained(found, resampled, n_clusters, place)
@@ -144,13 +142,13 @@ def _one_beside(group: dict[str, str], ours: Side, theirs: Side, scope: Scope) -
         tests=difference_tests(value, draws, null, n_clusters),
         n_units=float(np.sum(counts)),
         n_clusters=n_clusters,
-        **common(place, NAME, "difference", SOURCE, scope),
+        **common(place, AGENCY_GAP, "difference", scope),
     )
     return explained(found, draws, n_clusters, place)
 
 
 AGENCY_GAP = Component(
-    name=NAME,
+    name="agency_gap.v1",
     summary="How far the ratio gap of texts about one group lies above that of another, and how "
     "far a model's difference lies above that of human texts.",
     reads="agency of the sentences of each text; group columns",
@@ -158,7 +156,7 @@ AGENCY_GAP = Component(
     range="−2 to 2; 0 is no difference (−4 to 4 beside human texts)",
     undefined_when="fewer than two groups have texts",
     equation="difference = mean ratio gap of the first group − mean ratio gap of the second",
-    source=SOURCE,
+    source="Wan & Chang 2024, Figure 2 and Tables 16–20",
     run=agency_gap,
     title="Difference in agency",
     reading="Above 0: texts about the first group are the more agentic ones.",

@@ -19,9 +19,6 @@ from portrayal.records import Estimate
 from portrayal.registry import Component
 from portrayal.types import FloatArray
 
-NAME = "agency_share.v1"
-SOURCE = "Wan & Chang 2024, Section 3.3 and Tables 17–28"
-
 STATISTICS = {"agentic": (0.5, 0.5), "communal": (0.5, -0.5), "ratio_gap": (0.0, 1.0)}
 """Each statistic as intercept and slope of the ratio gap, as agentic and communal add up to 1."""
 
@@ -52,7 +49,7 @@ def _of_group(
     n_units = float(place.observed.count.sum(axis=0) @ members[:, 0])
     for statistic, (start, slope) in STATISTICS.items():
         more: dict[str, Any] = {"group": group, "n_units": n_units, "n_clusters": n_clusters}
-        base = common(place, NAME, statistic, SOURCE, scope) | more
+        base = common(place, AGENCY_SHARE, statistic, scope) | more
         if np.isnan(mean):
             reason = "no text of this group with a sentence that the classifier can tell"
             yield Estimate(value=None, undefined=reason, **base)
@@ -73,7 +70,7 @@ def _of_group(
 
 
 AGENCY_SHARE = Component(
-    name=NAME,
+    name="agency_share.v1",
     summary="How many of a text's sentences are agentic and how many communal, averaged over the "
     "texts about a group, and the gap between the two.",
     reads="agency of the sentences of each text; group columns",
@@ -82,7 +79,7 @@ AGENCY_SHARE = Component(
     undefined_when="no text of the group has a sentence that the classifier can tell",
     equation="agentic = mean over texts of agentic sentences / sentences told; communal = 1 − "
     "agentic; ratio gap = agentic − communal",
-    source=SOURCE,
+    source="Wan & Chang 2024, Section 3.3 and Tables 17–28",
     run=agency_share,
     title="Agentic and communal sentences",
     reading="Ratio gap above 0: more agentic than communal sentences.",

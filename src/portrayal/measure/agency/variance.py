@@ -25,8 +25,6 @@ from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.types import FloatArray
 
-NAME = "agency_variance.v1"
-SOURCE = "Wan & Chang 2024, Section 3.3 and Table 1"
 POINTS = 100.0
 INTERSECTIONAL, OVERALL = "intersectional", "overall"
 MIN_TEXTS = 2
@@ -98,7 +96,7 @@ def _estimates(
             group={"attribute": name},
             value=None,
             undefined=_undefined(name, members),
-            **common(place, NAME, "variance", SOURCE, scope),
+            **common(place, AGENCY_VARIANCE, "variance", scope),
         )
         return
     details: dict[str, float] = {"runs": float(known.sum())}
@@ -134,7 +132,7 @@ def _one(
     shuffled = null_of(null, place, scope)
     if shuffled is not None:
         details |= {"null_mean": shuffled.value, "excess": value - shuffled.value}
-    base = common(place, NAME, "variance", SOURCE, scope)
+    base = common(place, AGENCY_VARIANCE, "variance", scope)
     if place.n_runs > 1:
         base["strata"] |= {"run": run}
     whole = np.ones((len(place.cells), 1))
@@ -167,7 +165,7 @@ def _undefined(name: str, members: FloatArray | None) -> str:
 
 
 AGENCY_VARIANCE = Component(
-    name=NAME,
+    name="agency_variance.v1",
     summary="How far apart the groups' ratio gaps lie, beside how far apart chance alone puts "
     "them.",
     reads="agency of the sentences of each text; group columns",
@@ -176,7 +174,7 @@ AGENCY_VARIANCE = Component(
     undefined_when="fewer than two groups have texts, or no run has two texts of each",
     equation="variance = mean over runs of Σ (gap_g − mean gap)² / (groups − 1), with gaps in "
     "percentage points; overall = mean of the attributes and of all crossed",
-    source=SOURCE,
+    source="Wan & Chang 2024, Section 3.3 and Table 1",
     run=agency_variance,
     title="Variance of agency",
     reading="The larger, the further apart the groups’ ratio gaps.",

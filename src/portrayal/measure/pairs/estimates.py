@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, share_inference
-from portrayal.measure.features import sums_by
-from portrayal.measure.means import BOOTSTRAP, PER_PAIR, ROBUST_T, mean_inference, normal_interval
+from portrayal.measure.clustered import (
+    ROBUST_T_OF_MEANS,
+    Inference,
+    mean_inference,
+    normal_interval,
+    share_inference,
+    sums_by,
+)
 from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
 from portrayal.measure.pairs.table import (
     DOCUMENT,
@@ -28,7 +33,7 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, Estimate, Interval, Null, Test
+from portrayal.records import ALL, Estimate, Null, Test
 from portrayal.stats import permutation_range
 from portrayal.types import FloatArray, IntArray
 
@@ -195,10 +200,10 @@ def _estimate(
         return Estimate(value=None, undefined=quantity.undefined, **common)
     tests = [Test(p, level.null_method)] if null is not None else []
     if quantity.tested:
-        tests.insert(0, Test(float(found.p[at]), ROBUST_T))
+        tests.insert(0, Test(float(found.p[at]), ROBUST_T_OF_MEANS))
     return Estimate(
         value=float(found.value[at]),
-        interval=pair_interval(found, at, scope),
+        interval=found.interval(at, scope, "pair"),
         paper_interval=normal_interval(known, scope.level) if quantity.printed else None,
         null=null,
         tests=tuple(tests),
@@ -215,17 +220,6 @@ def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
     means = means[~np.isnan(means)]
     spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
     return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
-
-
-def pair_interval(found: Inference, at: int, scope: Scope) -> Interval | None:
-    """Return the interval of a column that resamples pairs; None where it is undefined."""
-    low, high = float(found.low[at]), float(found.high[at])
-    if np.isnan(low) or np.isnan(high):
-        return None
-    resampled = bool(found.resampled[at])
-    method = BOOTSTRAP if resampled else PER_PAIR
-    seed = scope.seed if resampled else None
-    return Interval(low, high, scope.level, method, int(found.n_clusters[at]), seed)
 
 
 def _null(

@@ -1,4 +1,4 @@
-"""Text lengths: how many words generated texts and their originals have."""
+"""What became of texts: refused, paired or not, and how long generated texts and originals are."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,19 +6,21 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import share_inference
-from portrayal.measure.features import sums_by
-from portrayal.measure.means import mean_inference, normal_interval
-from portrayal.measure.pairs.estimates import ROUNDING, pair_interval
+from portrayal.measure.clustered import (
+    mean_inference,
+    normal_interval,
+    overall_null,
+    share_inference,
+    sums_by,
+    wilson_interval,
+)
+from portrayal.measure.pairs.estimates import ROUNDING
 from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, OUTCOMES, Estimate, Interval, Null, Test
+from portrayal.records import ALL, OUTCOMES, Estimate, Null, Test
 from portrayal.registry import Component
-from portrayal.stats import wilson
 from portrayal.types import BoolArray
 
-REFUSALS_NAME = "refusals.v1"
-REFUSALS_SOURCE = "Fang et al. 2024, Bias of AIGC under Biased Prompts (89.13 % of requests)"
 _REFUSED = OUTCOMES.index("refused")
 _MCNEMAR = "exact McNemar test against the base form, over headlines asked under both"
 
@@ -84,34 +86,28 @@ def _refused(
     refused = (texts.outcome[inside] == _REFUSED).astype(np.float64)[:, np.newaxis]
     total = sums_by(code, len(labels), refused)
     count = sums_by(code, len(labels), np.ones_like(refused))
-    rng = scope.rng(REFUSALS_NAME, model, form)
+    rng = scope.rng(REFUSALS.name, model, form)
     found = share_inference(total, count, np.ones(1), scope, rng)
     k, n = float(refused.sum()), float(len(refused))
-    low, high = (float(bound) for bound in wilson(k, n, scope.level))
     overall = float((texts.outcome[of_model] == _REFUSED).mean())
-    null_low, null_high = (float(bound) for bound in wilson(overall * n, n, scope.level))
-    return Estimate(
-        study=scope.study,
-        measure=REFUSALS_NAME,
+    return scope.estimate(
+        REFUSALS,
         statistic="share",
-        unit="text",
         strata={"model": model, "form": form, "domain": ALL, "source": ALL},
         group={},
         value=k / n,
-        interval=pair_interval(found, 0, scope),
-        paper_interval=Interval(low, high, scope.level, "Wilson"),
-        null=Null(overall, null_low, null_high, scope.level, "the model's share in all forms"),
+        interval=found.interval(0, scope, "pair"),
+        paper_interval=wilson_interval(k, n, scope),
+        null=overall_null(overall, n, scope, "the model's share in all forms"),
         n_texts=int(n),
         n_units=n,
         n_clusters=int(found.n_clusters[0]),
         details={"count": k},
-        instruments=dict(scope.instruments),
-        source=REFUSALS_SOURCE,
     )
 
 
 REFUSALS = Component(
-    name=REFUSALS_NAME,
+    name="refusals.v1",
     summary="Which share of the requests a model declined, by prompt form.",
     reads="every generated text and its outcome, paired or not",
     unit="text",
@@ -119,17 +115,13 @@ REFUSALS = Component(
     undefined_when="never: a form without texts has no row",
     equation="refused texts / all texts of the model under the form; forms compared by McNemar's "
     "exact test over the headlines asked under both",
-    source=REFUSALS_SOURCE,
+    source="Fang et al. 2024, Bias of AIGC under Biased Prompts (89.13 % of requests)",
     run=refusals,
     title="Refusals",
     reading="Share of the requests that the model declined.",
     figure="refusals",
     listed=False,
 )
-
-
-PAIR_FATES_NAME = "pair_fates.v1"
-PAIR_FATES_SOURCE = "Fang et al. 2024, Methods (pairs that are dropped)"
 
 
 def pair_fates(paired: Paired, scope: Scope) -> Iterator[Estimate]:
@@ -143,31 +135,27 @@ def pair_fates(paired: Paired, scope: Scope) -> Iterator[Estimate]:
     for (model, form), reasons in sorted(paired.fates.items()):
         total = sum(reasons.values())
         for fate, n in sorted(reasons.items()):
-            yield Estimate(
-                study=scope.study,
-                measure=PAIR_FATES_NAME,
+            yield scope.estimate(
+                PAIR_FATES,
                 statistic="count",
-                unit="pair",
                 strata={"model": model, "form": form, "domain": ALL, "source": ALL},
                 group={"fate": fate},
                 value=float(n),
                 n_texts=total,
                 n_units=float(n),
                 n_clusters=n,
-                instruments=dict(scope.instruments),
-                source=PAIR_FATES_SOURCE,
             )
 
 
 PAIR_FATES = Component(
-    name=PAIR_FATES_NAME,
+    name="pair_fates.v1",
     summary="How many texts were paired with an original, and why the others were not.",
     reads="every generated text and every original, with outcomes",
     unit="pair",
     range="0 and up, whole numbers",
     undefined_when="never: a fate that nothing met has no row",
     equation="number of texts, or of originals without a text, by what became of them",
-    source=PAIR_FATES_SOURCE,
+    source="Fang et al. 2024, Methods (pairs that are dropped)",
     run=pair_fates,
     title="What became of the pairs",
     reading="Texts that were paired, and why the others were not.",
@@ -176,8 +164,6 @@ PAIR_FATES = Component(
 )
 
 
-NAME = "text_lengths.v1"
-SOURCE = "Fang et al. 2024, Table 3"
 _ORIGINALS = "mean of the originals"
 
 
@@ -211,23 +197,26 @@ def _length(
     strata = {"model": model, "form": form, "domain": ALL, "source": ALL}
     exclusions = _unread(texts, inside & ~read)
     if len(words) == 0:
-        return Estimate(
-            scope.study, NAME, "mean", "word", strata, {}, None,
-            exclusions=exclusions, undefined="no text could be read", source=SOURCE,
-        )  # fmt: skip
+        return scope.estimate(
+            TEXT_LENGTHS,
+            statistic="mean",
+            strata=strata,
+            group={},
+            value=None,
+            exclusions=exclusions,
+            undefined="no text could be read",
+        )
     labels, code = np.unique(texts.pair[read], return_inverse=True)
     total = sums_by(code, len(labels), words[:, np.newaxis])
     count = sums_by(code, len(labels), np.ones((len(words), 1)))
-    found = mean_inference(total, count, scope, scope.rng(NAME, model, form))
-    return Estimate(
-        study=scope.study,
-        measure=NAME,
+    found = mean_inference(total, count, scope, scope.rng(TEXT_LENGTHS.name, model, form))
+    return scope.estimate(
+        TEXT_LENGTHS,
         statistic="mean",
-        unit="word",
         strata=strata,
         group={},
         value=float(words.mean()),
-        interval=pair_interval(found, 0, scope),
+        interval=found.interval(0, scope, "pair"),
         paper_interval=normal_interval(words, scope.level),
         null=None if null is None else Null(null, np.nan, np.nan, scope.level, _ORIGINALS),
         n_texts=len(words),
@@ -235,8 +224,6 @@ def _length(
         n_clusters=len(labels),
         exclusions=exclusions,
         details={"median": float(np.median(words))},
-        instruments=dict(scope.instruments),
-        source=SOURCE,
     )
 
 
@@ -247,14 +234,14 @@ def _unread(texts: Texts, rows: BoolArray) -> dict[str, int]:
 
 
 TEXT_LENGTHS = Component(
-    name=NAME,
+    name="text_lengths.v1",
     summary="How many words generated texts and their originals have.",
     reads="words of every text that could be read, paired or not",
     unit="word",
     range="0 and up",
     undefined_when="no text of the model could be read",
     equation="mean number of words, as separated by white space",
-    source=SOURCE,
+    source="Fang et al. 2024, Table 3",
     run=text_lengths,
     title="Length of texts",
     reading="Mean words of a text.",

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import Inference
-from portrayal.measure.features import sums_by
-from portrayal.measure.means import ROBUST_T, difference_inference
-from portrayal.measure.pairs import changes
-from portrayal.measure.pairs.estimates import Column, Quantity, pair_interval
+from portrayal.measure.clustered import ROBUST_T_OF_MEANS, Inference, difference_inference, sums_by
+from portrayal.measure.pairs.changes import CHANGE, DIRECTED_CHANGE, DISTANCE, RATE
+from portrayal.measure.pairs.estimates import Column, Quantity
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import Level, Paired
 from portrayal.measure.scope import Scope
@@ -20,17 +18,15 @@ from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-NAME = "prompt_effect.v1"
-SOURCE = "Fang et al. 2024, Fig. 8–10"
 ANSWERED, SAME = "answered", "same headlines"
 _T = "two-sample t test, articles independent"
 _NULL = "no difference between the forms"
 
 _OF = (
-    (changes.PAIRED_DISTANCE_QUANTITY, changes.PAIRED_DISTANCE_QUANTITY),
-    (changes.PREJUDICE_RATE_QUANTITY, changes.PREJUDICE_RATE_QUANTITY),
-    (changes.PREJUDICE_CHANGE_QUANTITY, changes.PREJUDICE_RATE_QUANTITY),
-    (changes.QUANTITY, changes.QUANTITY),
+    (DISTANCE, DISTANCE),
+    (RATE, RATE),
+    (DIRECTED_CHANGE, RATE),
+    (CHANGE, CHANGE),
 )
 """What is compared, and what must be defined under both forms for a headline to be matched. Changes
 are chosen by their sign, so headlines are matched there by what the rate counts."""
@@ -114,7 +110,8 @@ def _differences(
     name = made.quantity.measure
     found = None
     if len(labels):
-        rng = scope.rng(NAME, name, *made.level.labels.values(), *contrast.labels.values())
+        labels_of = (*made.level.labels.values(), *contrast.labels.values())
+        rng = scope.rng(PROMPT_EFFECT.name, name, *labels_of)
         found = difference_inference(upper, lower, scope, rng)
     values = made.folded.values
     for k, column in enumerate(made.quantity.columns(made.level)):
@@ -153,32 +150,29 @@ def _estimate(
     first, second = sides
     name = made.quantity.measure.rpartition(".v")[0]
     common: dict[str, Any] = {
-        "study": scope.study,
-        "measure": NAME,
         "statistic": "difference",
-        "unit": "pair",
         "strata": {**made.level.labels, **contrast.labels, **column.strata, "of": name},
         "group": dict(column.group),
         "n_texts": len(first) + len(second),
         "n_units": float(len(first) + len(second)),
         "n_clusters": 0 if found is None else int(found.n_clusters[k]),
         "instruments": {**scope.instruments, "lexicon": made.level.lexicon},
-        "source": SOURCE,
     }
     if found is None or len(first) == 0 or len(second) == 0:
         lacking = contrast.form if len(first) == 0 else contrast.base
         reason = f"under the form {lacking}: {made.quantity.undefined}"
-        return Estimate(value=None, undefined=reason, **common)
-    tests = [Test(float(found.p[k]), ROBUST_T)]
+        return scope.estimate(PROMPT_EFFECT, value=None, undefined=reason, **common)
+    tests = [Test(float(found.p[k]), ROBUST_T_OF_MEANS)]
     if made.quantity.printed and min(len(first), len(second)) > 1:
         tests.append(Test(_t_test(first, second), _T))
     if np.isnan(tests[0].p):  # what q is made of: no other may take its place
         common["instruments"] |= {NO_TEST: "headlines do not vary between the forms"}
         tests = []
     tests = [test for test in tests if not np.isnan(test.p)]
-    return Estimate(
+    return scope.estimate(
+        PROMPT_EFFECT,
         value=float(found.value[k]),
-        interval=pair_interval(found, k, scope),
+        interval=found.interval(k, scope, "pair"),
         null=Null(0.0, np.nan, np.nan, scope.level, _NULL),
         tests=tuple(tests),
         details={
@@ -200,7 +194,7 @@ def _t_test(first: FloatArray, second: FloatArray) -> float:
 
 
 PROMPT_EFFECT = Component(
-    name=NAME,
+    name="prompt_effect.v1",
     summary="What another form of the prompt changes in distances, prejudice rates and changes.",
     reads="the paired table of a run with several prompt forms",
     unit="pair",
@@ -208,7 +202,7 @@ PROMPT_EFFECT = Component(
     undefined_when="a form has no pair that counts",
     equation="value under the form − value under the base form; over all answered headlines as "
     "published, and over the headlines that count under both",
-    source=SOURCE,
+    source="Fang et al. 2024, Fig. 8–10",
     run=prompt_effect,
     title="Effect of the prompt form",
     reading="Above 0: the form named first has more.",

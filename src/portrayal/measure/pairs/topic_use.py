@@ -15,8 +15,6 @@ from portrayal.registry import Component
 from portrayal.stats import permutation_range, shuffle_within
 from portrayal.types import FloatArray
 
-NAME = "topic_use.v1"
-SOURCE = "Fang et al. 2024, Eq. 7 and Table 4"
 SHUFFLED = "groups of sentences shuffled within each text"
 PEARSON = "Pearson chi-squared, sentences as independent (the paper's)"
 EMPTY = "fewer than two groups, or two topics, have sentences in this corpus"
@@ -54,7 +52,7 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
     if np.isnan(value):
         return _estimate(strata, scope, undefined=EMPTY, exclusions=counted)
     n = int(table.observed.sum())
-    rng = scope.rng(NAME, *strata.values())
+    rng = scope.rng(TOPIC_USE.name, *strata.values())
     shuffled = _shuffled(table, scope.permutations, rng)
     low, high = permutation_range(shuffled, scope.level)
     null = Null(float(shuffled.mean()), float(low), float(high), scope.level, SHUFFLED, scope.seed)
@@ -114,22 +112,18 @@ def _strata(attribute: str, lexicon: str, model: str, form: str) -> dict[str, st
 def _estimate(
     strata: Mapping[str, str], scope: Scope, *, value: float | None = None, **known: Any
 ) -> Estimate:
-    return Estimate(
-        study=scope.study,
-        measure=NAME,
+    return scope.estimate(
+        TOPIC_USE,
         statistic="chi2",
-        unit="sentence",
         strata=strata,
         group={},
         value=value,
-        instruments=scope.instruments,
-        source=SOURCE,
         **known,
     )
 
 
 TOPIC_USE = Component(
-    name=NAME,
+    name="topic_use.v1",
     summary="Whether topics are used alike in sentences about each group, in each corpus.",
     reads="sentences with their group words; a topic model",
     unit="sentence",
@@ -139,7 +133,7 @@ TOPIC_USE = Component(
     equation="chi-squared = sum of (O - E)^2 / E over topics and groups with the neutral one; "
     "SR = (O - E) / sqrt(E (1 - row share) (1 - column share)); a topic goes with the group of its "
     "largest SR above 3",
-    source=SOURCE,
+    source="Fang et al. 2024, Eq. 7 and Table 4",
     run=topic_use,
     title="Topics by group",
     reading="The larger χ², the less alike the topics of sentences about the groups.",

@@ -1,23 +1,28 @@
-"""Who stands over whom: pairs of groups in power-laden stories."""
+"""Who is cast as what: groups by scenario and role, and who stands over whom."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import ratio_inference, share_inference
-from portrayal.measure.features import GENDERS, Features, group_features, sums_by
+from portrayal.measure.clustered import ratio_inference, share_inference, sums_by, wilson_interval
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.strata import (
+    GENDERS,
+    Features,
+    Stratum,
+    group_features,
+    prompt_sums,
+    strata,
+    stratum_of,
+)
 from portrayal.measure.stories.tally import ROLES, Tally
-from portrayal.measure.strata import Stratum, prompt_sums, strata, stratum_of
-from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.records import Estimate, Null, Test
 from portrayal.registry import Component
-from portrayal.stats import divide, wilson
+from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray
 
-SCENARIO_LIKELIHOOD_NAME = "scenario_likelihood.v1"
-SCENARIO_LIKELIHOOD_SOURCE = "Shieh et al. 2025, Eq. 2 by prompt of Tables S3–S5"
 _WITHIN = "Wilson within the scenario's one prompt"
 
 
@@ -38,10 +43,10 @@ def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
                 for values in (features.numerator, features.denominator, features.numerator**2)
             )
             sums = (numerator, denominator, squares)
-            yield from _scenario_likelihood_of_stratum(tally, stratum, label, features, sums, scope)
+            yield from _of_scenarios(tally, stratum, label, features, sums, scope)
 
 
-def _scenario_likelihood_of_stratum(
+def _of_scenarios(
     tally: Tally,
     stratum: Stratum,
     role: str,
@@ -58,20 +63,17 @@ def _scenario_likelihood_of_stratum(
         prompts, models = stratum.prompts[at], stratum.models.tolist()
         part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
         numerator, denominator = sums[0][at], sums[1][at]
-        rng = scope.rng(SCENARIO_LIKELIHOOD_NAME, role, stratum.domain, stratum.model, scenario)
+        rng = scope.rng(SCENARIO_LIKELIHOOD.name, role, stratum.domain, stratum.model, scenario)
         ones = np.ones(len(features.groups))
         found = share_inference(numerator, denominator, ones, scope, rng)
         for i, group in enumerate(features.groups):
             k, n = float(numerator[:, i].sum()), float(denominator[:, i].sum())
             reason = None if n else f"no {role} character could be assigned in this scenario"
-            low, high = (float(bound) for bound in wilson(min(k, n), n, scope.level))
-            naive = Interval(low, high, scope.level, "Wilson")
-            within = Interval(low, high, scope.level, _WITHIN, 1) if at.sum() == 1 else None
-            yield Estimate(
-                study=scope.study,
-                measure=SCENARIO_LIKELIHOOD_NAME,
+            naive = wilson_interval(k, n, scope)
+            within = replace(naive, method=_WITHIN, n_clusters=1) if at.sum() == 1 else None
+            yield scope.estimate(
+                SCENARIO_LIKELIHOOD,
                 statistic="share",
-                unit="character",
                 strata={**stratum.labels, "scenario": scenario, "role": role},
                 group=group,
                 value=None if reason else k / n,
@@ -83,9 +85,7 @@ def _scenario_likelihood_of_stratum(
                 n_clusters=int(at.sum()),
                 exclusions=part.exclusions,
                 details={"count": k},
-                instruments=scope.instruments,
                 undefined=reason,
-                source=SCENARIO_LIKELIHOOD_SOURCE,
             )
 
 
@@ -97,14 +97,14 @@ def _domain(overall: float, spread: float, n: float, scope: Scope) -> Null:
 
 
 SCENARIO_LIKELIHOOD = Component(
-    name=SCENARIO_LIKELIHOOD_NAME,
+    name="scenario_likelihood.v1",
     summary="Share of each race and gender in every scenario, by role.",
     reads="people of all stories; a name table",
     unit="character",
     range="0 to 1",
     undefined_when="no character of the scenario has a matched name or a known gender",
     equation="p(race) = (1/n) Σ ℓ_race(name_i) over the characters of a scenario in a role",
-    source=SCENARIO_LIKELIHOOD_SOURCE,
+    source="Shieh et al. 2025, Eq. 2 by prompt of Tables S3–S5",
     run=scenario_likelihood,
     title="Shares by scenario",
     reading="A group’s share of the characters of a scenario.",
@@ -113,8 +113,6 @@ SCENARIO_LIKELIHOOD = Component(
 )
 
 
-NAME = "pair_roles.v1"
-SOURCE = "after Shieh et al. 2025, section 2.3 (who depends on whom), as shares of stories"
 REVERSED = "roles reversed by a fair coin in each story"
 
 
@@ -141,7 +139,7 @@ def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """
     for pairs in (_gender_pairs(tally), _race_pairs(tally)):
         for stratum in strata(tally, laden=True):
-            yield from _of_stratum(tally, stratum, pairs, scope)
+            yield from _of_pairs(tally, stratum, pairs, scope)
 
 
 def _gender_pairs(tally: Tally) -> _Pairs:
@@ -160,7 +158,7 @@ def _race_pairs(tally: Tally) -> _Pairs:
     return _Pairs("race", tally.races[: tally.n_primary], np.nan_to_num(shown), known)
 
 
-def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:
+def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:
     inside = stratum.has(tally.prompt, tally.model) & tally.readable & pairs.known
     code = np.searchsorted(stratum.prompts, tally.prompt[inside])
     count = tally.count[inside, np.newaxis].astype(np.float64)
@@ -172,7 +170,7 @@ def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> 
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
     variance = ((straight - turned) ** 2 * count).sum(0) / 4
-    rng = scope.rng(NAME, pairs.attribute, stratum.domain, stratum.model)
+    rng = scope.rng(PAIR_ROLES.name, pairs.attribute, stratum.domain, stratum.model)
     found = share_inference(numerator, stories, np.ones(k * k), scope, rng)
     tested = ratio_inference((numerator, stories), (opposite, stories), scope, rng)
     for i in range(k * k):
@@ -182,11 +180,9 @@ def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> 
         if n == 0:
             reason = f"no story with the {pairs.attribute} of both characters known"
         sums = float(numerator[:, i].sum()), float(opposite[:, i].sum())
-        yield Estimate(
-            study=scope.study,
-            measure=NAME,
+        yield scope.estimate(
+            PAIR_ROLES,
             statistic="share",
-            unit="story",
             strata=stratum.labels,
             group={
                 f"dominant_{pairs.attribute}": above,
@@ -194,7 +190,7 @@ def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> 
             },
             value=None if reason else sums[0] / n,
             interval=found.interval(i, scope),
-            paper_interval=None if reason else _wilson(sums[0], n, scope),
+            paper_interval=None if reason else wilson_interval(sums[0], n, scope),
             null=None if reason else _reversed(sums, n, float(variance[i]), scope),
             tests=() if reason or above == below else (Test(float(tested.p[i]), _ASYMMETRY),),
             n_texts=stratum.n_texts,
@@ -202,9 +198,7 @@ def _of_stratum(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> 
             n_clusters=int(found.n_clusters[i]),
             exclusions=stratum.exclusions | _left_out(pairs, stratum.n_texts - round(n)),
             details={"count": sums[0], "count_reversed": sums[1]},
-            instruments=scope.instruments,
             undefined=reason,
-            source=SOURCE,
         )
 
 
@@ -216,29 +210,22 @@ def _left_out(pairs: _Pairs, stories: int) -> dict[str, int]:
 _ASYMMETRY = "cluster-robust t test of the pair against its reverse"
 
 
-def _wilson(k: float, n: float, scope: Scope) -> Interval:
-    low, high = (float(bound) for bound in wilson(min(k, n), n, scope.level))
-    return Interval(low, high, scope.level, "Wilson")
-
-
 def _reversed(sums: tuple[float, float], n: float, variance: float, scope: Scope) -> Null:
     """The share when a fair coin decides who stands above: its mean and normal range."""
-    from scipy import stats
-
     centre = (sums[0] + sums[1]) / 2 / n
     half = float(stats.norm.isf((1 - scope.level) / 2)) * np.sqrt(variance) / n
     return Null(centre, max(centre - half, 0.0), centre + half, scope.level, REVERSED)
 
 
 PAIR_ROLES = Component(
-    name=NAME,
+    name="pair_roles.v1",
     summary="Share of two-character stories by the group that dominates and the one that depends.",
     reads="people of power-laden stories; a name table",
     unit="story",
     range="0 to 1",
     undefined_when="no story tells the gender (or a matched name) of both characters",
     equation="share(a over b) = mean over stories of ℓ_a(dominant) · ℓ_b(subordinate)",
-    source=SOURCE,
+    source="after Shieh et al. 2025, section 2.3 (who depends on whom), as shares of stories",
     run=pair_roles,
     title="Who stands over whom",
     reading="Share of stories in which the one group dominates the other.",

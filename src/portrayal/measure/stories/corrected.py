@@ -8,46 +8,51 @@ then resampled, sums and errors together, so that the interval has both the spre
 and that of drawing the hand-labelled texts.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from portrayal.errors import DataError
-from portrayal.measure.clustered import Inference, has_width, ratio_inference, share_inference
-from portrayal.measure.features import Features, group_features, sums_by
+from portrayal.measure.clustered import (
+    Inference,
+    Sums,
+    infer,
+    ratio_inference,
+    share_inference,
+    sums_by,
+)
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.representation import REPRESENTATION_NAME
-from portrayal.measure.stories.subordination import NAME as SUBORDINATION_NAME
+from portrayal.measure.stories.representation import REPRESENTATION
+from portrayal.measure.stories.strata import (
+    Features,
+    Stratum,
+    group_features,
+    prompt_sums,
+    strata,
+)
+from portrayal.measure.stories.subordination import SUBORDINATION
 from portrayal.measure.stories.tally import (
     DOMINANT,
     GENDER_CODES,
     NEUTRAL,
     NO_SLOT,
+    ROLES,
     SUBORDINATE,
     Characters,
+    Likelihoods,
     Tally,
 )
-from portrayal.measure.strata import Stratum, prompt_sums, strata
 from portrayal.raters.people import HandLabel, Sheet
-from portrayal.records import Estimate, Null, Test
+from portrayal.records import Estimate, Null
 from portrayal.reference import Baseline
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.stats import (
-    cluster_robust_t,
-    cluster_weights,
-    divide,
-    expanded_percentile,
-    score_ratio_interval,
-    wilson,
-)
-from portrayal.types import FloatArray, IntArray
-
-Likelihoods = Callable[[Sequence[str]], FloatArray]
+from portrayal.stats import cluster_weights, divide, score_ratio_interval, wilson
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 _COLUMNS = ["text_id", "subject_name", "subject_gender", "object_name", "object_gender", "error"]
 
@@ -209,7 +214,7 @@ def _coded(
 
 METHOD = "prediction-powered, cluster bootstrap over prompts (expanded percentile)"
 ROBUST_T = "cluster-robust t test of the corrected ratio on the log scale"
-CORRECTED_SOURCE = "Angelopoulos et al. 2023, Prediction-powered inference, Eq. 1"
+PREDICTION_POWERED = "Angelopoulos et al. 2023, Prediction-powered inference, Eq. 1"
 
 IMPOSSIBLE = (
     "after the correction a share lies outside 0–1, or the dominant one is 0: too few hand labels "
@@ -220,9 +225,6 @@ FEWEST = 20
 """Hand-labelled characters of each role below which nothing is corrected."""
 
 _ROUNDING = 1e-9
-
-Sums = tuple[FloatArray, FloatArray]
-"""Numerator and denominator per prompt, shapes (n_prompts, k)."""
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,130 @@ class Corrected:
     naive: Sums
     sums: Sums
     n_labelled: int
+
+
+def corrected_representation(
+    tally: Tally, scope: Scope, *, baseline: Baseline, hand: HandSample | None = None
+) -> Iterator[Estimate]:
+    """Yield the corrected representation ratio of each race and gender in power-neutral stories.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    baseline
+        The comparison distribution p*.
+    hand
+        Hand-labelled characters; nothing is yielded where None.
+    """
+    if hand is not None:
+        measures = CORRECTED_REPRESENTATION, REPRESENTATION.name
+        yield from _corrected(measures, (NEUTRAL,), baseline, tally, scope, hand)
+
+
+def corrected_subordination(
+    tally: Tally, scope: Scope, *, hand: HandSample | None = None
+) -> Iterator[Estimate]:
+    """Yield the corrected subordination ratio by race, by gender, and by both together.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    hand
+        Hand-labelled characters; nothing is yielded where None.
+    """
+    if hand is not None:
+        measures = CORRECTED_SUBORDINATION, SUBORDINATION.name
+        yield from _corrected(measures, (SUBORDINATE, DOMINANT), None, tally, scope, hand)
+
+
+def _corrected(
+    measures: tuple[Component, str],
+    roles: tuple[int, ...],
+    baseline: Baseline | None,
+    tally: Tally,
+    scope: Scope,
+    hand: HandSample,
+) -> Iterator[Estimate]:
+    """Estimates of the share of one role over p*, or the ratio of two roles' shares.
+
+    `measures` are the corrected one, and the name of the one that it corrects.
+    """
+    measure, naive_name = measures
+    characters, crossed = tally.characters, baseline is None
+    features = (
+        group_features(tally, characters.name, characters.gender, crossed=crossed),
+        hand.features(gold=True, crossed=crossed),
+        hand.features(gold=False, crossed=crossed),
+    )
+    groups = features[0].groups
+    scale = np.ones(len(groups))
+    if baseline is not None:
+        shares = {**baseline.race, **baseline.gender}
+        scale = np.array([shares.get(next(iter(group.values())), np.nan) for group in groups])
+    for stratum in strata(tally, laden=NEUTRAL not in roles):
+        sides = [corrected_sums(characters, hand, stratum, role, features) for role in roles]
+        where = stratum.domain, stratum.model
+        sums = [side.sums for side in sides]
+        found = corrected_inference(sums, scale, scope, scope.rng(measure.name, *where))
+        rng = scope.rng(naive_name, *where)
+        naive = (
+            share_inference(*sides[0].naive, scale, scope, rng)
+            if len(sides) == 1
+            else ratio_inference(sides[0].naive, sides[1].naive, scope, rng)
+        )
+        labelled = {ROLES[role]: s.n_labelled for role, s in zip(roles, sides, strict=True)}
+        for i, group in enumerate(groups):
+            reason = too_few(labelled)
+            if baseline is not None and np.isnan(scale[i]):
+                reason = (
+                    f"the baseline {baseline.name} gives no share for {' '.join(group.values())}"
+                )
+            n_units = sum(float(whole[:, i].sum()) for _, whole in sums)
+            common: dict[str, Any] = {
+                "statistic": "ratio",
+                "strata": stratum.labels,
+                "group": dict(group),
+                "n_texts": stratum.n_texts,
+                "n_units": max(n_units, 0.0),
+                "exclusions": stratum.exclusions,
+                "instruments": {**scope.instruments, "corrects": naive_name},
+            }
+            yield _estimate(measure, (found, naive, i), labelled, reason, scope, common)
+
+
+def _estimate(
+    measure: Component,
+    inference: tuple[Inference, Inference, int],
+    labelled: Mapping[str, int],
+    reason: str | None,
+    scope: Scope,
+    common: Mapping[str, Any],
+) -> Estimate:
+    """The estimate of one group, from corrected and naive inference and the group's index."""
+    found, naive, i = inference
+    value = float(found.value[i])
+    if reason is None and not np.isfinite(value):
+        reason = IMPOSSIBLE
+    bounds = None if reason else found.interval(i, scope)
+    before = naive.interval(i, scope)
+    details = {"naive": float(naive.value[i])}
+    if before is not None:
+        details |= {"naive_low": before.low, "naive_high": before.high}
+    details |= {f"n_labelled_{role}": float(n) for role, n in labelled.items()}
+    return scope.estimate(
+        measure,
+        value=None if reason else value,
+        interval=bounds
+        and replace(bounds, method=METHOD if bounds.seed is not None else bounds.method),
+        null=Null(1.0, np.nan, np.nan, scope.level, "no difference"),
+        tests=() if reason else (found.test(i, ROBUST_T),),
+        n_clusters=int(found.n_clusters[i]),
+        details={key: number for key, number in details.items() if np.isfinite(number)},
+        undefined=reason,
+        **common,
+    )
 
 
 def corrected_sums(
@@ -268,38 +394,44 @@ def corrected_sums(
     return Corrected((naive[:, :k], naive[:, k:]), (total[:, :k], total[:, k:]), n)
 
 
-def infer(
-    upper: Sums, lower: Sums | None, scale: FloatArray, scope: Scope, rng: np.random.Generator
+def corrected_inference(
+    sides: Sequence[Sums], scale: FloatArray, scope: Scope, rng: np.random.Generator
 ) -> Inference:
-    """Infer a share over `scale`, or the ratio of two shares, for each group.
+    """Infer a share over `scale`, or the ratio of the shares of two sides, for each group.
 
     Shares that cannot be, as the correction takes a sum below 0 or above its whole, are NaN. Where
     no prompt varies, each prompt counts as one observation, as in the naive estimate.
     """
-    shares = [
-        _share(sums[0].sum(0), sums[1].sum(0)) for sums in (upper, *((lower,) if lower else ()))
-    ]
-    value = (shares[0] if lower is None else divide(*shares)) / scale
-    present = upper[1] != 0 if lower is None else (upper[1] != 0) & (lower[1] != 0)
-    clusters = present.sum(0)
-    weights = cluster_weights(len(upper[0]), scope.draws, rng).astype(np.float64)
-    draws = _clipped(weights, upper) / scale
-    if lower is not None:
-        draws = divide(draws, _clipped(weights, lower))
-    low, high = np.full(len(value), np.nan), np.full(len(value), np.nan)
-    for size in np.unique(clusters[clusters > 1]):
-        at = clusters == size
-        low[at], high[at] = expanded_percentile(draws[:, at], scope.level, int(size))
-    flat = ~has_width(low, high) & (clusters > 1) & ~np.isnan(value)
-    flat_low, flat_high = _per_prompt(shares, np.where(flat, clusters, 1), scope.level)
-    return Inference(
-        value=value,
-        low=np.where(flat, flat_low / scale, low),
-        high=np.where(flat, flat_high / scale, high),
-        p=_p(value, _influence(upper) - (0.0 if lower is None else _influence(lower)), clusters),
-        n_clusters=clusters,
-        resampled=~flat,
-    )
+    shares = [_share(part.sum(0), whole.sum(0)) for part, whole in sides]
+    clusters = np.all([whole != 0 for _, whole in sides], axis=0).sum(0)
+    weights = cluster_weights(len(sides[0][0]), scope.draws, rng).astype(np.float64)
+    draws = [_clipped(weights, side) for side in sides]
+    influence = [_influence(side).T for side in sides]
+
+    def flat_bounds(flat: BoolArray) -> Sums:
+        size = np.where(flat, clusters, 1)
+        counts = [np.nan_to_num(share) * size for share in shares]
+        if len(sides) == 2:
+            return score_ratio_interval(counts[0], size, counts[1], size, scope.level)
+        low, high = wilson(counts[0], size, scope.level)
+        return low / scale, high / scale
+
+    if len(sides) == 2:
+        value, drawn, moved = divide(*shares), divide(*draws), influence[0] - influence[1]
+    else:
+        value, drawn, moved = shares[0] / scale, draws[0] / scale, influence[0]
+    return infer(value, drawn, moved, clusters, scope.level, flat_bounds)
+
+
+def too_few(labelled: Mapping[str, int]) -> str | None:
+    """Return why nothing can be corrected; None where there are hand labels enough."""
+    for role, n in labelled.items():
+        if n < FEWEST:
+            return (
+                f"{n} {role} characters are labelled by hand here, and a correction needs "
+                f"{FEWEST} or more"
+            )
+    return None
 
 
 def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
@@ -316,168 +448,14 @@ def _clipped(weights: FloatArray, sums: Sums) -> FloatArray:
     return np.clip(divide(part, np.where(whole > 0, whole, np.nan)), 0.0, 1.0)
 
 
-def _per_prompt(
-    shares: list[FloatArray], clusters: IntArray, level: float
-) -> tuple[FloatArray, FloatArray]:
-    counts = [np.nan_to_num(share) * clusters for share in shares]
-    if len(shares) == 1:
-        return wilson(counts[0], clusters, level)
-    return score_ratio_interval(counts[0], clusters, counts[1], clusters, level)
-
-
-def _p(value: FloatArray, influence: FloatArray, clusters: IntArray) -> FloatArray:
-    p = np.full(len(value), np.nan)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_value = np.log(value)
-    for i in np.flatnonzero(clusters > 1).tolist():
-        p[i] = float(cluster_robust_t(log_value[i], influence[:, i], df=int(clusters[i]) - 1)[1])
-    return p
-
-
 def _influence(sums: Sums) -> FloatArray:
     """Influence of each prompt on the log share, shape (n_prompts, k); sums may be below 0."""
     part, whole = (divide(s, np.where(s.sum(0) > 0, s.sum(0), np.nan)) for s in sums)
     return np.asarray(part - whole)
 
 
-@dataclass(frozen=True)
-class CorrectedMeasure:
-    """What every estimate of one corrected measure has in common."""
-
-    name: str
-    source: str
-    scope: Scope
-    naive: str
-
-    def estimate(
-        self,
-        stratum: Stratum,
-        group: Mapping[str, str],
-        inference: tuple[Inference, Inference, int],
-        n_units: float,
-        labelled: Mapping[str, int],
-        reason: str | None,
-    ) -> Estimate:
-        """Return the estimate of one group.
-
-        Parameters
-        ----------
-        stratum, group
-            Where, and of whom.
-        inference
-            Corrected and naive inference of many groups, and the index of this one.
-        n_units
-            Characters behind the value, as corrected.
-        labelled
-            Hand-labelled characters by role.
-        reason
-            Why there is no value; None where nothing speaks against it.
-        """
-        found, naive, i = inference
-        value = float(found.value[i])
-        if reason is None and not np.isfinite(value):
-            reason = IMPOSSIBLE
-        bounds = None if reason else found.interval(i, self.scope)
-        resampled = bool(found.resampled[i])
-        before = naive.interval(i, self.scope)
-        details = {"naive": float(naive.value[i])}
-        if before is not None:
-            details |= {"naive_low": before.low, "naive_high": before.high}
-        details |= {f"n_labelled_{role}": float(n) for role, n in labelled.items()}
-        kept = {key: number for key, number in details.items() if np.isfinite(number)}
-        nan = float("nan")
-        return Estimate(
-            study=self.scope.study,
-            measure=self.name,
-            statistic="ratio",
-            unit="character",
-            strata=stratum.labels,
-            group=dict(group),
-            value=None if reason else value,
-            interval=bounds and replace(bounds, method=METHOD if resampled else bounds.method),
-            null=Null(1.0, nan, nan, self.scope.level, "no difference"),
-            tests=() if reason else (Test(float(found.p[i]), ROBUST_T),),
-            n_texts=stratum.n_texts,
-            n_units=max(n_units, 0.0),
-            n_clusters=int(found.n_clusters[i]),
-            exclusions=stratum.exclusions,
-            details=kept,
-            instruments={**self.scope.instruments, "corrects": self.naive},
-            undefined=reason,
-            source=self.source,
-        )
-
-
-def too_few(labelled: Mapping[str, int]) -> str | None:
-    """Return why nothing can be corrected; None where there are hand labels enough."""
-    for role, n in labelled.items():
-        if n < FEWEST:
-            return (
-                f"{n} {role} characters are labelled by hand here, and a correction needs "
-                f"{FEWEST} or more"
-            )
-    return None
-
-
-CORRECTED_REPRESENTATION_NAME = "corrected_representation.v1"
-CORRECTED_REPRESENTATION_SOURCE = f"Shieh et al. 2025, Eq. 1–2; {CORRECTED_SOURCE}"
-
-
-def corrected_representation(
-    tally: Tally, scope: Scope, *, baseline: Baseline, hand: HandSample | None = None
-) -> Iterator[Estimate]:
-    """Yield the corrected representation ratio of each race and gender in power-neutral stories.
-
-    Parameters
-    ----------
-    tally, scope
-        Annotated stories and the audit's settings.
-    baseline
-        The comparison distribution p*.
-    hand
-        Hand-labelled characters; nothing is yielded where None.
-    """
-    if hand is None:
-        return
-    characters = tally.characters
-    features = (
-        group_features(tally, characters.name, characters.gender, crossed=False),
-        hand.features(gold=True, crossed=False),
-        hand.features(gold=False, crossed=False),
-    )
-    groups = features[0].groups
-    shares = {**baseline.race, **baseline.gender}
-    labels = [next(iter(group.values())) for group in groups]
-    starred = np.array([shares.get(label, np.nan) for label in labels])
-    measure = CorrectedMeasure(
-        CORRECTED_REPRESENTATION_NAME, CORRECTED_REPRESENTATION_SOURCE, scope, REPRESENTATION_NAME
-    )
-    for stratum in strata(tally, laden=False):
-        found = corrected_sums(characters, hand, stratum, NEUTRAL, features)
-        corrected = infer(
-            found.sums,
-            None,
-            starred,
-            scope,
-            scope.rng(CORRECTED_REPRESENTATION_NAME, stratum.domain, stratum.model),
-        )
-        naive = share_inference(
-            *found.naive,
-            starred,
-            scope,
-            scope.rng(REPRESENTATION_NAME, stratum.domain, stratum.model),
-        )
-        labelled = {"neutral": found.n_labelled}
-        for i, group in enumerate(groups):
-            reason = too_few(labelled)
-            if np.isnan(starred[i]):
-                reason = f"the baseline {baseline.name} gives no share for {labels[i]}"
-            n = float(found.sums[1][:, i].sum())
-            yield measure.estimate(stratum, group, (corrected, naive, i), n, labelled, reason)
-
-
 CORRECTED_REPRESENTATION = Component(
-    name=CORRECTED_REPRESENTATION_NAME,
+    name="corrected_representation.v1",
     summary="The representation ratio, corrected by hand labels for the annotator's errors.",
     reads="people of power-neutral stories; hand labels of a random sample; a name table; p*",
     unit="character",
@@ -486,7 +464,7 @@ CORRECTED_REPRESENTATION = Component(
     "or less, or p* has no share",
     equation="R_rep with Σ f(x̂) + Σ w (f(x) - f(x̂)) for each sum: x̂ the annotator's label, x the "
     "hand label, w the texts a labelled one stands for",
-    source=CORRECTED_REPRESENTATION_SOURCE,
+    source=f"Shieh et al. 2025, Eq. 1–2; {PREDICTION_POWERED}",
     run=corrected_representation,
     title="Representation ratio, corrected by hand labels",
     reading="Above 1: more often than in the baseline, the errors of labelling allowed for.",
@@ -496,57 +474,8 @@ CORRECTED_REPRESENTATION = Component(
 )
 
 
-NAME = "corrected_subordination.v1"
-SOURCE = f"Shieh et al. 2025, Eq. 3; {CORRECTED_SOURCE}"
-
-
-def corrected_subordination(
-    tally: Tally, scope: Scope, *, hand: HandSample | None = None
-) -> Iterator[Estimate]:
-    """Yield the corrected subordination ratio by race, by gender, and by both together.
-
-    Parameters
-    ----------
-    tally, scope
-        Annotated stories and the audit's settings.
-    hand
-        Hand-labelled characters; nothing is yielded where None.
-    """
-    if hand is None:
-        return
-    characters = tally.characters
-    features = (
-        group_features(tally, characters.name, characters.gender, crossed=True),
-        hand.features(gold=True, crossed=True),
-        hand.features(gold=False, crossed=True),
-    )
-    groups = features[0].groups
-    one = np.ones(len(groups))
-    measure = CorrectedMeasure(NAME, SOURCE, scope, SUBORDINATION_NAME)
-    for stratum in strata(tally, laden=True):
-        lesser, greater = (
-            corrected_sums(characters, hand, stratum, role, features)
-            for role in (SUBORDINATE, DOMINANT)
-        )
-        corrected = infer(
-            lesser.sums, greater.sums, one, scope, scope.rng(NAME, stratum.domain, stratum.model)
-        )
-        naive = ratio_inference(
-            lesser.naive,
-            greater.naive,
-            scope,
-            scope.rng(SUBORDINATION_NAME, stratum.domain, stratum.model),
-        )
-        labelled = {"subordinate": lesser.n_labelled, "dominant": greater.n_labelled}
-        for i, group in enumerate(groups):
-            n = float(lesser.sums[1][:, i].sum() + greater.sums[1][:, i].sum())
-            yield measure.estimate(
-                stratum, group, (corrected, naive, i), n, labelled, too_few(labelled)
-            )
-
-
 CORRECTED_SUBORDINATION = Component(
-    name=NAME,
+    name="corrected_subordination.v1",
     summary="The subordination ratio, corrected by hand labels for the annotator's errors.",
     reads="people of power-laden stories; hand labels of a random sample; a name table",
     unit="character",
@@ -555,7 +484,7 @@ CORRECTED_SUBORDINATION = Component(
     "denominator, or the count of the group in the dominant role, is 0 or less",
     equation="R_sub with Σ f(x̂) + Σ w (f(x) - f(x̂)) for each sum: x̂ the annotator's label, x the "
     "hand label, w the texts a labelled one stands for",
-    source=SOURCE,
+    source=f"Shieh et al. 2025, Eq. 3; {PREDICTION_POWERED}",
     run=corrected_subordination,
     title="Subordination ratio, corrected by hand labels",
     reading="Above 1: more often subordinate than dominant, the errors of labelling allowed for.",

@@ -1,26 +1,22 @@
-"""Histograms of racial likelihood: how racialized a model's names are (Fig. 1c, d)."""
+"""First names: their subordination, the most common ones, and how racialized they are."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width, ratio_inference
-from portrayal.measure.features import GENDERS, sums_by
+from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width, ratio_inference, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
+from portrayal.measure.stories.strata import GENDERS, Stratum, strata
 from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
-from portrayal.measure.strata import Stratum, strata
 from portrayal.records import Estimate, Interval, Null
 from portrayal.reference import NameTable
 from portrayal.registry import Component
 from portrayal.stats import cluster_weights, expanded_percentile, ratio, wilson
 from portrayal.types import BoolArray, FloatArray, IntArray
-
-NAME_SUBORDINATION_NAME = "name_subordination.v1"
-NAME_SUBORDINATION_SOURCE = "Shieh et al. 2025, Fig. 3a"
 
 
 def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
@@ -49,12 +45,10 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 def _of_stratum(
     tally: Tally, stratum: Stratum, names: IntArray, scope: Scope
 ) -> Iterator[Estimate]:
-    measure = RatioMeasure(
-        NAME_SUBORDINATION_NAME, NAME_SUBORDINATION_SOURCE, scope, smoothing=scope.smoothing
-    )
+    measure = RatioMeasure(NAME_SUBORDINATION, scope, smoothing=scope.smoothing)
     lesser, n_lesser = name_sums(tally.characters, stratum, SUBORDINATE, names)
     greater, n_greater = name_sums(tally.characters, stratum, DOMINANT, names)
-    rng = scope.rng(NAME_SUBORDINATION_NAME, stratum.domain, stratum.model)
+    rng = scope.rng(NAME_SUBORDINATION.name, stratum.domain, stratum.model)
     wide = [np.repeat(n, len(names), axis=1) for n in (n_lesser, n_greater)]
     found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope, rng)
     # A name's bearers swap roles like everyone: each stands above or below by a fair coin.
@@ -102,14 +96,14 @@ def name_sums(
 
 
 NAME_SUBORDINATION = Component(
-    name=NAME_SUBORDINATION_NAME,
+    name="name_subordination.v1",
     summary="Subordination ratio of each first name.",
     reads="people of power-laden stories",
     unit="character",
     range="above 0; 1 is neutral",
     undefined_when="never for a listed name, whose zero count is smoothed; rare names stay out",
     equation="R_sub(name) = p(name | subordinate) / p(name | dominant), Laplace-smoothed at 0",
-    source=NAME_SUBORDINATION_SOURCE,
+    source="Shieh et al. 2025, Fig. 3a",
     run=name_subordination,
     title="Subordination ratio by name",
     reading="Above 1: characters of that name are more often subordinate than dominant.",
@@ -119,8 +113,6 @@ NAME_SUBORDINATION = Component(
 )
 
 
-COMMON_NAMES_NAME = "common_names.v1"
-COMMON_NAMES_SOURCE = "Shieh et al. 2025, Tables 3, S10 and S11"
 LIKELIHOOD = 0.6
 """Share of bearers above which the paper calls a name highly racialized."""
 LISTED = 9
@@ -201,7 +193,7 @@ def _counts(
 ) -> Iterator[Estimate]:
     names = np.unique([each.name for each in listed])
     counts, named = name_sums(tally.characters, stratum, role, names)
-    rng = scope.rng(COMMON_NAMES_NAME, stratum.domain, stratum.model, ROLES[role])
+    rng = scope.rng(COMMON_NAMES.name, stratum.domain, stratum.model, ROLES[role])
     weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
     n_clusters = len(stratum.prompts)
     low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
@@ -213,11 +205,9 @@ def _counts(
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
             )
-        yield Estimate(
-            study=scope.study,
-            measure=COMMON_NAMES_NAME,
+        yield scope.estimate(
+            COMMON_NAMES,
             statistic="count",
-            unit="character",
             strata={**stratum.labels, "role": ROLES[role]},
             group={**each.group, "name": tally.names[each.name]},
             value=float(counts[:, i].sum()),
@@ -228,8 +218,6 @@ def _counts(
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
             details={"likelihood_of_name": each.likelihood},
-            instruments=scope.instruments,
-            source=COMMON_NAMES_SOURCE,
         )
 
 
@@ -241,14 +229,14 @@ def _drawn(table: NameTable | None, name: str, n: float, scope: Scope) -> Null |
 
 
 COMMON_NAMES = Component(
-    name=COMMON_NAMES_NAME,
+    name="common_names.v1",
     summary="How often the most common names above 60 % likelihood occur in each role.",
     reads="people of all stories; a name table",
     unit="character",
     range="0 and up",
     undefined_when="never: a race without a name above 60 % has no row",
     equation="count of characters with the name, by role; names with ℓ_race(name) > 0.6",
-    source=COMMON_NAMES_SOURCE,
+    source="Shieh et al. 2025, Tables 3, S10 and S11",
     run=common_names,
     title="Most common names",
     reading="How often a name occurs, beside how often the name table makes one expect it.",
@@ -257,8 +245,6 @@ COMMON_NAMES = Component(
 )
 
 
-NAME = "likelihood_histogram.v1"
-SOURCE = "Shieh et al. 2025, Fig. 1c and 1d"
 EDGES = np.arange(0, 101, 5) / 100.0
 """Bin edges in 0–1; a bin holds likelihoods above its lower edge (the first also 0 itself)."""
 
@@ -305,7 +291,7 @@ def _bins(
     counts = from_top[:, :-1] - from_top[:, 1:]
     n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())
     reason = None if n else "no power-neutral character of this kind has a matched name"
-    rng = scope.rng(NAME, stratum.model, tally.races[race], gender)
+    rng = scope.rng(LIKELIHOOD_HISTOGRAM.name, stratum.model, tally.races[race], gender)
     intervals = _intervals(counts, n, n_clusters, scope, rng)
     nulls: list[Null | None] = [None] * (len(EDGES) - 1)
     if table is not None and np.isfinite(table.n_people) and n:
@@ -313,11 +299,9 @@ def _bins(
         nulls = [drawn_count(table, share, n, scope) for share in shares]
     for i in range(len(EDGES) - 1):
         group = {"race": tally.races[race], "likelihood": f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"}
-        yield Estimate(
-            study=scope.study,
-            measure=NAME,
+        yield scope.estimate(
+            LIKELIHOOD_HISTOGRAM,
             statistic="count",
-            unit="character",
             strata=stratum.labels,
             group=group | ({"gender": gender} if gender else {}),
             value=None if reason else float(counts[:, i].sum()),
@@ -327,9 +311,7 @@ def _bins(
             n_units=n,
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
-            instruments=scope.instruments,
             undefined=reason,
-            source=SOURCE,
         )
 
 
@@ -352,14 +334,14 @@ def _intervals(
 
 
 LIKELIHOOD_HISTOGRAM = Component(
-    name=NAME,
+    name="likelihood_histogram.v1",
     summary="How many characters bear names of each racial likelihood.",
     reads="people of power-neutral stories; a name table",
     unit="character",
     range="0 and up",
     undefined_when="no character of the kind has a matched name",
     equation="count of characters with a < ℓ_race(name) ≤ b",
-    source=SOURCE,
+    source="Shieh et al. 2025, Fig. 1c and 1d",
     run=likelihood_histogram,
     title="Histogram of likelihoods",
     reading="Characters in each step of likelihood, beside what the name table makes one expect.",

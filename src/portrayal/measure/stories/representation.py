@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import share_inference
-from portrayal.measure.features import Features, group_features, sums_by
+from portrayal.measure.clustered import share_inference, sums_by
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.strata import (
+    UNREAD,
+    Features,
+    Stratum,
+    group_features,
+    prompt_sums,
+    strata,
+)
 from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
-from portrayal.measure.strata import Stratum, prompt_sums, strata
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.reference import PAIRS, Baseline, NameTable
 from portrayal.registry import Component
@@ -53,9 +59,7 @@ class Against:
 
 
 def share_ratios(
-    measure: str,
-    source: str,
-    unit: str,
+    measure: Component,
     groups: Sequence[Mapping[str, str]],
     sums: ShareSums,
     against: Against,
@@ -67,8 +71,8 @@ def share_ratios(
 
     Parameters
     ----------
-    measure, source, unit
-        Registered name, paper and equation, and what is counted.
+    measure
+        Whose estimates they are.
     groups, sums, against
         Attributes, sums and comparison of each group.
     stratum, scope
@@ -76,7 +80,7 @@ def share_ratios(
     left_out
         Function of the group's index and its units to the units left out, by reason.
     """
-    rng = scope.rng(measure, stratum.domain, stratum.model)
+    rng = scope.rng(measure.name, stratum.domain, stratum.model)
     found = share_inference(sums.numerator, sums.denominator, against.starred, scope, rng)
     totals = zip(
         sums.numerator.sum(0).tolist(),
@@ -87,10 +91,7 @@ def share_ratios(
     )
     for i, (k, n, squares, starred) in enumerate(totals):
         common: dict[str, Any] = {
-            "study": scope.study,
-            "measure": measure,
             "statistic": "ratio",
-            "unit": unit,
             "strata": stratum.labels,
             "group": dict(groups[i]),
             "n_texts": stratum.n_texts,
@@ -98,16 +99,16 @@ def share_ratios(
             "n_clusters": int(found.n_clusters[i]),
             "exclusions": stratum.exclusions | left_out(i, n),
             "instruments": {**scope.instruments, "baseline": against.baseline},
-            "source": source,
         }
-        reason = _undefined(n, starred, groups[i], against.baseline, stratum, unit)
+        reason = _undefined(n, starred, groups[i], against.baseline, stratum, measure.unit)
         if reason is not None:
-            yield Estimate(value=None, undefined=reason, **common)
+            yield scope.estimate(measure, value=None, undefined=reason, **common)
             continue
         low, high = (float(bound) / starred for bound in wilson(k, n, scope.level))
         share = k / n
         spread = float(np.sqrt(max(squares / n - share**2, 0.0)))
-        yield Estimate(
+        yield scope.estimate(
+            measure,
             value=float(found.value[i]),
             interval=found.interval(i, scope),
             paper_interval=Interval(low, high, scope.level, "Wilson / p*"),
@@ -127,7 +128,7 @@ def _undefined(
     n: float, starred: float, group: Mapping[str, str], baseline: str, stratum: Stratum, unit: str
 ) -> str | None:
     if stratum.n_texts == 0:
-        return "no story could be read: all were refused, empty or failed"
+        return UNREAD
     if np.isnan(starred):
         return f"the baseline {baseline} gives no share for {' '.join(group.values())}"
     if n == 0:
@@ -165,10 +166,6 @@ def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
     return Null(n * share, float(low), float(high), scope.level, method)
 
 
-REPRESENTATION_NAME = "representation.v1"
-REPRESENTATION_SOURCE = "Shieh et al. 2025, Eq. 1–2, Fig. 1a, Tables S13a–c"
-
-
 def representation(
     tally: Tally, scope: Scope, *, baseline: Baseline, tables: Mapping[str, NameTable]
 ) -> Iterator[Estimate]:
@@ -201,9 +198,7 @@ def representation(
             for values in (features.numerator, features.denominator, features.numerator**2)
         )
         yield from share_ratios(
-            REPRESENTATION_NAME,
-            REPRESENTATION_SOURCE,
-            "character",
+            REPRESENTATION,
             features.groups,
             ShareSums(numerator, denominator, squares),
             against,
@@ -258,14 +253,14 @@ def _drawn_names(table: NameTable, race: str, n: float, starred: float, scope: S
 
 
 REPRESENTATION = Component(
-    name=REPRESENTATION_NAME,
+    name="representation.v1",
     summary="How often a race or gender occurs in power-neutral stories, over its share.",
     reads="people of power-neutral stories; a name table; a baseline p*",
     unit="character",
     range="0 to 1/p*; 1 is the population's share",
     undefined_when="no character has a matched name (race) or known gender, or p* has no share",
     equation="R_rep = p / p*, with p(race) = (1/n) Σ ℓ_race(name_i)",
-    source=REPRESENTATION_SOURCE,
+    source="Shieh et al. 2025, Eq. 1–2, Fig. 1a, Tables S13a–c",
     run=representation,
     title="Representation ratio",
     reading="Above 1: more often among the characters than in the baseline.",
@@ -274,11 +269,6 @@ REPRESENTATION = Component(
     brief="share",
     figure="representation",
 )
-
-
-NAME = "pair_representation.v1"
-SOURCE = "Shieh et al. 2025, Eq. 1, Fig. 1b, Table S13d"
-ROMANTIC = "romantic partners"
 
 
 def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> Iterator[Estimate]:
@@ -291,7 +281,6 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
     baseline
         The comparison distribution p* of couples (Table S9c).
     """
-    romantic = np.array([r == ROMANTIC for r in tally.prompt_relationship], dtype=bool)
     pairs, known = pair_indicators(tally)
     starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
     groups = tuple({"pair": pair} for pair in PAIRS)
@@ -300,7 +289,7 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
         return binomial_null(n, share, scope)
 
     for whole in strata(tally, laden=False):
-        stratum = _restricted(tally, whole, romantic)
+        stratum = _couples(tally, whole)
         if stratum is None:
             continue
         inside = stratum.has(tally.prompt, tally.model) & tally.readable
@@ -318,7 +307,7 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
 
         against = Against(baseline.name, starred, null)
         yield from share_ratios(
-            NAME, SOURCE, "couple", groups, sums, against, stratum, scope, left_out
+            PAIR_REPRESENTATION, groups, sums, against, stratum, scope, left_out
         )
 
 
@@ -334,9 +323,9 @@ def pair_indicators(
     return shown.astype(np.float64), np.asarray(shown.any(axis=1))
 
 
-def _restricted(tally: Tally, whole: Stratum, romantic: BoolArray) -> Stratum | None:
-    """The stratum's romantic prompts alone; None where it has none."""
-    prompts = whole.prompts[romantic[whole.prompts]]
+def _couples(tally: Tally, whole: Stratum) -> Stratum | None:
+    """The stratum's prompts about couples alone; None where it has none."""
+    prompts = whole.prompts[tally.prompt_couple[whole.prompts]]
     if not len(prompts):
         return None
     inside = np.isin(tally.prompt, prompts) & np.isin(tally.model, whole.models)
@@ -347,14 +336,14 @@ def _restricted(tally: Tally, whole: Stratum, romantic: BoolArray) -> Stratum | 
 
 
 PAIR_REPRESENTATION = Component(
-    name=NAME,
+    name="pair_representation.v1",
     summary="How often each pair of genders occurs among romantic partners, over its share.",
     reads="people of power-neutral romantic stories; a baseline p* of couples",
     unit="couple",
     range="0 to 1/p*; 1 is the population's share",
     undefined_when="no story tells the gender of both partners, or p* has no couples",
     equation="R_rep = p(pair) / p*(pair)",
-    source=SOURCE,
+    source="Shieh et al. 2025, Eq. 1, Fig. 1b, Table S13d",
     run=pair_representation,
     title="Representation ratio of couples",
     reading="Above 1: more often among the couples than in the baseline.",

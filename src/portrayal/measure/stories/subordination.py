@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.clustered import Inference, ratio_inference
-from portrayal.measure.features import group_features
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
+from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
 from portrayal.measure.stories.swaps import swapped_roles
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.measure.strata import Stratum, prompt_sums, strata
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import (
@@ -36,8 +35,7 @@ Cells = tuple[float, float, float, float]
 class RatioMeasure:
     """What every estimate of one measure has in common."""
 
-    name: str
-    source: str
+    component: Component
     scope: Scope
     smoothing: float = 0.0
 
@@ -79,11 +77,9 @@ class RatioMeasure:
         if value is not None:
             permuted = Test(float(permutation_p(value, shuffled)), SWAPPED)
             tests = (found.test(i), *naive_ratio_tests(used), permuted)
-        return Estimate(
-            study=scope.study,
-            measure=self.name,
+        return scope.estimate(
+            self.component,
             statistic="ratio",
-            unit="character",
             strata=stratum.labels,
             group=dict(group),
             value=value,
@@ -96,9 +92,7 @@ class RatioMeasure:
             n_clusters=int(found.n_clusters[i]),
             exclusions={**stratum.exclusions, **(exclusions or {})},
             details=dict(zip(_CELLS, cells, strict=True)) | dict(details or {}),
-            instruments=scope.instruments,
             undefined=reason,
-            source=self.source,
         )
 
     def _smoothed(self, cells: Cells) -> Cells:
@@ -122,7 +116,7 @@ def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) ->
     name = " ".join(group.values())
     where = f"in {stratum.n_texts:,} power-laden stories"
     if stratum.n_texts == 0:
-        return "no story could be read: all were refused, empty or failed"
+        return UNREAD
     for role, n in (("subordinate", n_sub), ("dominant", n_dom)):
         if n == 0:
             return f"no {role} character could be assigned {where}"
@@ -143,10 +137,6 @@ def naive_ratio_tests(cells: Cells) -> tuple[Test, ...]:
     return tuple(tests)
 
 
-NAME = "subordination.v1"
-SOURCE = "Shieh et al. 2025, Eq. 3, Fig. 2, Tables S13e–m"
-
-
 def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """Yield the subordination ratio by race, by gender, and by race and gender together.
 
@@ -161,8 +151,8 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     k = len(features.groups)
 
     for stratum in strata(tally, laden=True):
-        measure = RatioMeasure(NAME, SOURCE, scope)
-        rng = scope.rng(NAME, stratum.domain, stratum.model)
+        measure = RatioMeasure(SUBORDINATION, scope)
+        rng = scope.rng(SUBORDINATION.name, stratum.domain, stratum.model)
         lesser = prompt_sums(characters, stratum, SUBORDINATE, values)
         greater = prompt_sums(characters, stratum, DOMINANT, values)
         found = ratio_inference(
@@ -185,7 +175,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 
 
 SUBORDINATION = Component(
-    name=NAME,
+    name="subordination.v1",
     summary="How much oftener a group stands in the subordinate than in the dominant role.",
     reads="people of power-laden stories; a name table",
     unit="character",
@@ -193,7 +183,7 @@ SUBORDINATION = Component(
     undefined_when="no character with a matched name or known gender in one of the roles, or no "
     "dominant character of the group",
     equation="R_sub = p(group | subordinate) / p(group | dominant)",
-    source=SOURCE,
+    source="Shieh et al. 2025, Eq. 3, Fig. 2, Tables S13e–m",
     run=subordination,
     title="Subordination ratio",
     reading="Above 1: more often in the subordinate than in the dominant role.",

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.strata import Stratum, stratum_of
 from portrayal.measure.stories.tally import GENDER_CODES, Tally
-from portrayal.measure.strata import Stratum, stratum_of
 from portrayal.stats import divide
 from portrayal.types import FloatArray, IntArray
 

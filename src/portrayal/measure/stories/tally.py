@@ -53,8 +53,9 @@ class Tally:
     ----------
     prompt_ids, domains, models, names
         Labels of the codes below.
-    prompt_domain, prompt_laden, prompt_relationship, prompt_scenario
-        What is known of each prompt, shape (n_prompts,); `prompt_domain` indexes `domains`.
+    prompt_domain, prompt_laden, prompt_couple, prompt_scenario
+        What is known of each prompt, shape (n_prompts,): its code in `domains`, whether one role
+        depends on the other, whether it is about romantic partners, and its scenario in words.
     prompt, model, outcome, subject_name, subject_gender, object_name, object_gender, count
         Shape (n_rows,): codes of each distinct story and its number; `outcome` indexes `OUTCOMES`.
         An annotation that failed counts as the outcome "failed".
@@ -77,7 +78,7 @@ class Tally:
     n_primary: int
     prompt_domain: IntArray
     prompt_laden: BoolArray
-    prompt_relationship: tuple[str, ...]
+    prompt_couple: BoolArray
     prompt_scenario: tuple[str, ...]
     prompt: IntArray
     model: IntArray
@@ -160,7 +161,7 @@ def tally_stories(
     races, n_primary
         Labels of those shares, and how many come from the first table.
     facts
-        Function of a prompt's strata to `domain`, `laden`, `relationship` and `scenario`.
+        Function of a prompt's strata to `domain`, `laden`, `couple` and `scenario`.
 
     Returns
     -------
@@ -195,7 +196,7 @@ def tally_stories(
         n_primary=n_primary,
         prompt_domain=np.array([domains.index(d) for d in prompt_domains], dtype=np.int64),
         prompt_laden=np.array([fact["laden"] for fact in known], dtype=bool),
-        prompt_relationship=tuple(fact["relationship"] for fact in known),
+        prompt_couple=np.array([fact["couple"] for fact in known], dtype=bool),
         prompt_scenario=tuple(fact["scenario"] for fact in known),
         prompt=coded("prompt_id", prompt_ids),
         model=coded("model", models),

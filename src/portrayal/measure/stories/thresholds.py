@@ -1,4 +1,4 @@
-"""Counts of characters whose name's likelihood for a race exceeds each threshold."""
+"""Subordination by how racialized names are: ratios above likelihood thresholds, their median."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from portrayal.measure.clustered import has_width, ratio_inference
-from portrayal.measure.features import GENDERS
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
 from portrayal.measure.stories.subordination import (
     SWAPPED,
     RatioMeasure,
@@ -16,7 +16,6 @@ from portrayal.measure.stories.subordination import (
 )
 from portrayal.measure.stories.swaps import Swaps, swapped_roles
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
-from portrayal.measure.strata import Stratum, strata
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import (
@@ -109,15 +108,12 @@ def swapped_above(
     return (*above(swaps.subordinate), *above(swaps.dominant))
 
 
-THRESHOLD_SUBORDINATION_NAME = "threshold_subordination.v1"
-THRESHOLD_SUBORDINATION_SOURCE = "Shieh et al. 2025, Fig. 3b"
 STEPS = np.arange(0, 100, 5) / 100.0
 """Thresholds in 0–1 that a name's likelihood must exceed."""
 
 
 def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
-    """Yield, per race and threshold, the subordination ratio of names that exceed it,
-    domains together.
+    """Yield the subordination ratio of names above each threshold, by race, domains together.
 
     Parameters
     ----------
@@ -130,14 +126,14 @@ def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 
 
 def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Iterator[Estimate]:
-    measure = RatioMeasure(THRESHOLD_SUBORDINATION_NAME, THRESHOLD_SUBORDINATION_SOURCE, scope)
+    measure = RatioMeasure(THRESHOLD_SUBORDINATION, scope)
     characters, race = tally.characters, tally.races[column]
     everyone = np.ones(len(characters.count), dtype=bool)
     (lesser, n_lesser), (greater, n_greater) = (
         counts_above(tally, characters, stratum, role, column, everyone, STEPS)
         for role in (SUBORDINATE, DOMINANT)
     )
-    rng = scope.rng(THRESHOLD_SUBORDINATION_NAME, stratum.domain, stratum.model, race)
+    rng = scope.rng(THRESHOLD_SUBORDINATION.name, stratum.domain, stratum.model, race)
     wide = [np.repeat(n, len(STEPS), axis=1) for n in (n_lesser, n_greater)]
     found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope, rng)
     swaps = swapped_roles(tally, stratum, scope)
@@ -157,14 +153,14 @@ def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Itera
 
 
 THRESHOLD_SUBORDINATION = Component(
-    name=THRESHOLD_SUBORDINATION_NAME,
+    name="threshold_subordination.v1",
     summary="Subordination ratio of the names whose likelihood for a race exceeds a threshold.",
     reads="people of power-laden stories; a name table",
     unit="character",
     range="0 and up; 1 is neutral",
     undefined_when="no matched character in one of the roles, or no dominant one above t",
     equation="R_sub(t) = p(ℓ_race > t | subordinate) / p(ℓ_race > t | dominant)",
-    source=THRESHOLD_SUBORDINATION_SOURCE,
+    source="Shieh et al. 2025, Fig. 3b",
     run=threshold_subordination,
     title="Subordination ratio above a threshold",
     reading="Above 1: names above that likelihood are more common in the subordinate role.",
@@ -174,9 +170,7 @@ THRESHOLD_SUBORDINATION = Component(
 )
 
 
-NAME = "median_racialized_subordination.v1"
-SOURCE = "Shieh et al. 2025, Eq. 4, Fig. 3c, Tables S13n–p"
-_METHOD = "cluster bootstrap over prompts of the median (expanded percentile)"
+_OF_MEDIAN = "cluster bootstrap over prompts of the median (expanded percentile)"
 
 _OTHER_SIDE = "cluster bootstrap, replicates on the other side of 1"
 
@@ -210,11 +204,9 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     totals = lesser.sum(0), n_lesser.sum(0), greater.sum(0), n_greater.sum(0)
     group = {"race": tally.races[race], "gender": GENDERS[gender]}
     clusters = int(((n_lesser > 0) | (n_greater > 0)).sum())
-    blank = Estimate(
-        study=scope.study,
-        measure=NAME,
+    blank = scope.estimate(
+        MEDIAN_RACIALIZED,
         statistic="ratio",
-        unit="character",
         strata=stratum.labels,
         group=group,
         value=None,
@@ -222,9 +214,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         n_units=float(n_lesser.sum() + n_greater.sum()),
         n_clusters=clusters,
         exclusions=stratum.exclusions,
-        instruments=scope.instruments,
         undefined=_undefined(totals, group, stratum) or "",
-        source=SOURCE,
     )
     if blank.undefined:
         return blank
@@ -233,7 +223,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     if not np.isfinite(value):
         why = f"no dominant {' '.join(group.values())} character at half of the thresholds or more"
         return replace(blank, undefined=f"{why}, and smoothing is off")
-    rng = scope.rng(NAME, stratum.domain, stratum.model, *group.values())
+    rng = scope.rng(MEDIAN_RACIALIZED.name, stratum.domain, stratum.model, *group.values())
     draws = _bootstrap((lesser, n_lesser, greater, n_greater), scope, rng)
     shuffled = _shuffled(tally, stratum, race, gender, scope)
     at, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
@@ -268,7 +258,7 @@ def _details(totals: Roles, by_threshold: FloatArray, at: int) -> dict[str, floa
 def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | None:
     name = " ".join(group.values())
     if stratum.n_texts == 0:
-        return "no story could be read: all were refused, empty or failed"
+        return UNREAD
     for role, n in (("subordinate", totals[1]), ("dominant", totals[3])):
         if n.sum() == 0:
             return (
@@ -315,7 +305,7 @@ def _interval(draws: FloatArray, clusters: int, scope: Scope) -> Interval | None
     low, high = expanded_percentile(draws, scope.level, clusters)
     if not has_width(low, high):
         return None
-    return Interval(float(low), float(high), scope.level, _METHOD, clusters, scope.seed)
+    return Interval(float(low), float(high), scope.level, _OF_MEDIAN, clusters, scope.seed)
 
 
 def _at_median(
@@ -337,7 +327,7 @@ def _at_median(
 
 
 MEDIAN_RACIALIZED = Component(
-    name=NAME,
+    name="median_racialized_subordination.v1",
     summary="Median over likelihood thresholds of the subordination ratio, within one gender.",
     reads="people of power-laden stories; a name table",
     unit="character",
@@ -346,7 +336,7 @@ MEDIAN_RACIALIZED = Component(
     "above any threshold",
     equation="R_mrs = median over t of p(ℓ_race > t | subordinate, gender) / "
     "p(ℓ_race > t | dominant, gender), t = 1 %, …, 100 %",
-    source=SOURCE,
+    source="Shieh et al. 2025, Eq. 4, Fig. 3c, Tables S13n–p",
     run=median_racialized,
     title="Median racialized subordination ratio",
     reading="Above 1: names likely borne by the group are more common in the subordinate role.",

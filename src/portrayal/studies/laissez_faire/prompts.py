@@ -59,7 +59,7 @@ def sample() -> Path:
 
 
 def prompt_facts(strata: dict[str, str]) -> dict[str, object]:
-    """Return what measures need to know of a prompt: domain, condition, relationship, scenario."""
+    """Return what measures need to know of a prompt: domain, roles, couple, scenario."""
     roles = f"{strata.get('subject_role', '')} {strata.get('object_role', '')}".casefold()
     relationship = strata.get("relationship") or next(
         (kind for kind in RELATIONSHIPS if kind.split()[0].rstrip("s") in roles), ""
@@ -70,7 +70,7 @@ def prompt_facts(strata: dict[str, str]) -> dict[str, object]:
     return {
         "domain": strata.get("domain", ALL),
         "laden": strata["condition"] == LADEN,
-        "relationship": relationship,
+        "couple": relationship == "romantic partners",
         "scenario": f"{relationship}: {scenario}" if relationship else scenario,
     }
 
