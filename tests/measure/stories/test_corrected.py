@@ -33,7 +33,7 @@ def made(prompt, gold, guess, drawn, *, second=None, n_prompts):
         n_primary=1,
         prompt_domain=np.zeros(n_prompts, dtype=np.int64),
         prompt_laden=np.full(n_prompts, laden),
-        prompt_relationship=("",) * n_prompts,
+        prompt_couple=np.zeros(n_prompts, dtype=bool),
         prompt_scenario=("",) * n_prompts,
         prompt=prompt,
         model=np.zeros(n, dtype=np.int64),
