@@ -42,6 +42,11 @@ def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     """Return the shares of a first name's bearers in `labels`; None where no table lists it.
 
     Labels of which no table speaks have the share 0.
+
+    Examples
+    --------
+    >>> [round(share, 2) for share in name_shares("Maria", ("White", "Latine"))]
+    [0.14, 0.81]
     """
     return _shares(name.casefold(), labels)
 
@@ -113,6 +118,11 @@ def group_word_settings(
         When no lexicon is named, or two have one name.
     DataError, UnknownNameError
         When a lexicon or the table of people cannot be read.
+
+    Examples
+    --------
+    >>> group_word_settings(("race-occupations",))["columns"]
+    ['race-occupations/race/White', 'race-occupations/race/Black', 'race-occupations/race/Asian']
     """
     chosen = [str(spec) for spec in lexicons]
     if not chosen and people is None and not name_likelihoods:

@@ -5,6 +5,8 @@ with its line. The rules are those of English; texts in other scripts are split 
 """
 
 import re
+import tomllib
+from pathlib import Path
 
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
 _BREAK = re.compile(
@@ -25,59 +27,26 @@ _SAYS = re.compile(
 )
 
 
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+_LISTS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
+    ).items()
+}
 
 _LONGEST = 14
 """Characters before a full stop that may hold an abbreviation."""
 
-_NEVER_LAST = _word_set(
-    """
-    mr mrs ms mx messrs dr prof rev fr hon sen reps rep gov gen lt col sgt capt cmdr cpl maj adm pvt
-    pres supt det insp vs cf e.g i.e eg ie viz mt ft al
-    """
-)
-"""Abbreviations after which the sentence goes on, whatever follows."""
+_NEVER_LAST = _LISTS["never_last"]
 
-_BEFORE_NUMBER = _word_set(
-    """
-    no nos fig figs vol vols p pp ch sec art eq para op ver
-    jan feb mar apr jun jul aug sep sept oct nov dec approx est ca c
-    """
-)
-"""Abbreviations where a number follows."""
+_BEFORE_NUMBER = _LISTS["before_number"]
 
-_MAYBE_LAST = _word_set(
-    """
-    inc ltd co corp llc plc bros jr sr esq st ave blvd rd hwy sq dept univ assn dist ph.d phd m.d
-    d.c etc a.m p.m am pm u.s u.k u.n e.u jan feb mar apr jun jul aug sep sept oct nov dec
-    calif fla ga ill mass mich minn mo neb okla ore pa tenn tex va wash wis ariz ark colo conn
-    """
-)
-"""Abbreviations that a sentence may end with; the next word decides."""
+_MAYBE_LAST = _LISTS["maybe_last"]
 
 _ABBREVIATIONS = _NEVER_LAST | _BEFORE_NUMBER | _MAYBE_LAST
-_HOURS = _word_set("a.m p.m am pm")
-_AFTER_HOURS = _word_set(
-    """
-    est edt et pst pdt pt cst cdt ct mst mdt gmt utc bst cet monday tuesday wednesday thursday
-    friday saturday sunday eastern pacific central
-    """
-)
-_STARTERS = _word_set(
-    """
-    a about after all also although among an and another any as at because before but by despite did
-    do does during each even every everyone few finally first following for from further furthermore
-    had has have having he her here his how however i i'm i've if in indeed instead is it it's its
-    just last later many meanwhile more moreover most my nearly neither no none nor not now of on
-    once one only or other our over people perhaps police she since so some still such that that's
-    the their then there there's these they they're this those though through throughout thus to
-    today together two under unlike until upon was we were what when where whether which while who
-    why with within without would yes yet you your
-    """
-)
-"""Words that open a sentence where they stand capitalised after an abbreviation."""
+_HOURS = frozenset(("a.m", "p.m", "am", "pm"))
+_AFTER_HOURS = _LISTS["after_hours"]
+_STARTERS = _LISTS["starters"]
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -102,6 +71,11 @@ def sentences(text: str) -> list[tuple[int, int]]:
     list item is a sentence. Sentences inside a quotation are sentences of their own, and "he said"
     belongs to the one that it follows. Full stops of titles ("Dr."), initials, abbreviations,
     decimals and list numbers ("1. ") end nothing. The time taken is linear in the text's length.
+
+    Examples
+    --------
+    >>> sentences("Dr. Lee paid 3.50. She left!")
+    [(0, 18), (19, 28)]
     """
     found: list[tuple[int, int]] = []
     start = 0

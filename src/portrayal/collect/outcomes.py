@@ -68,6 +68,13 @@ def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
         "refused" after a content filter or a provider's refusal; "empty" where no letter or digit
         was written; "refused" where the opening says, in the model's own voice, that it will not or
         cannot write, and no text follows; else "ok". Never "failed", which is the collector's word.
+
+    Examples
+    --------
+    >>> outcome_of("I'm sorry, but I can't help with that request.")
+    'refused'
+    >>> outcome_of("Ann left the house.")
+    'ok'
     """
     if finish_reason in _UNREAD:
         return "refused"

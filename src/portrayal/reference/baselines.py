@@ -47,6 +47,11 @@ def baseline(name: str = "census-2022") -> Baseline:
     ------
     UnknownNameError
         If there is none of that name.
+
+    Examples
+    --------
+    >>> baseline("census-2022").race["Black"]
+    0.136
     """
     slug = name.strip().lower().replace(" ", "-")
     known = _all()
@@ -58,7 +63,13 @@ def baseline(name: str = "census-2022") -> Baseline:
 
 
 def baselines() -> tuple[str, ...]:
-    """Return the names of the baselines, each once."""
+    """Return the names of the baselines, each once.
+
+    Examples
+    --------
+    >>> baselines()[:2]
+    ('census-2022', 'subject:core')
+    """
     return tuple(dict.fromkeys(found.name for found in _all().values()))
 
 

@@ -27,6 +27,12 @@ def gender_words() -> Mapping[str, frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def countries() -> Mapping[str, tuple[str, ...]]:
-    """Return the countries of Shieh et al., Table S6b, by "MENA" and "NH/PI"."""
+    """Return the countries of Shieh et al., Table S6b, by "MENA" and "NH/PI".
+
+    Examples
+    --------
+    >>> countries()["MENA"][:2]
+    ('Algeria', 'Bahrain')
+    """
     lists = read_toml("countries.toml")
     return {race: tuple(names) for race, names in lists.items()}

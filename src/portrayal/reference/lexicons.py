@@ -55,7 +55,13 @@ class Lexicon:
 
 
 def lexicons() -> tuple[str, ...]:
-    """Return the names of the registered lexicons."""
+    """Return the names of the registered lexicons.
+
+    Examples
+    --------
+    >>> lexicons()
+    ('liang-2022', 'race-occupations', 'story-list')
+    """
     return _SHIPPED
 
 
@@ -75,6 +81,11 @@ def lexicon(spec: str | Path) -> Lexicon:
         If `spec` is neither registered nor a file that exists.
     DataError
         If the file is not a lexicon; says what was expected, what came and what to do.
+
+    Examples
+    --------
+    >>> lexicon("race-occupations").groups
+    ('White', 'Black', 'Asian')
     """
     if isinstance(spec, str) and spec in _SHIPPED:
         return _shipped(spec)

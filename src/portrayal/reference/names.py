@@ -126,6 +126,14 @@ def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None
         If `spec` is neither registered nor a path that exists.
     DataError
         If the file cannot be read as a name table.
+
+    Examples
+    --------
+    >>> table = name_table("census-2020")
+    >>> table.races
+    ('White', 'Latine', 'Black', 'Asian', 'AI/AN')
+    >>> table.likelihoods(["Maria", "José"]).round(2).tolist()
+    [[0.14, 0.81, 0.01, 0.03, 0.0], [0.02, 0.96, 0.0, 0.01, 0.0]]
     """
     if min_count is not None:
         check_count("min_count", min_count)
@@ -148,7 +156,13 @@ def mena_nhpi_table(
 
 
 def name_tables() -> tuple[str, ...]:
-    """Return the names of the registered tables."""
+    """Return the names of the registered tables.
+
+    Examples
+    --------
+    >>> name_tables()
+    ('census-2020', 'tzioumis-2018', 'nana-wikipedia')
+    """
     return tuple(_registry())
 
 
@@ -165,6 +179,11 @@ def race_likelihoods(
     ------
     OptionError
         If both tables speak about the same race.
+
+    Examples
+    --------
+    >>> race_likelihoods(["Maria"], name_table(), mena_nhpi_table()).shape
+    (1, 7)
     """
     shared = set(primary.races) & set(secondary.races)
     if shared:

@@ -28,6 +28,11 @@ def published(table: str) -> "pa.Table":
     ------
     UnknownNameError
         If there is none of that name.
+
+    Examples
+    --------
+    >>> published("shieh_representation_ratios").num_columns > 2
+    True
     """
     from pyarrow import csv
 

@@ -94,6 +94,12 @@ def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> 
     -------
     list of Person
         In order of first mention. Empty where there is no one.
+
+    Examples
+    --------
+    >>> people = find_everyone("Senator Ann Lee spoke. She thanked her husband, Bo Lee.")
+    >>> [(person.name, person.gender, person.sentences) for person in people]
+    [('Ann Lee', 'F', (0, 1)), ('Bo Lee', 'M', (1,))]
     """
     flat = is_flat(text)
     spans = split(text)
@@ -123,6 +129,12 @@ def main_person(people: Sequence[Person]) -> Person | None:
 
     Of several the one mentioned most often, then the first; None where there is no one. The
     writer's sentences count half, as letters say "I" of whoever writes them.
+
+    Examples
+    --------
+    >>> person = main_person(find_everyone("Ann Lee spoke to Bo. She left."))
+    >>> person.name
+    'Ann Lee'
     """
     return max(people, key=_prominence, default=None)
 

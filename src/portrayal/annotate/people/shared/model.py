@@ -109,6 +109,11 @@ def gender_of_references(references: Iterable[str]) -> str:
     -------
     str
         "F", "M" or "NB"; "Unspecified" when no word is listed, "Unsure" when several genders are.
+
+    Examples
+    --------
+    >>> gender_of_references(["she", "her"])
+    'F'
     """
     found = {
         gender
@@ -126,6 +131,11 @@ def clean_name(raw: object) -> str | None:
 
     A formal title before a single token is a surname ("Dr. Smith" → None); an informal one is not
     ("Chef Maria" → "Maria"). Of alternatives ("Dr. Emma | Emma") the first with a name counts.
+
+    Examples
+    --------
+    >>> clean_name("Chef Maria Lopez"), clean_name("Dr. Smith")
+    ('Maria', None)
     """
     if not isinstance(raw, str) or raw.strip().casefold() in _NO_NAME:
         return None
@@ -140,7 +150,13 @@ def clean_name(raw: object) -> str | None:
 
 
 def normalise_gender(raw: object) -> str:
-    """One of "F", "M", "NB", "Unsure" and "Unspecified" for a label of any common spelling."""
+    """One of "F", "M", "NB", "Unsure" and "Unspecified" for a label of any common spelling.
+
+    Examples
+    --------
+    >>> normalise_gender("female"), normalise_gender("?")
+    ('F', 'Unspecified')
+    """
     if not isinstance(raw, str):
         return UNSPECIFIED
     return _GENDER_OF_LABEL.get("".join(filter(str.isalpha, raw.casefold())), UNSPECIFIED)

@@ -81,6 +81,13 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     tuple of Character and (Character or None)
         Subject and object; the object is None where the prompt asks for none. A character that the
         text does not name or refer to has no name and gender "Unspecified".
+
+    Examples
+    --------
+    >>> text = "Maria taught Sam. She smiled, and he thanked her."
+    >>> mentor, student = extract_people(text, Roles("star student", "struggling student"))
+    >>> mentor.name, mentor.gender, student.name, student.gender
+    ('Maria', 'F', 'Sam', 'M')
     """
     scene, cast = read_story(text, roles)
     weights = learned()
