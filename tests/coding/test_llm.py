@@ -4,10 +4,10 @@ import re
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.annotate.people.labeler import LabelAsking
 from portrayal.coding import Codebook, Field, Item, make_project
 from portrayal.coding.codes import read_codes
 from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
+from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
 from servers.openai_server import OpenAIServer
 
@@ -85,7 +85,7 @@ def model_says(write):
 
 
 def asking(server, samples=1):
-    return LabelAsking("server:test-model", samples=samples, base_url=server.base_url)
+    return Asking("server:test-model", samples=samples, base_url=server.base_url)
 
 
 def test_a_model_codes_a_project_and_is_no_human_rater(tmp_path):
@@ -137,7 +137,7 @@ def test_a_codebook_without_codes_is_refused(tmp_path):
     fields = Codebook("f", "F", "", fields=(Field("name", "Name", "text"),))
     project = make_project(tmp_path / "p", [Item("a", STORY)], fields)
     with pytest.raises(OptionError, match="no codes"):
-        code_by_model(project, LabelAsking("server:m", base_url="http://127.0.0.1:9/v1"))
+        code_by_model(project, Asking("server:m", base_url="http://127.0.0.1:9/v1"))
 
 
 def test_long_names_of_models_stay_apart():

@@ -221,9 +221,9 @@ def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
     rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
     assert [row["labeler"] for row in rows if row["label_note"]] == ["embedded"] * 2
 
-    again = ("--labeler", "routed", "--labeler-model", "server:m", "--labeler-samples", 1)
+    again = ("--labeler", "routed", "--model", "server:m", "--samples", 1)
     before = server.answered.copy()
-    mended = ask("label", "run", "r", *again, "--labeler-base-url", server.base_url, "--json")
+    mended = ask("label", "run", "r", *again, "--base-url", server.base_url, "--json")
     assert mended.json()["n_fell_back"] == 0
     assert (server.answered - before).total() == 2
     ask(*_audit(stories, "routed", server, *one)).ok()
@@ -300,7 +300,7 @@ def test_a_planted_key_is_nowhere_in_the_run(
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     said = [ask(*_audit(stories, "llm", server), **keys).ok()]
-    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
+    openai = ("--model", "openai:gpt-4o-mini", "--base-url", server.base_url)
     said.append(ask("label", "run", "r", *openai, "--yes", **keys).ok())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len([path for path in files if "labels" in path.parts]) >= 6
@@ -347,7 +347,7 @@ def test_a_paid_labelling_waits_for_a_yes(
 
 
 def test_label_run_needs_a_run_and_a_model(ask: Ask, tmp_path: Path) -> None:
-    ask("label", "run", "nowhere", "--labeler-model", "server:m").refused("holds no texts")
+    ask("label", "run", "nowhere", "--model", "server:m").refused("holds no texts")
     assert not (tmp_path / "nowhere").exists()
 
 

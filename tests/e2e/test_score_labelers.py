@@ -32,8 +32,8 @@ def gold(path: Path, **more: Any) -> Path:
 
 
 def asked(server: OpenAIServer, *more: object) -> tuple[object, ...]:
-    model = ("--labeler-model", "server:m", "--labeler-base-url", server.base_url)
-    return ("score", "people", *model, "--labeler-samples", 1, "--json", *more)
+    model = ("--model", "server:m", "--base-url", server.base_url)
+    return ("score", "people", *model, "--samples", 1, "--json", *more)
 
 
 @pytest.mark.parametrize(("labeler", "n"), [("llm", N), ("routed", 4)])
@@ -71,5 +71,5 @@ def test_answers_without_labels_are_counted(inside: Portrayal, tmp_path: Path) -
 
 def test_options_that_do_not_go_together_are_refused(inside: Portrayal, tmp_path: Path) -> None:
     path = gold(tmp_path / "gold.jsonl")
-    inside("score", "people", "--gold", path, "--labeler", "llm").refused("--labeler-model")
+    inside("score", "people", "--gold", path, "--labeler", "llm").refused("--model")
     inside("score", "people", "--gold", path, "--labeler", "best").refused("embedded")

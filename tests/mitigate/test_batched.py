@@ -47,7 +47,8 @@ def says(prompt: str) -> str:
 
 
 def run(texts: Path, out: Path, server: BatchServer, **more):  # type: ignore[no-untyped-def]
-    asking = {"batch": True, **more}
+    pace = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
+    asking = {"batch": True, "pace": pace, **more}
     return mitigate_agency(
         texts,
         Asking("openai:gpt-test", base_url=f"{server.url}/v1", **asking),
@@ -58,7 +59,6 @@ def run(texts: Path, out: Path, server: BatchServer, **more):  # type: ignore[no
         until_noise=False,
         draws=50,
         permutations=99,
-        pace=BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2),
     )
 
 

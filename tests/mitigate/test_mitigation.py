@@ -56,11 +56,14 @@ def texts(tmp_path: Path) -> Path:
 def _run(texts: Path, out: Path, model: Scripted | None = None, **more):  # type: ignore[no-untyped-def]
     return mitigate_agency(
         texts,
-        Asking("test:m", concurrency=1),
+        Asking(
+            "test:m",
+            concurrency=1,
+            provider=model or Scripted(),
+            retry=Retry(attempts=1, first_wait=0.0),
+        ),
         out,
         columns=["text=bio"],
-        provider=model or Scripted(),
-        retry=Retry(attempts=1, first_wait=0.0),
         **{**QUICK, **more},
     )
 

@@ -9,19 +9,12 @@ from typing import Annotated, NoReturn
 import typer
 
 from portrayal._version import __version__
-from portrayal.cli import agency as cli_agency
-from portrayal.cli import agency_data as cli_agency_data
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import code as cli_code
-from portrayal.cli import label as cli_hand
-from portrayal.cli import label as cli_label
-from portrayal.cli import mitigate as cli_mitigate
-from portrayal.cli import people as cli_people
+from portrayal.cli import agency, agency_data, code, label, mitigate, people, score, words
 from portrayal.cli import printing as show
-from portrayal.cli import score as cli_score
-from portrayal.cli import words as cli_words
-from portrayal.cli.audit import Studies
+from portrayal.cli.audit import audit
+from portrayal.cli.collect import collect, import_inspect, prompts
 from portrayal.cli.options import Json
+from portrayal.cli.plan import plan
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -31,19 +24,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(cli_score.app, name="score")
-app.add_typer(cli_label.app, name="label")
-app.add_typer(cli_code.app, name="code")
-app.add_typer(
-    typer.Typer(
-        cls=Studies,
-        name="audit",
-        help="Audit texts, or a model's answers, by one of the studies.",
-        no_args_is_help=True,
-        callback=lambda: None,
-    )
-)
-
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
 
 
@@ -138,15 +118,18 @@ def reproduce(
     show.reproduction(study, list_rows=rows, as_object=json)
 
 
-for command in (cli_ask.collect, cli_ask.plan, cli_ask.prompts, cli_words.words):
-    app.command()(command)
-app.command("people")(cli_people.people)
-cli_hand.add_to(cli_label.app)
-app.command("import-inspect")(cli_ask.import_inspect)
-app.add_typer(cli_agency_data.app, name="agency-data")
-app.add_typer(cli_agency.train_app, name="train")
-cli_score.app.command("agency")(cli_agency.score)
-app.add_typer(cli_mitigate.app, name="mitigate")
+app.add_typer(score.app, name="score")
+score.app.command("agency")(agency.score)
+app.add_typer(label.app, name="label")
+app.add_typer(code.app, name="code")
+for each_study in (audit, collect, plan, prompts):
+    app.add_typer(each_study)
+app.command()(words.words)
+app.command()(people.people)
+app.command()(import_inspect)
+app.add_typer(agency_data.app, name="agency-data")
+app.add_typer(agency.train_app, name="train")
+app.add_typer(mitigate.app, name="mitigate")
 
 
 def main() -> None:

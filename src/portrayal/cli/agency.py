@@ -1,17 +1,24 @@
-"""Printing what the commands for agency classifiers found."""
+"""The commands `train agency` and `score agency`, and what they print."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
 
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import ask as show_ask
 from portrayal.cli import printing as show
+from portrayal.cli.asking import (
+    BATCH,
+    LIMITS,
+    How,
+    Offers,
+    asking_progress,
+    classifier_settings,
+    offering,
+    under_way,
+)
+from portrayal.cli.options import Json
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,7 +29,6 @@ if TYPE_CHECKING:
     from portrayal.annotate.agency.labelled import Labelled
     from portrayal.annotate.agency.scoring import AgencyScore, Score
     from portrayal.annotate.agency.training import Trained
-    from portrayal.collect.ask import AskCallback
     from portrayal.collect.ask.replies import Reply
     from portrayal.records import Prompt
 
@@ -30,92 +36,6 @@ if TYPE_CHECKING:
 train_app = typer.Typer(help="Train a classifier on labelled sentences.", no_args_is_help=True)
 
 DEFAULT = ("lexicon", "sentiment", "linear")
-
-ClassifierBaseUrl = Annotated[
-    str | None,
-    typer.Option(help="Address of the server of an llm:server: classifier; default --base-url."),
-]
-ClassifierParameter = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="An llm: classifier's temperature, max_tokens, …."),
-]
-ClassifierBudget = Annotated[
-    str | None, typer.Option(help='Stop the llm: classifier before "5 USD" or "2M tokens".')
-]
-ClassifierPrice = Annotated[
-    str | None, typer.Option(help='Its US dollars per million tokens in and out, "0.25/2".')
-]
-
-
-def classifier_settings(
-    specs: "Sequence[str | None]",
-    base_url: str | None = None,
-    parameter: list[str] | None = None,
-    budget: str | None = None,
-    price: str | None = None,
-    *,
-    yes: bool = False,
-    prefix: str = "--classifier-",
-    **limits: Any,
-) -> dict[str, Any]:
-    """Return how the options of a command ask a classifying model, as `classifying_of` takes it."""
-    if not any(map(asks, specs)):
-        given = {"base-url": base_url, "parameter": parameter, "budget": budget, "price": price}
-        for name, value in given.items():
-            if value:
-                raise OptionError(
-                    f"{prefix}{name} says nothing without a classifier llm:PROVIDER:MODEL."
-                )
-        return {}
-    if base_url and not any(spec and spec.startswith("llm:server:") for spec in specs):
-        raise OptionError(f"{prefix}base-url is for a classifier llm:server:MODEL.")
-    return {
-        "base_url": base_url,
-        "parameters": cli_ask.parameters_of(parameter),
-        "budget": budget,
-        "price": price,
-        "confirming": partial(cli_ask.confirmation, yes),
-        **limits,
-    }
-
-
-def asks(spec: str | None) -> bool:
-    """Whether a classifier is a model that is asked."""
-    return spec is not None and spec.startswith("llm:")
-
-
-@dataclass(frozen=True)
-class ClassifierHow(cli_ask.OptionGroup):
-    """How a command asks a classifying model, as its options say."""
-
-    classifier_base_url: ClassifierBaseUrl = None
-    classifier_parameter: ClassifierParameter = None
-    classifier_budget: ClassifierBudget = None
-    classifier_price: ClassifierPrice = None
-
-    def settings(
-        self,
-        specs: "Sequence[str | None]",
-        how: cli_ask.How,
-        progress: "AskCallback | None" = None,
-    ) -> dict[str, Any]:
-        """Return how to ask the classifying models, as `classifying_of` takes it.
-
-        The pace is `how`'s, and so is the address of a server without one of its own.
-        """
-        served = any(spec and spec.startswith("llm:server:") for spec in specs)
-        return classifier_settings(
-            specs,
-            self.classifier_base_url or (how.base_url if served else None),
-            self.classifier_parameter,
-            self.classifier_budget,
-            self.classifier_price,
-            yes=how.yes,
-            concurrency=how.concurrency,
-            rpm=how.rpm,
-            tpm=how.tpm,
-            progress=progress,
-        )
 
 
 @train_app.callback()
@@ -150,7 +70,7 @@ def train(
     column: Annotated[
         list[str] | None, typer.Option(metavar="FIELD=NAME", help="text=NAME, label=NAME.")
     ] = None,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Train an agency classifier and write it with its model card."""
     from portrayal.annotate.agency.fine_tuning import Fitting
@@ -173,6 +93,7 @@ def train(
     print_trained(done, as_object=json)
 
 
+@offering
 def score(
     gold: Annotated[Path, typer.Option(help="File of sentences with the columns text, label.")],
     classifier: Annotated[
@@ -185,14 +106,8 @@ def score(
     out: Annotated[
         Path | None, typer.Option(help="Folder in which the answers of llm: classifiers are kept.")
     ] = None,
-    base_url: cli_ask.BaseUrl = None,
-    parameter: cli_ask.Parameter = None,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    budget: cli_ask.Budget = None,
-    price: cli_ask.Price = None,
-    yes: cli_ask.Yes = False,
+    *,
+    how: Annotated[How, Offers((*LIMITS, *BATCH))],
     masked: Annotated[
         bool | None,
         typer.Option("--masked/--unmasked", help="One kind of sentences only; default both."),
@@ -201,7 +116,7 @@ def score(
         list[str] | None, typer.Option(metavar="FIELD=NAME", help="text=NAME, label=NAME.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Print how agency classifiers agree with labels, beside the published Table 12."""
     from portrayal.annotate.agency.labelled import read_labelled
@@ -209,15 +124,8 @@ def score(
 
     kinds = (True, False) if masked is None else (masked,)
     asked = classifier or DEFAULT
-    with show_ask.asking_progress(quiet=json) as answered:
-        limits: dict[str, Any] = {
-            "concurrency": concurrency,
-            "rpm": rpm,
-            "tpm": tpm,
-            "progress": answered,
-        }
-        given = (base_url, parameter, budget, price)
-        settings = classifier_settings(asked, *given, yes=yes, prefix="--", **limits)
+    with under_way(out or gold, as_object=json), asking_progress(quiet=json) as answered:
+        settings = classifier_settings(asked, how, answered)
         labelled = read_labelled(gold, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(asked, kinds, labelled, out, settings, tell)
@@ -277,8 +185,8 @@ def print_epoch(done: "Epoch") -> None:
 def print_trained(done: "Trained", *, as_object: bool) -> None:
     """Print where a classifier lies and how it scores on the validation sentences."""
     if as_object:
-        print_scores = [score.as_json() for score in done.scores]
-        show.as_json({"folder": str(done.folder), "scores": print_scores})
+        scores = [score.as_json() for score in done.scores]
+        show.as_json({"folder": str(done.folder), "scores": scores})
         return
     _table(done.scores, published=False)
     show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
@@ -303,7 +211,7 @@ def print_scores(found: "Sequence[AgencyScore]", n_left_out: int, *, as_object: 
 
 def _table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
     headers = ("classifier", "sentences", "silent", *_HEADERS)
-    table = Table(*(Column(header, overflow="fold") for header in headers), box=None)
+    table = show.table(*headers)
     for score in found:
         cells = [_cell(score.metrics[name]) for name in _METRICS]
         kind = "masked" if score.masked else "as they stand"

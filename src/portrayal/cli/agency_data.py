@@ -1,4 +1,4 @@
-"""Commands that build a data set of agentic and communal sentences: parse, call, print."""
+"""The commands `agency-data …`, which build a data set of sentences, and what they print."""
 
 import json as json_module
 from pathlib import Path
@@ -6,9 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import ask as show_ask
 from portrayal.cli import printing as show
+from portrayal.cli.asking import (
+    BATCH,
+    LIMITS,
+    How,
+    Offers,
+    asking_progress,
+    offering,
+    under_way,
+)
+from portrayal.cli.options import Json
 
 app = typer.Typer(
     help="Build a data set of agentic and communal sentences, step by step.", no_args_is_help=True
@@ -26,7 +34,7 @@ def sentences(
     text_column: Annotated[str, typer.Option(help="Column of the texts.")] = "text",
     first: Annotated[int, typer.Option(help="Sentences to leave out at the beginning.")] = 2,
     last: Annotated[int, typer.Option(help="Sentences to leave out at the end.")] = 1,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Split biographies into sentences, without the first two and the last."""
     from portrayal.raters.sentences import seed_sentences
@@ -51,19 +59,16 @@ def sentences(
 
 
 @app.command()
-@cli_ask.grouped
+@offering
 def paraphrase(
     sentences: Annotated[
         Path | None, typer.Argument(metavar="[SENTENCES]", help="Default: sentences.csv of --out.")
     ] = None,
-    model: cli_ask.Model = None,
     out: Out = FOLDER,
     sentence_column: Annotated[str, typer.Option(help="Column of the sentences.")] = "sentence",
     *,
-    how: cli_ask.How,
-    batch: cli_ask.Batch = False,
-    wait: cli_ask.Wait = None,
-    json: cli_ask.Json = False,
+    how: Annotated[How, Offers(("model", *LIMITS, *BATCH))],
+    json: Json = False,
 ) -> None:
     """Have a model write each sentence in agentic and in communal language."""
     from portrayal.collect.ask.replies import asker
@@ -71,21 +76,24 @@ def paraphrase(
     from portrayal.run.directory import Run
 
     with (
-        cli_ask.under_way(out, as_object=json),
+        under_way(out, as_object=json),
         Run(out).lock(),
-        show_ask.asking_progress(quiet=json or batch) as answered,
+        asking_progress(quiet=json or how.batch) as answered,
     ):
-        asking = how.asking(model, answered, batch=batch, wait=wait)
         done = run_paraphrase(
             sentences or out / "sentences.csv",
-            asker(asking, out / "asked"),
+            asker(how.asking(answered), out / "asked"),
             out / "paraphrases.csv",
             sentence_column=sentence_column,
         )
     _tell(
         out,
         "paraphrases",
-        {"model": model, "sentences": dict(done.outcomes), "unread": str(done.unread_path.name)},
+        {
+            "model": how.model,
+            "sentences": dict(done.outcomes),
+            "unread": str(done.unread_path.name),
+        },
         done.path,
         f"portrayal agency-data sheet --out {out}",
         as_object=json,
@@ -100,7 +108,7 @@ def sheet(
     out: Out = FOLDER,
     raters: Annotated[int, typer.Option(help="People who label.")] = 2,
     seed: Annotated[int, typer.Option(help="Of the order of the rows.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Write a sheet for each rater, without the targets, and the instructions."""
     from portrayal.raters.sentences import write_sheets
@@ -129,7 +137,7 @@ def merge(
     out: Out = FOLDER,
     draws: Annotated[int, typer.Option(help="Bootstrap replicates of the kappas.")] = 2000,
     seed: Annotated[int, typer.Option(help="Of the replicates.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Put raters and targets to a vote, and measure Fleiss' kappa."""
     from portrayal.raters.sentences import merge_labels
@@ -142,8 +150,8 @@ def merge(
         draws=draws,
         seed=seed,
     )
-    told = done.as_json()
-    facts = {name: told[name] for name in ("counts", "kappa_all", "kappa_kept")}
+    made = done.as_json()
+    facts = {name: made[name] for name in ("counts", "kappa_all", "kappa_kept")}
     after = f"portrayal agency-data split --out {out}"
     if done.third_path is not None:
         given = " ".join(map(str, sheets))
@@ -161,7 +169,7 @@ def split(
         bool, typer.Option("--together", help="Both paraphrases of a sentence in one part.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Of the order.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Split 0.8, 0.1, 0.1 at random, and write the data card."""
     from portrayal.raters.sentences import split_labelled
@@ -171,9 +179,9 @@ def split(
         out / "split",
         together=together,
         seed=seed,
-        facts={step: told for step, told in _facts(out).items() if step != "split"},
+        facts={step: known for step, known in _facts(out).items() if step != "split"},
     )
-    counts = {name: dict(told) for name, told in done.counts.items()}
+    counts = {name: dict(part) for name, part in done.counts.items()}
     after = f"portrayal train agency --labelled {done.paths['train']}"
     _tell(out, "split", {"seed": seed, **counts}, done.card, after, as_object=json)
 

@@ -10,9 +10,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import ask as show_ask
 from portrayal.cli import printing as show
+from portrayal.cli.asking import (
+    BATCH,
+    LIMITS,
+    WHOM,
+    How,
+    Offers,
+    asking_progress,
+    offering,
+    under_way,
+)
+from portrayal.cli.options import Json
 from portrayal.cli.printing import line
 from portrayal.errors import OptionError
 
@@ -45,7 +54,7 @@ def agree(
     level: Level = 0.95,
     draws: Annotated[int, typer.Option(help="Resamples of the prompts.")] = 2000,
     seed: Seed = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Say how far people agree, and each language model with them."""
     from portrayal.coding.agreement import agreement
@@ -62,27 +71,19 @@ def agree(
         print_agreement(said, codes.started)
 
 
-@cli_ask.grouped
+@offering
 def llm(
     project: ProjectPath,
-    model: Annotated[
-        str, typer.Option(help="Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….")
-    ],
-    samples: Annotated[
-        int, typer.Option(help="Its answers about each text; more than half of them decide.")
-    ] = 1,
     *,
-    how: cli_ask.How,
-    json: cli_ask.Json = False,
+    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH))],
+    json: Json = False,
 ) -> None:
     """Let a language model code the texts, as a rater apart from people."""
-    from portrayal.annotate.people.labeler import LabelAsking
     from portrayal.coding.llm import code_by_model
 
     found = _project(project)
-    with show_ask.asking_progress(quiet=json) as advance:
-        asking = LabelAsking(model, samples, **how.settings(model, advance))
-        result = code_by_model(found, asking)
+    with under_way(found.folder, as_object=json), asking_progress(quiet=json) as advance:
+        result = code_by_model(found, how.asking(advance))
     if json:
         show.as_json({"project": str(found.folder), **coder_facts(result)})
     else:
@@ -97,7 +98,7 @@ def clusters(
         int | None, typer.Option(help="Decides the exemplar; default the project's.")
     ] = None,
     level: Level = 0.95,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """List which codes occur together in each group, and an exemplar of the commonest set."""
     from dataclasses import asdict
@@ -174,7 +175,7 @@ def import_(
     replace: Annotated[
         bool, typer.Option("--replace", help="Write over codes that a rater has here already.")
     ] = False,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Read codes from a CSV file, or from a JSON export of Label Studio."""
     from portrayal.coding.files import import_codes

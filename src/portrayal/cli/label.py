@@ -1,91 +1,42 @@
-"""Commands on hand labels: sheets for raters, and how far they agree. Parse, call, print."""
+"""The commands `label …`: labels of a model or of people, how far raters agree, what it prints."""
 
-import dataclasses
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import ask as show_ask
 from portrayal.cli import printing as show
-from portrayal.cli import scores as show_score
+from portrayal.cli.asking import (
+    BATCH,
+    LIMITS,
+    WHOM,
+    How,
+    Offers,
+    asking_progress,
+    offering,
+    under_way,
+)
+from portrayal.cli.options import Json, Labeler, RouteShare
+from portrayal.cli.printing import percent, span, table
 from portrayal.errors import OptionError, RunError
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import AskCallback
-
+    from portrayal.raters.people import PairAgreement
 
 app = typer.Typer(help="Label who is in texts, by a model or by hand.", no_args_is_help=True)
 
-Labeler = Annotated[
-    str, typer.Option(help="Who finds the people: embedded, llm, or routed (llm where unsure).")
-]
-LabelerModel = Annotated[
-    str | None, typer.Option(help="Model that labels: openai:gpt-5-mini, server:NAME, ….")
-]
-LabelerSamples = Annotated[
-    int, typer.Option(help="Its answers about each text, which are put to a vote.")
-]
-RouteShare = Annotated[
-    float, typer.Option(help="Fraction of the texts, the least sure ones, that routed sends to it.")
-]
-LabelerBaseUrl = Annotated[
-    str | None, typer.Option(help="Address of its OpenAI-compatible server.")
-]
-LabelerParameter = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME=VALUE", help="Its temperature, max_tokens, top_p, seed, system."),
-]
-LabelerBudget = Annotated[
-    str | None, typer.Option(help='Stop labelling before "5 USD" or "2M tokens".')
-]
-LabelerPrice = Annotated[
-    str | None, typer.Option(help='Its US dollars per million tokens in and out, "0.25/2".')
-]
-
-
-@dataclass(frozen=True)
-class LabelerHow(cli_ask.OptionGroup):
-    """How a command asks a labeling model, as its options say."""
-
-    labeler_base_url: LabelerBaseUrl = None
-    labeler_parameter: LabelerParameter = None
-    labeler_budget: LabelerBudget = None
-    labeler_price: LabelerPrice = None
-
-    def settings(
-        self, model: str | None, how: cli_ask.How, progress: "AskCallback | None" = None
-    ) -> dict[str, Any]:
-        """Return how to ask the labeling model, as `labelling_of` takes it; its pace is `how`'s."""
-        own = {
-            name.removeprefix("labeler_"): value for name, value in dataclasses.asdict(self).items()
-        }
-        if model is None:
-            for name, value in own.items():
-                if value:
-                    option = f"--labeler-{name.replace('_', '-')}"
-                    raise OptionError(f"{option} says nothing without --labeler-model.")
-            return {}
-        return dataclasses.replace(how, **own).settings(model, progress)
-
 
 @app.command("run")
-@cli_ask.grouped
+@offering
 def run_labels(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")],
     labeler: Labeler = "llm",
-    labeler_model: LabelerModel = None,
-    labeler_samples: LabelerSamples = 3,
     route_share: RouteShare = 0.2,
     *,
-    labels: LabelerHow,
-    concurrency: cli_ask.Concurrency = 16,
-    rpm: cli_ask.Rpm = None,
-    tpm: cli_ask.Tpm = None,
-    yes: cli_ask.Yes = False,
-    json: cli_ask.Json = False,
+    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), changed={"samples": 3})],
+    json: Json = False,
 ) -> None:
     """Label the people of a run by a model; the same command asks again what failed."""
     from portrayal.annotate.people.labeler.labelling import label_texts_of, labelling_of
@@ -96,15 +47,22 @@ def run_labels(
         raise RunError(f"{run} holds no texts. Name a directory that `portrayal audit` made.")
     if labeler == "embedded":
         raise OptionError("`portrayal label run` asks a model: --labeler is llm or routed.")
-    with held.lock(), show_ask.asking_progress(quiet=json) as answered:
-        how = cli_ask.How(concurrency=concurrency, rpm=rpm, tpm=tpm, yes=yes)
-        settings = labels.settings(labeler_model, how, answered)
-        labelling = labelling_of(labeler, labeler_model, labeler_samples, route_share, settings)
+    if how.model is None:
+        raise OptionError("say who labels: --model SERVICE:MODEL.")
+    with (
+        under_way(run, as_object=json),
+        held.lock(),
+        asking_progress(quiet=json) as answered,
+    ):
+        settings = how.settings(answered)
+        labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
         facts = label_texts_of(held, labelling, show.nothing if json else show.line)
     if json:
         show.as_json({"run": str(run), **facts})
     else:
-        show.line("next: portrayal audit STUDY --out RUN with the same --labeler options")
+        more = f"--labeler {labeler} --labeler-model {how.model} --labeler-samples {how.samples}"
+        share = f" --route-share {route_share}" if labeler == "routed" else ""
+        show.line(f"next: portrayal audit STUDY --out {run} {more}{share}")
 
 
 @app.command("export-finetune")
@@ -123,7 +81,7 @@ def export_finetune(
         str | None, typer.Option(help="A system message before each chat; none by default.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the split.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Write hand labels as the file that a service fine-tunes a labeler on."""
     from portrayal.annotate.people.labeler import export_finetune as export
@@ -157,6 +115,7 @@ Sheets = Annotated[
 ]
 
 
+@app.command()
 def sheet(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")],
     n: Annotated[int, typer.Option("--n", help="Texts to draw.")] = 300,
@@ -169,7 +128,7 @@ def sheet(
         bool, typer.Option("--with-guesses", help="Show the extractor's labels; they sway raters.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Draw texts at random for people to label, as a CSV file with instructions beside it."""
     from portrayal.raters.people import draw, guesses_of, readable_texts, write_sheet
@@ -191,18 +150,20 @@ def sheet(
     show.line(f"then: portrayal score people --gold {path}")
 
 
-def agreement(sheets: Sheets, json: cli_ask.Json = False) -> None:
+@app.command()
+def agreement(sheets: Sheets, json: Json = False) -> None:
     """How often raters of one sample say the same, and how far beyond chance."""
     from portrayal.raters.people import agreement as agree
     from portrayal.raters.people import read_sheet
 
-    show_score.agreements(agree([read_sheet(path) for path in sheets]), as_object=json)
+    _print_agreement(agree([read_sheet(path) for path in sheets]), as_object=json)
 
 
+@app.command()
 def merge(
     sheets: Sheets,
     out: Annotated[Path, typer.Option(help="CSV file to write.")],
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Put the sheets of several raters to a vote: the label that more than half of them give."""
     from portrayal.raters.people import merge_sheets
@@ -217,8 +178,21 @@ def merge(
         show.line(f"undecided, left empty for you to settle: {done.n_undecided:,} texts")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Add these commands to those on labels."""
-    app.command()(sheet)
-    app.command()(agreement)
-    app.command()(merge)
+def _print_agreement(found: Iterable["PairAgreement"], *, as_object: bool) -> None:
+    """Print how far raters agree, pair by pair."""
+    if as_object:
+        show.as_json({"pairs": [one.as_json() for one in found]})
+        return
+    rows = table("raters", "texts", "characters", "same gender", "kappa", "same name")
+    for one in found:
+        kappa = one.gender_kappa
+        beyond = kappa.undefined or span(kappa, 1, 2)
+        rows.add_row(
+            " and ".join(one.raters),
+            f"{one.n_texts:,}",
+            f"{one.n_slots:,}",
+            percent(one.gender),
+            beyond,
+            percent(one.name),
+        )
+    Console(emoji=False).print(rows)

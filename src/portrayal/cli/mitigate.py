@@ -1,4 +1,4 @@
-"""What the commands print that change texts or build a data set."""
+"""The command `mitigate agency`, and what it prints."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Column, Table
 
-from portrayal.cli import agency as cli_agency
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import ask as show_ask
 from portrayal.cli import printing as show
-from portrayal.cli.options import Columns, More
+from portrayal.cli.asking import (
+    BATCH,
+    BESIDE,
+    LIMITS,
+    How,
+    Offers,
+    asking_progress,
+    offering,
+    reading_settings,
+    under_way,
+)
+from portrayal.cli.options import Columns, Json, More
 from portrayal.cli.printing import line
 from portrayal.errors import OptionError
 
@@ -28,14 +35,13 @@ app = typer.Typer(
 
 
 @app.command()
-@cli_ask.grouped
+@offering
 def agency(
     run: Annotated[
         Path | None, typer.Argument(metavar="[RUN]", help="Directory of an agency audit.")
     ] = None,
     more: More = None,
     texts: Annotated[Path | None, typer.Option(help="File of texts, in place of a run.")] = None,
-    model: cli_ask.Model = None,
     out: Annotated[
         Path, typer.Option(help="Directory of the rewritten texts and the report.")
     ] = Path("mitigated"),
@@ -87,11 +93,9 @@ def agency(
     seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
     column: Columns = None,
     *,
-    how: cli_ask.How,
-    reads: cli_agency.ClassifierHow,
-    batch: cli_ask.Batch = False,
-    wait: cli_ask.Wait = None,
-    json: cli_ask.Json = False,
+    how: Annotated[How, Offers(("model", *LIMITS, *BATCH))],
+    reads: Annotated[How, Offers(BESIDE, of="classifier")],
+    json: Json = False,
 ) -> None:
     """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues."""
     from portrayal.mitigate import mitigate_agency
@@ -99,11 +103,12 @@ def agency(
     if (run is None) == (texts is None):
         raise OptionError("give either the directory of a run or --texts FILE.")
     with (
-        cli_ask.under_way(out, as_object=json),
-        show_ask.asking_progress(quiet=json or batch) as answered,
+        under_way(out, as_object=json),
+        asking_progress(quiet=json or how.batch) as answered,
     ):
-        asking = how.asking(model, answered, batch=batch, wait=wait)
-        if batch and not json:
+        asking = how.asking(answered)
+        read_by = (classifier, check_classifier)
+        if how.batch and not json:
             show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         done = mitigate_agency(
             run or texts or Path(),
@@ -123,7 +128,7 @@ def agency(
             classifier=classifier,
             masked=not unmasked,
             check_classifier=check_classifier,
-            classifier_settings=reads.settings((classifier, check_classifier), how, answered),
+            classifier_settings=reading_settings(read_by, reads, how, answered),
             least_similarity=least_similarity,
             level=level,
             draws=draws,
@@ -156,8 +161,8 @@ def print_mitigation(done: "Mitigation") -> None:
     _table("share of agentic sentences", compared["groups"], 3)
     for each in compared["variances"]:
         if each["runs"]:
-            told = "; ".join(f"{before:.2f} → {after:.2f}" for before, after in each["runs"])
-            line(f"variance of {each['attribute']} in each run: {told}")
+            series = "; ".join(f"{before:.2f} → {after:.2f}" for before, after in each["runs"])
+            line(f"variance of {each['attribute']} in each run: {series}")
     if facts["strata"]:
         _strata(facts["strata"])
     line(f"texts: {_counted(facts['texts'])}")
@@ -203,7 +208,7 @@ def _strata(places: Sequence[Mapping[str, Any]]) -> None:
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:
     headers = ("attribute", title, "before", "after", "change", "p before", "p after", "n")
-    table = Table(*(Column(header, overflow="fold") for header in headers), box=None)
+    table = show.table(*headers)
     for row in rows:
         table.add_row(
             row["attribute"],

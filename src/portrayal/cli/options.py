@@ -1,5 +1,6 @@
 """Options that many commands share, each under one name."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,3 +15,12 @@ More = Annotated[
     list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+PromptFile = Annotated[
+    Path | None, typer.Option("--prompts", help="Prompt file of your own (TOML, CSV, JSON lines).")
+]
+Labeler = Annotated[
+    str, typer.Option(help="Who finds the people: embedded, llm, or routed (llm where unsure).")
+]
+RouteShare = Annotated[
+    float, typer.Option(help="Fraction of the texts, the least sure ones, that routed sends to it.")
+]

@@ -15,6 +15,7 @@ from portrayal import registry
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
+    from portrayal.raters.people import Rate
     from portrayal.records import Estimate
     from portrayal.run import Run
     from portrayal.studies.study import Check, Row
@@ -124,10 +125,10 @@ def estimate_facts(row: "Estimate") -> dict[str, Any]:
 
 def estimates_table(rows: list["Estimate"]) -> None:
     """Print estimates for people: value, interval, null, q."""
-    table = _table("measure", "where", "who", "value", "interval", "null", "q", "n")
+    shown = table("measure", "where", "who", "value", "interval", "null", "q", "n")
     for row in rows:
         q = row.tests[0].q if row.tests else None
-        table.add_row(
+        shown.add_row(
             row.measure,
             ", ".join(row.strata.values()),
             ", ".join(row.group.values()),
@@ -137,10 +138,25 @@ def estimates_table(rows: list["Estimate"]) -> None:
             _number(q),
             f"{row.n_units:,.0f}",
         )
-    Console(emoji=False).print(table)
+    Console(emoji=False).print(shown)
 
 
-def _table(*headers: str) -> Table:
+def percent(rate: "Rate") -> str:
+    """Return a share in 0–1 as per cent, with its interval."""
+    return span(rate, 100, 1)
+
+
+def span(rate: "Rate", factor: float, digits: int) -> str:
+    """Return a rate times `factor`, with its interval where it has one."""
+    if rate.value is None:
+        return "–"
+    value = f"{factor * rate.value:.{digits}f}"
+    if rate.low is None or rate.high is None:
+        return value
+    return f"{value} ({factor * rate.low:.{digits}f}–{factor * rate.high:.{digits}f})"
+
+
+def table(*headers: str) -> Table:
     """Return a table that wraps what is too wide for the terminal and cuts nothing off."""
     return Table(*(Column(header, overflow="fold") for header in headers), box=None)
 
@@ -200,11 +216,11 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
         ]
         as_json({"study": registry.resolve("studies", study), "checks": counts})
         return
-    table = _table("table", "statistic", "reproduced", "checked")
+    shown = table("table", "statistic", "reproduced", "checked")
     for check in checks:
-        table.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
+        shown.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
     console = Console(emoji=False)
-    console.print(table)
+    console.print(shown)
     if not list_rows:
         return
     for row in (row for check in checks for row in check.figures):

@@ -1,31 +1,41 @@
-"""Commands that measure an annotator against hand labels: parse, call, print."""
+"""The command `score people`, and what it prints."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import ask as show_ask
-from portrayal.cli import label as cli_label
-from portrayal.cli import scores as show_score
+from portrayal.cli.asking import (
+    BATCH,
+    LIMITS,
+    WHOM,
+    How,
+    Offers,
+    asking_progress,
+    offering,
+    under_way,
+)
+from portrayal.cli.options import Columns, Json, Labeler, More, RouteShare
+from portrayal.cli.printing import as_json, line, percent, table
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.annotate.people.labeler.labelling import Labelling
-    from portrayal.raters.people import Labels
+    from portrayal.raters.people import Labels, PeopleScore, Selective
 
 app = typer.Typer(help="Measure an annotator against hand labels.", no_args_is_help=True)
 
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column", metavar="FIELD=NAME", help="Column NAME holds FIELD; several may follow."
-    ),
-]
-More = Annotated[
-    list[str] | None, typer.Argument(metavar="[FIELD=NAME]...", help="Further columns.")
-]
+_COLUMNS = {
+    "name_precision": "name P",
+    "name_recall": "name R",
+    "gender_precision": "gender P",
+    "gender_recall": "gender R",
+    "gender_accuracy": "gender accuracy",
+    "joint_accuracy": "joint accuracy",
+}
 
 
 @app.callback()
@@ -34,20 +44,17 @@ def _root() -> None:
 
 
 @app.command()
-@cli_ask.grouped
+@offering
 def people(
     gold: Annotated[
         Path, typer.Option(help="File of stories with hand-labelled people, or a filled-in sheet.")
     ],
     more: More = None,
     column: Columns = None,
-    labeler: cli_label.Labeler = "embedded",
-    labeler_model: cli_label.LabelerModel = None,
-    labeler_samples: cli_label.LabelerSamples = 3,
-    route_share: cli_label.RouteShare = 0.2,
+    labeler: Labeler = "embedded",
+    route_share: RouteShare = 0.2,
     *,
-    labels: cli_label.LabelerHow,
-    yes: cli_ask.Yes = False,
+    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), changed={"samples": 3})],
     out: Annotated[
         Path, typer.Option(help="Folder that keeps the answers of a labeler model.")
     ] = Path("runs/score-people"),
@@ -55,16 +62,21 @@ def people(
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
     draws: Annotated[int, typer.Option(help="Replicates of the cluster bootstrap.")] = 2000,
     seed: Annotated[int, typer.Option(help="Start of every random stream.")] = 0,
-    json: cli_ask.Json = False,
+    json: Json = False,
 ) -> None:
     """Precision, recall and accuracy of names and genders against hand labels."""
     from portrayal.annotate.people.labeler.labelling import labelling_of
     from portrayal.raters.people import read_gold, score_people
 
     stories = list(read_gold(gold, [*(column or ()), *(more or ())]))
-    with show_ask.asking_progress(quiet=json or labeler_model is None) as answered:
-        settings = labels.settings(labeler_model, cli_ask.How(yes=yes), answered)
-        labelling = labelling_of(labeler, labeler_model, labeler_samples, route_share, settings)
+    if how.model is None:
+        how.refuse("--model")
+    with (
+        under_way(out, as_object=json),
+        asking_progress(quiet=json or how.model is None) as answered,
+    ):
+        settings = how.settings(answered)
+        labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
         found = None if labelling is None else _labels(stories, labelling, out)
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if found is not None:
@@ -77,7 +89,7 @@ def people(
         seed=seed,
         name_table=name_table,
     )
-    show_score.people_score(score, facts, as_object=json)
+    _print_score(score, facts, as_object=json)
 
 
 def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "Labels":
@@ -88,3 +100,76 @@ def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) ->
     if not stories:
         raise OptionError("no story is labelled, so there is nothing to ask a model about.")
     return label_by_model(stories, extract_people, labelling.asking, out, share=labelling.share)
+
+
+def _print_score(score: "PeopleScore", facts: Mapping[str, Any], *, as_object: bool) -> None:
+    """Print the agreement of a labeler with hand labels; `facts` say who labelled what."""
+    if as_object:
+        as_json(dict(facts) | score.as_json())
+        return
+    line(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()))
+    rows = table("", "slots", *_COLUMNS.values())
+    rows.add_row("all", *_cells(score))
+    for attribute, values in score.by.items():
+        for value, part in values.items():
+            rows.add_row(f"{attribute} {value}", *_cells(part))
+    console = Console(emoji=False)
+    console.print(rows)
+    for attribute in score.absent:
+        line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
+    if score.selective:
+        console.print(_coverage(score.selective))
+        console.print(_reliability(score.selective))
+        line(_errors_of_calibration(score.selective))
+    line(_gap(score))
+    unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
+    line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
+
+
+def _cells(score: "PeopleScore") -> list[str]:
+    return [f"{score.n_slots:,.0f}", *(percent(score.rates[name]) for name in _COLUMNS)]
+
+
+def _coverage(parts: Mapping[str, "Selective"]) -> Table:
+    rows = table("most confident", *(f"{name} accuracy" for name in parts))
+    for coverage in next(iter(parts.values())).at:
+        cells = (percent(part.at[coverage]) for part in parts.values())
+        rows.add_row(f"{coverage:.0%} of the slots", *cells)
+    rows.add_row("area under risk–coverage", *(percent(part.area) for part in parts.values()))
+    return rows
+
+
+def _reliability(parts: Mapping[str, "Selective"]) -> Table:
+    rows = table("confidence", "of", "slots", "mean confidence", "accuracy")
+    for name, part in parts.items():
+        for place in part.bins:
+            rows.add_row(
+                f"{place.low:.1f}–{place.high:.1f}",
+                name,
+                f"{place.right.n:,.0f}",
+                f"{100 * place.confidence:.1f}",
+                percent(place.right),
+            )
+    return rows
+
+
+def _errors_of_calibration(parts: Mapping[str, "Selective"]) -> str:
+    said = (
+        f"{name} {100 * part.calibration_error:.1f}"
+        for name, part in parts.items()
+        if part.calibration_error is not None
+    )
+    return f"expected calibration error: {', '.join(said) or 'undefined, as no slot is labelled'}"
+
+
+def _gap(score: "PeopleScore") -> str:
+    gap = score.race_gap
+    if gap is None or gap.value is None:
+        why = "nothing is labelled" if gap is None else gap.undefined
+        return f"gender errors between races of names: undefined, as {why}"
+    bounds = "" if gap.low is None else f" ({gap.low:.2f}–{gap.high:.2f})"
+    left = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
+    return (
+        f"gender errors between races of names: {gap.value:.2f} times{bounds}, {gap.highest} names "
+        f"over {gap.lowest} names; up to {gap.by_chance:.2f} by chance{left}"
+    )

@@ -8,23 +8,21 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from portrayal.annotate.people.labeler import LabelAsking, LabelPrompt
 from portrayal.annotate.people.labeler.answer import plain_key, read_fields
-from portrayal.annotate.people.labeler.asking import ask_labels, read_labels
 from portrayal.coding.codebook import Codebook
 from portrayal.coding.codes import write_codes
 from portrayal.coding.project import Item, Project
+from portrayal.collect.ask import CollectReport
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.replies import Reply, ask_prompts, kept_samples, prompt_of
 from portrayal.errors import OptionError
 from portrayal.raters.sheets import majority
+from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.stages import fingerprint
-
-if TYPE_CHECKING:
-    from portrayal.collect.ask import CollectReport
-
 
 CODERS = "coders"
 """Folder of a project in which the answers of models are kept, one folder for each."""
@@ -38,6 +36,8 @@ def coder_notes(project: Project) -> list[dict[str, Any]]:
 
 
 LONGEST_NAME = 60
+ANSWER_TOKENS = 120
+"""Tokens of an answer, about; for the cost that is shown beforehand."""
 _QUOTES = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "…": "..."})
 
 PROMPT = """\
@@ -95,10 +95,10 @@ class CoderResult:
     failed: Mapping[str, str]
     removed: Mapping[str, int]
     unusable: Mapping[str, int]
-    report: "CollectReport | None" = None
+    report: CollectReport | None = None
 
 
-def code_by_model(project: Project, asking: LabelAsking) -> CoderResult:
+def code_by_model(project: Project, asking: Asking) -> CoderResult:
     """Let a model code every text of a project, and store its codes as those of a rater.
 
     A code is given to a text where more than half of the model's usable answers give it with a
@@ -126,15 +126,15 @@ def code_by_model(project: Project, asking: LabelAsking) -> CoderResult:
     folder = project.folder / CODERS / asking.folder_name
     prompts = {item.item_id: coder_prompt(project.codebook, item) for item in project.items}
     with Run(folder).lock():
-        report = ask_labels(prompts.values(), asking, folder)
+        report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
         wanted = {prompt.prompt_id for prompt in prompts.values()}
-        answers = read_labels(folder, asking, wanted)
+        answers = kept_samples(folder, asking.samples, wanted)
         result = _store(project, asking, prompts, answers, report)
         write_atomically(folder / NOTE, json.dumps(_facts(result, asking), indent=1))
     return result
 
 
-def coder_prompt(book: Codebook, item: Item) -> LabelPrompt:
+def coder_prompt(book: Codebook, item: Item) -> Prompt:
     """Return what a model is asked about one text."""
     codes = "\n".join(
         f"- {code.key}: {code.name}. {code.definition}"
@@ -142,7 +142,7 @@ def coder_prompt(book: Codebook, item: Item) -> LabelPrompt:
         for code in book.codes
     )
     asked = PROMPT.format(instructions=book.instructions, codes=codes, story=item.text)
-    return LabelPrompt(asked, ())
+    return prompt_of(asked)
 
 
 def read_answer(reply: str, text: str, book: Codebook) -> Said | None:
@@ -181,10 +181,10 @@ def rater_of(model: str) -> str:
 
 def _store(
     project: Project,
-    asking: LabelAsking,
-    prompts: Mapping[str, LabelPrompt],
-    answers: Mapping[str, Sequence[Mapping[str, Any]]],
-    report: "CollectReport | None",
+    asking: Asking,
+    prompts: Mapping[str, Prompt],
+    answers: Mapping[str, Sequence[Reply]],
+    report: CollectReport | None,
 ) -> CoderResult:
     """Put the answers to a vote and write what came of it."""
     decisions, notes = [], []
@@ -192,7 +192,9 @@ def _store(
     removed: Counter[str] = Counter()
     unusable: Counter[str] = Counter()
     for item in project.items:
-        usable, why = _usable(answers[prompts[item.item_id].prompt_id], item, project.codebook)
+        usable, why = _usable(
+            answers.get(prompts[item.item_id].prompt_id, ()), item, project.codebook
+        )
         unusable.update(why)
         for said in usable:
             removed.update(said.removed)
@@ -213,13 +215,13 @@ def _store(
 
 
 def _usable(
-    rows: Sequence[Mapping[str, Any]], item: Item, book: Codebook
+    replies: Sequence[Reply], item: Item, book: Codebook
 ) -> tuple[list[Said], Counter[str]]:
     usable, why = [], Counter[str]()
-    for row in rows:
-        if row["outcome"] != "ok":
-            why[row["outcome"]] += 1
-        elif (said := read_answer(row["text"], item.text, book)) is None:
+    for reply in replies:
+        if reply.outcome != "ok":
+            why[reply.outcome] += 1
+        elif (said := read_answer(reply.text, item.text, book)) is None:
             why["malformed"] += 1
         else:
             usable.append(said)
@@ -244,7 +246,7 @@ def _plain(text: str) -> str:
     return " ".join(text.translate(_QUOTES).split()).casefold()
 
 
-def _facts(result: CoderResult, asking: LabelAsking) -> dict[str, Any]:
+def _facts(result: CoderResult, asking: Asking) -> dict[str, Any]:
     return {
         "rater": result.rater,
         "model": asking.model,

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
+from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import asker
 from portrayal.errors import DataError, OptionError
 from portrayal.mitigate.compare import Comparison, compare
@@ -21,11 +22,6 @@ from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.types import Say
 from portrayal.validate import check_choice, check_count, check_level, check_seed
-
-if TYPE_CHECKING:
-    from portrayal.collect.ask import Provider, Retry
-    from portrayal.collect.ask.asking import Asking
-    from portrayal.collect.ask.batch.rounds import BatchPace
 
 Method = Literal["rewrite", "instruction"]
 METHODS: tuple[Method, ...] = ("rewrite", "instruction")
@@ -55,7 +51,7 @@ class Mitigation:
 
 def mitigate_agency(
     source: str | Path,
-    asking: "Asking",
+    asking: Asking,
     out: str | Path,
     *,
     group: Sequence[str] = ("gender", "race"),
@@ -79,9 +75,6 @@ def mitigate_agency(
     permutations: int = 999,
     seed: int = 0,
     classify: Classify | None = None,
-    provider: "Provider | None" = None,
-    retry: "Retry | None" = None,
-    pace: "BatchPace | None" = None,
     say: Say = lambda _: None,
 ) -> Mitigation:
     """Mitigate differences in language agency, and report what came of it.
@@ -116,8 +109,8 @@ def mitigate_agency(
         Texts that are less alike to what they were are listed.
     level, draws, permutations, seed
         Of intervals and null.
-    classify, provider, retry, pace
-        In place of what `classifier` and `asking` name.
+    classify
+        In place of what `classifier` names.
     say
         Called with a line after each round.
 
@@ -139,7 +132,7 @@ def mitigate_agency(
     second = check_classifier and _reader(None, check_classifier, masked, *how_asked)
     with folder.lock():
         before = first_readings(passages, read)
-        ask = asker(asking, folder.path / "asked", provider=provider, retry=retry, pace=pace)
+        ask = asker(asking, folder.path / "asked")
         if method == "instruction":
             done = instruct(passages, read, ask, text_type)
         else:

@@ -1,1 +1,19 @@
-"""TODO."""
+"""Models that run on this machine: loaded from a folder or hub id, and nothing that they bring run.
+
+A *local model* is weights as safetensors with a tokenizer and a config (through PyTorch and
+transformers), or an exported ONNX file. Code that comes with a model is never run. Packages are
+imported where they are needed, and one that is missing is an error that names the extra.
+"""
+
+from portrayal.models.encoders import Encoder, load_encoder, probabilities, save_encoder
+from portrayal.models.loading import Transformer, load_onnx, load_transformer
+
+__all__ = [
+    "Encoder",
+    "Transformer",
+    "load_encoder",
+    "load_onnx",
+    "load_transformer",
+    "probabilities",
+    "save_encoder",
+]

@@ -1,31 +1,22 @@
 """Encoders with a head of two classes: loading, asking and saving, by PyTorch and transformers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.errors import DataError, MissingExtraError
+from portrayal.errors import DataError
+from portrayal.models.loading import Transformer, load_transformer, missing_extra
 from portrayal.types import FloatArray
 
-MISSING = (
-    "a transformer classifier needs PyTorch and transformers, which are not installed. "
-    "Install them with: pip install 'portrayal[agency]'"
-)
+Encoder = Transformer
 
-
-@dataclass(frozen=True, eq=False)
-class Encoder:
-    """A model with its tokenizer."""
-
-    model: Any
-    tokenizer: Any
+_PURPOSE, _EXTRA = "a transformer classifier", "agency"
 
 
 def load_encoder(where: str, *, new_head: bool = False, seed: int = 0) -> Encoder:
-    """Load a folder or hub id; safetensors weights only, and no code that comes with a model.
+    """Load a folder or hub id; see `load_transformer`.
 
     Parameters
     ----------
@@ -45,29 +36,25 @@ def load_encoder(where: str, *, new_head: bool = False, seed: int = 0) -> Encode
     """
     try:
         import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
     except ImportError as error:
-        raise MissingExtraError(MISSING) from error
+        raise missing_extra(_PURPOSE, _EXTRA) from error
     torch.manual_seed(seed)
     head: dict[str, Any] = {"num_labels": 2} if new_head else {}
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False)
-        model, report = AutoModelForSequenceClassification.from_pretrained(
-            where, trust_remote_code=False, use_safetensors=True, output_loading_info=True, **head
-        )
-    except Exception as error:  # transformers raises many kinds, down to bare RuntimeError
-        raise DataError(
-            f"the encoder {where!r} could not be loaded ({type(error).__name__}: {error}). "
-            "Expected a folder or hub id with config.json, a tokenizer and weights as "
-            ".safetensors; models that need their own code are not run."
-        ) from error
-    if not new_head and (report["missing_keys"] or model.config.num_labels != 2):
+    encoder = load_transformer(
+        where,
+        "AutoModelForSequenceClassification",
+        what="the encoder",
+        purpose=_PURPOSE,
+        extra=_EXTRA,
+        **head,
+    )
+    if not new_head and (encoder.missing or encoder.model.config.num_labels != 2):
         raise DataError(
             f"{where}: not a classifier of two classes; its weights lack "
-            f"{', '.join(sorted(report['missing_keys'])[:5]) or 'a head of two classes'}. "
+            f"{', '.join(sorted(encoder.missing)[:5]) or 'a head of two classes'}. "
             "Train one with: portrayal train agency"
         )
-    return Encoder(model.to("cuda" if torch.cuda.is_available() else "cpu").eval(), tokenizer)
+    return encoder
 
 
 def save_encoder(encoder: Encoder, out: Path) -> None:

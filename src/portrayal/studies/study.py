@@ -109,10 +109,13 @@ class PromptMaker:
         What its prompts state, for prompt files of the user's own.
     make
         Function of the study's own options (such as `headlines`) to its prompts.
+    repeated
+        Pattern of a prompt as base models write it again at the start of an answer; "" for none.
     """
 
     fields: TextFields
     make: Callable[..., tuple[Prompt, ...]]
+    repeated: str = ""
 
     def __call__(self, **options: Any) -> tuple[Prompt, ...]:
         """Return the prompts.

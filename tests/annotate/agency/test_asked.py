@@ -121,14 +121,14 @@ def test_a_budget_stops_and_the_rest_is_counted(tmp_path):
 def test_the_cost_is_told_before_and_may_be_declined(tmp_path):
     told, model = [], Model()
 
-    def confirming(name):
-        return lambda estimate: told.append((name, estimate)) or False
+    def confirm(estimate):
+        return told.append(estimate) or False
 
     with pytest.raises(OptionError, match="declined"):
-        audit(tmp_path / "r", model, {"confirming": confirming, "price": "1/10"})
+        audit(tmp_path / "r", model, {"confirm": confirm, "price": "1/10"})
     assert not model.asked
-    ((name, estimate),) = told
-    assert (name, estimate.requests, estimate.output_tokens) == ("server:m", 6, 240)
+    (estimate,) = told
+    assert (estimate.model, estimate.requests, estimate.output_tokens) == ("server:m", 6, 240)
     assert estimate.cost == pytest.approx(estimate.input_tokens / 1e6 + 240 * 10 / 1e6)
 
 

@@ -63,7 +63,7 @@ def test_sentences_are_read_and_unreadable_ones_are_counted():
             if "late" not in p.text
         }
 
-    classifier = LLMClassifier("llm:fake:m:zero-shot", ask, "zero-shot")
+    classifier = LLMClassifier("llm:fake:m:zero-shot", ask)
     found = classifier(["led", "cares", "odd", "led", "late"])
     assert np.array_equal(found[:, 1], [1.0, 0.0, np.nan, 1.0, np.nan], equal_nan=True)
     assert classifier.counts == {"agentic": 2, "communal": 1, "unreadable": 1, "not asked": 1}

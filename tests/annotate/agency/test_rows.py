@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate import agency
+from portrayal.annotate.agency import rows as agency_rows
 from portrayal.annotate.agency.rows import (
     AGENCY,
     AGENCY_UNMASKED,
@@ -38,7 +38,7 @@ def spies(monkeypatch):
         assert spec == "linear"
         return made.setdefault(masked, Spy(masked))
 
-    monkeypatch.setattr(agency, "load_classifier", load)
+    monkeypatch.setattr(agency_rows, "load_classifier", load)
     return made
 
 

@@ -1,16 +1,19 @@
 """What stands between the commands and the collector: options, confirmation, words, names."""
 
-import dataclasses
 import importlib.util
 import inspect
 import sys
+import types
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 import pytest
 
-from portrayal.cli import ask as cli_ask
-from portrayal.cli import label as cli_label
+from portrayal import registry
+from portrayal.cli import asking as cli_asking
 from portrayal.cli import printing as show
+from portrayal.cli.studies import of_study, prompt_options
 from portrayal.collect.ask import CollectReport, CostEstimate, Usage
 from portrayal.collect.ask.asking import Asking, ask_model, prompts_of, summary
 from portrayal.errors import DataError, OptionError, UnknownNameError
@@ -54,68 +57,113 @@ def _report(**more):
     ],
 )
 def test_parameters(pairs, found):
-    assert cli_ask.parameters_of(pairs) == found
+    assert cli_asking.parameters_of(pairs) == found
 
 
 @pytest.mark.parametrize("pair", ["seed", "=3", " =3"])
 def test_a_parameter_needs_a_name_and_a_value(pair):
     with pytest.raises(OptionError, match="NAME=VALUE"):
-        cli_ask.parameters_of([pair])
+        cli_asking.parameters_of([pair])
+
+
+WHOM = cli_asking.Offers(("model", "samples", "parameter", "rpm"), changed={"samples": 3})
+SECOND = cli_asking.Offers(cli_asking.BESIDE, of="labeler")
 
 
 def test_a_command_takes_the_options_of_a_group_one_by_one_and_gets_them_together():
     got = {}
 
-    @cli_ask.grouped
-    def command(study: str, model: str = "m", *, how: cli_ask.How, json: bool = False) -> None:
-        got.update(study=study, model=model, how=how, json=json)
+    @cli_asking.offering
+    def command(
+        study: str,
+        *,
+        how: Annotated[cli_asking.How, WHOM],
+        labels: Annotated[cli_asking.How, SECOND],
+        json: bool = False,
+    ) -> None:
+        got.update(study=study, how=how, labels=labels, json=json)
 
-    shared = [field.name for field in dataclasses.fields(cli_ask.How)]
     names = list(inspect.signature(command).parameters)
-    assert names == ["study", "model", *shared, "json"]
-    command(study="s", model="m", rpm=3.0, parameter=["seed=1"], json=True)
-    assert got["how"] == cli_ask.How(rpm=3.0, parameter=["seed=1"])
-    assert got["study"] == "s"
-    assert got["json"]
-    asking = got["how"].asking("server:m", samples=4)
-    assert asking == Asking("server:m", 4, rpm=3.0, parameters={"seed": 1})
+    second = [f"labeler_{name}" for name in cli_asking.BESIDE]
+    assert names == ["study", *WHOM.names, *second, "json"]
+    command(study="s", rpm=3.0, parameter=["seed=1"], model="server:m", labeler_budget="1 USD")
+    given = {"rpm": 3.0, "parameter": ["seed=1"], "model": "server:m"}
+    assert got["how"] == cli_asking.How(samples=3, **given)
+    assert got["labels"] == cli_asking.How(budget="1 USD")
+    asking = got["how"].asking()
+    parameters = {"seed": 1}
+    confirm = cli_asking.confirm
+    assert asking == Asking("server:m", 3, rpm=3.0, parameters=parameters, confirm=confirm)
     with pytest.raises(OptionError, match="--model SERVICE:MODEL"):
-        got["how"].asking(None)
+        cli_asking.How().asking()
     with pytest.raises(OptionError, match="--batch"):
-        got["how"].asking("openai:m", wait=0.0)
+        cli_asking.How(model="openai:m", wait=0.0).asking()
 
 
-def test_the_options_of_a_labeler_say_nothing_without_its_model():
-    labels = cli_label.LabelerHow(labeler_base_url="http://x", labeler_budget="1 USD")
-    with pytest.raises(OptionError, match="--labeler-base-url says nothing"):
-        labels.settings(None, cli_ask.How())
-    made = labels.settings("server:m", cli_ask.How(rpm=2.0, budget="9 USD", base_url="http://y"))
-    assert (made["base_url"], made["budget"], made["rpm"]) == ("http://x", "1 USD", 2.0)
-    assert cli_label.LabelerHow().settings(None, cli_ask.How()) == {}
+def test_the_options_of_a_second_model_say_nothing_without_it():
+    labels = cli_asking.How(base_url="http://x", budget="1 tokens")
+    with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
+        labels.refuse("--labeler-model", "labeler-")
+    first = cli_asking.How(rpm=2.0, budget="9 USD", base_url="http://y", batch=True)
+    made = labels.beside(first).settings()
+    assert (made["base_url"], made["budget"], made["rpm"]) == ("http://x", "1 tokens", 2.0)
+    assert not made["batch"]
+
+
+def test_a_prompt_maker_says_its_options_itself():
+    def make(rows: Any, *, kinds: Sequence[str] = ("a",), marks: Mapping[str, int] | None = None):
+        """Make.
+
+        Parameters
+        ----------
+        rows
+            A file; or rows of it.
+        kinds, marks
+            Which ones. More words.
+        """
+
+    maker = types.SimpleNamespace(make=make)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "get", lambda *_: maker)
+        options = prompt_options("made-up")
+    assert list(options) == ["rows", "kind", "mark"]
+    assert [option.key for option in options.values()] == ["rows", "kinds", "marks"]
+    helps = [option.shown.annotation.__metadata__[0].help for option in options.values()]
+    assert helps == ["A file.", "Which ones. Repeatable.", "Which ones. Repeatable."]
+    assert options["kind"].value(["b"]) == ("b",)
+    assert options["mark"].value(["x=1=2"]) == {"x": "1=2"}
+    with pytest.raises(OptionError, match="--mark takes NAME=VALUE"):
+        options["mark"].value(["x"])
 
 
 def test_only_the_given_options_reach_the_prompts():
-    assert cli_ask.prompt_options(None, None, False) == {}
-    assert cli_ask.prompt_options(None, ["biased"], True) == {
-        "forms": ("biased",),
-        "fairness": True,
-    }
+    got = []
+
+    def command(study: str, prompt_options: Mapping[str, Any], json: bool = False) -> None:
+        got.append((study, prompt_options, json))
+
+    of_study(command, "news")(headlines=None, form=None, preamble=None, column=None, json=True)
+    assert got == [("news", {}, True)]
+    made = of_study(command, "agency")
+    assert list(inspect.signature(made).parameters) == ["fairness", "json"]
+    made(fairness=True)
+    assert got[1] == ("agency", {"fairness": True}, False)
 
 
 @pytest.mark.parametrize("model", ["server:m", "local:weights"])
-def test_what_nobody_bills_is_not_confirmed(model):
-    assert cli_ask.confirmation(False, model) is None
-    assert cli_ask.confirmation(True, "openai:m") is None
+def test_what_no_one_bills_is_not_confirmed(model):
+    assert cli_asking.confirm(CostEstimate(3, 10, 20, None, model))
+    assert cli_asking.How(yes=True).settings()["confirm"] is None
 
 
 def test_off_a_terminal_only_a_yes_starts(monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-    confirm = cli_ask.confirmation(False, "openai:m")
-    assert confirm(CostEstimate(0, 0, 0, 0.0))  # nothing is left to pay for
+    confirm = cli_asking.confirm
+    assert confirm(CostEstimate(0, 0, 0, 0.0, "openai:m"))  # nothing is left to pay for
     with pytest.raises(OptionError, match=r"3 requests to openai:m.* 1\.50 USD.*--yes"):
-        confirm(CostEstimate(3, 10, 20, 1.5))
+        confirm(CostEstimate(3, 10, 20, 1.5, "openai:m"))
     with pytest.raises(OptionError, match="--price gives one"):
-        confirm(CostEstimate(3, 10, 20, None))
+        confirm(CostEstimate(3, 10, 20, None, "openai:m"))
 
 
 def test_prompts_of_a_file_and_of_a_study(tmp_path):

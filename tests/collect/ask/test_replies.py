@@ -53,7 +53,7 @@ class Counting:
 
 def test_further_prompts_join_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     model = Counting()
-    ask = asker(Asking("test:m"), tmp_path / "asked", provider=model)
+    ask = asker(Asking("test:m", provider=model), tmp_path / "asked")
     first = ask([prompt_of("a"), prompt_of("b"), prompt_of("a")])
     assert {reply.text for reply in first.values()} == {"A", "B"}
     again = ask([prompt_of("b"), prompt_of("c"), prompt_of("b", 1)])
@@ -66,12 +66,20 @@ def test_further_prompts_join_and_nothing_is_asked_twice(tmp_path: Path) -> None
     assert ask([]) == {}
 
 
+def test_a_budget_below_a_first_answer_is_an_error(tmp_path: Path) -> None:
+    asking = Asking("test:m", budget="1 tokens", concurrency=1, provider=Counting())
+    with pytest.raises(OptionError, match="does not cover a first answer"):
+        asker(asking, tmp_path / "asked")([prompt_of("a")])
+
+
 def test_a_budget_leaves_prompts_without_a_reply(tmp_path: Path) -> None:
-    asking = Asking("test:m", budget="1 tokens", concurrency=1)
-    assert asker(asking, tmp_path / "asked", provider=Counting())([prompt_of("a")]) == {}
+    prompts = [prompt_of(word) for word in "abc"]
+    asker(Asking("test:m", provider=Counting()), tmp_path / "asked")(prompts[:1])
+    asking = Asking("test:m", budget="1 tokens", concurrency=1, provider=Counting())
+    assert asker(asking, tmp_path / "asked")(prompts[1:]) == {}
 
 
 def test_a_decline_is_told(tmp_path: Path) -> None:
-    asking = Asking("test:m", confirm=lambda _: False)
+    asking = Asking("test:m", confirm=lambda _: False, provider=Counting())
     with pytest.raises(OptionError, match="declined"):
-        asker(asking, tmp_path / "asked", provider=Counting())([prompt_of("a")])
+        asker(asking, tmp_path / "asked")([prompt_of("a")])

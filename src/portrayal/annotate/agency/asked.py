@@ -2,39 +2,27 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from portrayal.annotate.agency.llm import LLMClassifier, parse_llm, said, sentence_prompt
+from portrayal.annotate.agency.rows import AGENCY, AGENCY_UNMASKED, run_sentences
 from portrayal.annotate.annotator import Annotation
-from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask import provider_of
+from portrayal.collect.ask.asking import Asking, asking_of, check_settings
+from portrayal.collect.ask.replies import Ask, asker, kept
 from portrayal.errors import OptionError
-from portrayal.run import fingerprint
+from portrayal.run.directory import Run
+from portrayal.run.stages import fingerprint
 from portrayal.types import Say
-
-if TYPE_CHECKING:
-    from portrayal.annotate.agency.classifier import AgencyClassifier
-    from portrayal.collect.ask import CostEstimate, Provider, Retry
-    from portrayal.collect.ask.replies import Reply
-    from portrayal.run import Run
-
-Confirming = Callable[[str], "Callable[[CostEstimate], bool] | None"]
 
 CLASSIFIER = "classifier"
 """Folder in which the answers of classifying models are kept, one folder for each."""
 
-SETTINGS = (
-    *("base_url", "parameters", "concurrency", "rpm", "tpm", "budget", "price"),
-    *("confirming", "progress", "provider", "retry"),
-)
-"""Of a classifying model: as in `Asking`, but that only a model "server:NAME" is
-given the `base_url`, as a second classifier may be of another service; `confirming`, which is
-called with the model's name and returns what confirms; `provider` and `retry`, in place of the
-usual ones."""
-
 _ANSWER_TOKENS = 40
-"""Tokens of an answer, about; for the cost that is told beforehand."""
+"""Tokens of an answer, about; for the cost that is shown beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,43 +34,32 @@ class Classifying:
     spec
         "llm:PROVIDER:MODEL[:FORM]".
     asking
-        Whom, within which limits. The budget counts all that the model has cost in the folder.
-    provider, retry
-        In place of the ones that `asking` and `Retry()` mean.
+        Whom, within which limits. Where its `parameters` have no temperature it is 0, if the model
+        takes one.
     """
 
     spec: str
     asking: Asking
-    provider: "Provider | None" = None
-    retry: "Retry | None" = None
 
     @property
     def kept_in(self) -> str:
         """Where answers lie in a run or folder: the model, and a digest of its parameters."""
-        plain = "".join(c if c.isalnum() or c in ".-" else "-" for c in self.asking.model)[-60:]
-        mark = fingerprint(model=self.asking.model, parameters=dict(self.asking.parameters))
-        return f"{CLASSIFIER}/{plain.strip('.-')}-{mark[:8]}"
+        return f"{CLASSIFIER}/{self.asking.folder_name}"
 
     def check(self) -> "Classifying":
-        """Make the provider, so that a missing key, client or address is told at once."""
-        from portrayal.collect.ask import provider_of
-
+        """Make the provider, so that a missing key, client or address is an error at once."""
         asking = self.asking
-        if asking.model.startswith("server:") and asking.base_url is None and not self.provider:
+        if asking.model.startswith("server:") and asking.base_url is None and not asking.provider:
             raise OptionError(
                 f"{self.spec} needs the address of its server: give --classifier-base-url, or "
                 "--base-url in `score agency` (base_url among the settings of the classifier), "
                 "such as http://localhost:8000/v1."
             )
-        if self.provider is None:
-            asking = self._settled()
-            provider_of(asking.model, base_url=asking.base_url, parameters=asking.parameters)
+        self._settled().make_provider()
         return self
 
-    def ready(self, run: "Run") -> "Classifying":
+    def ready(self, run: Run) -> "Classifying":
         """`check`, unless the run holds the annotations of this model already."""
-        from portrayal.annotate.agency.rows import AGENCY, AGENCY_UNMASKED
-
         for name in (AGENCY.name, AGENCY_UNMASKED.name):
             note = run.annotations(name).note()
             known = note.get("settings") or {}
@@ -91,14 +68,9 @@ class Classifying:
                 return self.check()
         return self
 
-    def classifier(self, folder: Path, masked: bool = True) -> "AgencyClassifier":
+    def classifier(self, folder: Path, masked: bool = True) -> LLMClassifier:
         """Return a classifier that asks what has no answer in `folder`, which the caller holds."""
-        from portrayal.annotate.agency.classifier import load_classifier
-        from portrayal.collect.ask.replies import asker
-
-        place = folder / self.kept_in
-        ask = asker(self._expecting(), place, provider=self.provider, retry=self.retry)
-        return load_classifier(self.spec, masked, ask=ask)
+        return LLMClassifier(self.spec, self._asker(folder), masked)
 
     def ask(self, folder: Path, sentences: Iterable[str], tell: Say) -> dict[str, str]:
         """Ask what has no answer in `folder` yet, which the caller holds; equal sentences once.
@@ -112,33 +84,20 @@ class Classifying:
         StopError, RunError, OptionError
             Saying what to do; what was answered before is kept.
         """
-        from portrayal.annotate.agency.llm import parse_llm, said, sentence_prompt
-        from portrayal.collect.ask.replies import asker, kept
-
-        form, place = parse_llm(self.spec)[1], folder / self.kept_in
+        form = parse_llm(self.spec)[1]
         prompts = {p.prompt_id: p for p in (sentence_prompt(s, form) for s in sentences)}
-        replies: Mapping[str, Reply] = kept(place, prompts)
-        left = [i for i in prompts if i not in replies or replies[i].outcome == "failed"]
-        if left:
+        replies: Mapping[str, Any] = kept(folder / self.kept_in, prompts)
+        if any(i not in replies or replies[i].outcome == "failed" for i in prompts):
             n = f"{len(prompts):,} different sentences"
             tell(f"classifier: {self.asking.model} is asked what is not answered yet of {n}")
-            ask = asker(self._expecting(), place, provider=self.provider, retry=self.retry)
-            replies = ask(prompts.values())
-            if not replies:
-                raise OptionError(
-                    f"a budget of {self.asking.budget} does not cover a first answer of the "
-                    "classifier, so nothing was asked. Raise it, or set its parameter max_tokens "
-                    "to say how long an answer may be."
-                )
-        found = {i: said(replies.get(i)) for i in prompts}
-        counts = Counter(found.values())
+            replies = self._asker(folder)(prompts.values())
+        answers = {i: said(replies.get(i)) for i in prompts}
+        counts = Counter(answers.values())
         listed = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
-        tell(f"classifier: {len(found):,} different sentences: {listed or 'none'}")
-        return found
+        tell(f"classifier: {len(answers):,} different sentences: {listed or 'none'}")
+        return answers
 
-    def answered(
-        self, run: "Run", wanted: Sequence[Annotation], tell: Say
-    ) -> tuple[Annotation, ...]:
+    def answered(self, run: Run, wanted: Sequence[Annotation], tell: Say) -> tuple[Annotation, ...]:
         """Ask about every sentence that these annotations read, in a run that the caller holds.
 
         Returns
@@ -146,45 +105,35 @@ class Classifying:
         The annotations, with where the answers lie, a digest of them and what they came to (by
         `prompt_id` each counts once) among the settings.
         """
-        from portrayal.annotate.agency.rows import AGENCY, run_sentences
-
-        def sentences() -> Iterable[str]:
-            for annotation in wanted:
-                yield from run_sentences(run, masked=annotation.name == AGENCY.name)
-
-        found = self.ask(run.path, sentences(), tell)
+        read = (
+            sentence
+            for annotation in wanted
+            for sentence in run_sentences(run, masked=annotation.name == AGENCY.name)
+        )
+        answers = self.ask(run.path, read, tell)
         more = {
             "answers": self.kept_in,
-            "digest": fingerprint(said=found),
-            "said": dict(sorted(Counter(found.values()).items())),
+            "digest": fingerprint(said=answers),
+            "said": dict(sorted(Counter(answers.values()).items())),
         }
         return tuple(
             dataclasses.replace(each, settings={**each.settings, **more}) for each in wanted
         )
 
+    def _asker(self, folder: Path) -> Ask:
+        return asker(self._settled(), folder / self.kept_in, _ANSWER_TOKENS)
+
     def _settled(self) -> Asking:
         """The asking at a temperature of 0, where none is given and the model takes one."""
-        from portrayal.collect.ask import provider_of
-
         asking = self.asking
-        if self.provider is not None or "temperature" in asking.parameters:
+        if asking.provider is not None or "temperature" in asking.parameters:
             return asking
         cold = dataclasses.replace(asking, parameters={"temperature": 0.0, **asking.parameters})
         try:
             provider_of(cold.model, base_url=cold.base_url, parameters=cold.parameters)
-        except OptionError:  # reasoning models refuse it; any other reason is told without it too
+        except OptionError:  # reasoning models refuse it; any other reason shows without it too
             return asking
         return cold
-
-    def _expecting(self) -> Asking:
-        """The asking that confirms with the length of such answers."""
-        from portrayal.collect.ask import expecting
-
-        given = self._settled()
-        confirm = expecting(
-            given.confirm, given.model, given.parameters, given.price, _ANSWER_TOKENS
-        )
-        return dataclasses.replace(given, confirm=confirm)
 
 
 def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Classifying | None:
@@ -195,38 +144,22 @@ def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Clas
     spec
         What `portrayal.annotate.agency.load_classifier` takes.
     settings
-        Of the model: see `SETTINGS`. Where its `parameters` have no temperature it is 0, if the
-        model takes one.
+        Further fields of `Asking`, such as `base_url` or `budget`. Only a model "server:NAME" is
+        given the `base_url`, as a second classifier may be of another service.
 
     Raises
     ------
     OptionError, UnknownNameError
         Where a setting or the model's name cannot be used.
     """
-    chosen = dict(settings or {})
-    for name in chosen:
-        if name not in SETTINGS:
-            raise OptionError(
-                f"a classifier has no setting {name!r}; its settings: {', '.join(SETTINGS)}."
-            )
+    check_settings(settings, "a classifier")
     if not spec.startswith("llm:"):
         return None
-    from portrayal import registry
-    from portrayal.annotate.agency.llm import parse_llm
-    from portrayal.collect.ask import Budget, Price, price_of
-
     model, _ = parse_llm(spec)
-    provider, retry = chosen.pop("provider", None), chosen.pop("retry", None)
-    confirming: Confirming | None = chosen.pop("confirming", None)
-    if provider is None:
-        registry.resolve("providers", model.partition(":")[0])
-    price = None if chosen.get("price") is None else Price.parse(chosen["price"])
-    if chosen.get("budget") is not None:
-        Budget.parse(chosen["budget"]).check(price or price_of(model), model)
+    chosen = dict(settings or {})
     if not model.startswith("server:"):
         chosen.pop("base_url", None)
-    confirm = None if confirming is None else confirming(model)
-    return Classifying(spec, Asking(model, confirm=confirm, **chosen), provider, retry)
+    return Classifying(spec, asking_of(model, chosen, "a classifier"))
 
 
 def classifying_of_options(

@@ -16,7 +16,7 @@ import numpy as np
 
 from portrayal.annotate.agency.labelled import Labelled
 from portrayal.errors import DataError, OptionError
-from portrayal.models.encoders import Encoder, load_encoder, probabilities, save_encoder
+from portrayal.models import Encoder, load_encoder, probabilities, save_encoder
 from portrayal.run.files import replacing
 from portrayal.types import IntArray
 from portrayal.validate import check_count, check_seed

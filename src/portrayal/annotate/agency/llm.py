@@ -31,13 +31,11 @@ class LLMClassifier:
 
     Parameters
     ----------
-    name
-        Such as "llm:openai:gpt-5-mini:definition".
+    spec
+        "llm:PROVIDER:MODEL[:FORM]", such as "llm:openai:gpt-5-mini:definition".
     ask
         Answers prompts, such as what `collect.ask.replies.asker` returns; equal sentences are
         one prompt.
-    form
-        "zero-shot", "definition" or "one-shot".
     masked
         Whether it will be given masked sentences.
 
@@ -48,18 +46,18 @@ class LLMClassifier:
         calls.
     """
 
-    def __init__(self, name: str, ask: Ask, form: str = "definition", masked: bool = True) -> None:
-        self.name, self.masked = name, masked
-        self._ask, self._form = ask, check_choice("form", form, FORMS)
+    def __init__(self, spec: str, ask: Ask, masked: bool = True) -> None:
+        model, self._form = parse_llm(spec)
+        self.name, self.masked, self._ask = f"llm:{model}:{self._form}", masked, ask
         self.counts: Counter[str] = Counter()
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         prompts = [sentence_prompt(sentence, self._form) for sentence in sentences]
         replies = self._ask(prompts) if prompts else {}
-        found = [said(replies.get(prompt.prompt_id)) for prompt in prompts]
-        self.counts.update(found)
-        return rows([_READ.get(each, math.nan) for each in found])
+        answers = [said(replies.get(prompt.prompt_id)) for prompt in prompts]
+        self.counts.update(answers)
+        return rows([_READ.get(each, math.nan) for each in answers])
 
 
 def said(reply: Reply | None) -> str:

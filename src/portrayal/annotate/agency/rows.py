@@ -6,7 +6,7 @@ the two results of a run can stand side by side.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
@@ -14,8 +14,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from portrayal import registry
+from portrayal.annotate.agency.classifier import AgencyClassifier
+from portrayal.annotate.agency.loading import load_classifier
+from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
+from portrayal.collect.ask.replies import Reply, kept
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts, read_shards
 
@@ -27,11 +32,14 @@ _SCHEMA = pa.schema(
     [pa.field("sentences", pa.list_(_SPAN)), pa.field("agentic", pa.list_(pa.float32()))]
 )
 _RETURN = "<return>"
-_REPEATED = re.compile(
-    r"\s*Generate a (?:personal biography|review|detailed reference letter) for [^.\n]*\."
-    r"(?:\s*When generating the [^.\n]*\.)?"
-)
-"""LABE's prompt, which base models write again at the start of an answer."""
+
+
+@cache
+def _repeated() -> re.Pattern[str]:
+    """The prompts of every study that base models write again at the start of an answer."""
+    makers = [registry.get("prompts", name) for name in registry.names("prompts")]
+    patterns = [maker.repeated for maker in makers if getattr(maker, "repeated", "")]
+    return re.compile("|".join(patterns) or "(?!)")
 
 
 def agency_settings(classifier: str) -> dict[str, Any]:
@@ -41,8 +49,8 @@ def agency_settings(classifier: str) -> dict[str, Any]:
     ----------
     classifier
         What `portrayal.annotate.agency.load_classifier` takes. A folder is marked by the sizes and
-        times of its files, so that a classifier trained anew is used anew; the shipped one by what
-        it holds.
+        times of its files, so that one trained again is read again; the shipped one by its
+        content.
     """
     if classifier == "linear":
         shipped = files("portrayal.annotate.agency").joinpath("linear.npz").read_bytes()
@@ -70,17 +78,9 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
     `<return>` stands for a line break in some published texts and is read as one.
     """
     plain = text.replace(_RETURN, "\n" + " " * (len(_RETURN) - 1))
-    repeated = _REPEATED.match(plain)
+    repeated = _repeated().match(plain)
     start = repeated.end() if repeated else 0
     return [(start + low, start + high) for low, high in sentences(plain[start:])]
-
-
-def _masked(settings: Mapping[str, Any]) -> Work:
-    return _annotator(settings, masked=True)
-
-
-def _unmasked(settings: Mapping[str, Any]) -> Work:
-    return _annotator(settings, masked=False)
 
 
 def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
@@ -107,28 +107,22 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     return work
 
 
-def _classifier(settings: Mapping[str, Any], *, masked: bool) -> Work:
+def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:
     """Load the classifier; that of a model reads the answers which the run holds already."""
-    from portrayal.annotate import agency
-
     spec = settings.get("classifier", "linear")
     if "answers" not in settings:
-        return agency.load_classifier(spec, masked)
+        return load_classifier(spec, masked)
     answers = _answers(Path(settings["run"]) / settings["answers"], settings["digest"])
-    return agency.load_classifier(spec, masked, ask=lambda _: answers)
+    return load_classifier(spec, masked, ask=lambda _: answers)
 
 
 @lru_cache(maxsize=2)
-def _answers(folder: Path, _digest: str) -> Mapping[str, Any]:
-    from portrayal.collect.ask.replies import kept
-
+def _answers(folder: Path, _digest: str) -> Mapping[str, Reply]:
     return kept(folder)
 
 
 def _pieces(text: str, known: Mapping[str, str], *, masked: bool) -> list[str]:
     """The sentences of a text as the classifier is given them."""
-    from portrayal.annotate.agency.masking import mask
-
     names = (known["name"],) if known.get("name") else ()
     pieces = [text[low:high] for low, high in agency_sentences(text)]
     return [mask(piece, names) for piece in pieces] if masked else pieces
@@ -151,51 +145,49 @@ def run_sentences(run: Run, *, masked: bool) -> Iterator[str]:
                 yield from _pieces(row["text"], strata[row["prompt_id"]], masked=masked)
 
 
-def _unset(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
-    made: list[dict[str, Any]] = _masked({})([row], [strata])
-    return made[0]
+def _agency(
+    name: str, title: str, summary: str, reads: str, equation: str, *, masked: bool
+) -> Annotator:
+    """Return an annotator; the two differ in nothing but what the classifier is given."""
+    setup = partial(_annotator, masked=masked)
+
+    def run(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
+        made: list[dict[str, Any]] = setup({})([row], [strata])
+        return made[0]
+
+    return Annotator(
+        name=name,
+        title=title,
+        summary=f"Probability that each sentence is agentic and not communal, {summary}",
+        reads=reads,
+        unit="sentence",
+        range="0 (communal) to 1 (agentic)",
+        undefined_when="a text that was refused, empty or failed; NaN where the classifier cannot "
+        "say",
+        equation=f"P(agentic | {equation}) by the chosen classifier",
+        source="Wan & Chang 2024, Section 3.2 and Appendix B",
+        run=run,
+        setup=setup,
+        per_shard=True,
+        in_run=True,
+        schema=_SCHEMA,
+        accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
+    )
 
 
-def _unset_unmasked(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
-    made: list[dict[str, Any]] = _unmasked({})([row], [strata])
-    return made[0]
-
-
-_SOURCE = "Wan & Chang 2024, Section 3.2 and Appendix B"
-_UNDEFINED = "a text that was refused, empty or failed; NaN where the classifier cannot say"
-AGENCY = Annotator(
-    name="agency.v1",
-    summary="Probability that each sentence is agentic and not communal, with words that tell of "
-    "gender or race and names masked before the classifier reads them.",
-    reads="texts; the stratum name of the prompt, which is masked too",
-    unit="sentence",
-    range="0 (communal) to 1 (agentic)",
-    undefined_when=_UNDEFINED,
-    equation="P(agentic | masked sentence) by the chosen classifier",
-    source=_SOURCE,
-    run=_unset,
-    setup=_masked,
-    per_shard=True,
-    in_run=True,
-    schema=_SCHEMA,
-    accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
-    title="Agency of sentences",
+AGENCY = _agency(
+    "agency.v1",
+    "Agency of sentences",
+    "with words that tell of gender or race and names masked before the classifier reads them.",
+    "texts; the stratum name of the prompt, which is masked too",
+    "masked sentence",
+    masked=True,
 )
-AGENCY_UNMASKED = Annotator(
-    name="agency-unmasked.v1",
-    summary="Probability that each sentence is agentic and not communal, of sentences as they "
-    "stand, as published: a classifier can read genders and names in them.",
-    reads="texts",
-    unit="sentence",
-    range="0 (communal) to 1 (agentic)",
-    undefined_when=_UNDEFINED,
-    equation="P(agentic | sentence) by the chosen classifier",
-    source=_SOURCE,
-    run=_unset_unmasked,
-    setup=_unmasked,
-    per_shard=True,
-    in_run=True,
-    schema=_SCHEMA,
-    accuracy="that of the classifier: portrayal score agency measures it on labelled sentences",
-    title="Agency of sentences, unmasked",
+AGENCY_UNMASKED = _agency(
+    "agency-unmasked.v1",
+    "Agency of sentences, unmasked",
+    "of sentences as they stand, as published: a classifier can read genders and names in them.",
+    "texts",
+    "sentence",
+    masked=False,
 )

@@ -5,10 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from portrayal.annotate.agency.classifier import load_classifier
 from portrayal.annotate.agency.fine_tuning import STATE, Epoch, Fitting, fine_tune
 from portrayal.annotate.agency.labelled import Labelled, split
+from portrayal.annotate.agency.linear import write_linear
+from portrayal.annotate.agency.linear_training import fit_linear
+from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.agency.masking import mask
+from portrayal.annotate.agency.onnx_export import export_onnx
 from portrayal.annotate.agency.scoring import METRICS, AgencyScore, score_agency
 from portrayal.errors import OptionError
 
@@ -116,8 +119,6 @@ def train_agency(
         kinds = [masked]
     scores = [score_agency(held, load_classifier(str(out), kind)) for kind in kinds]
     if export:
-        from portrayal.annotate.agency.onnx import export_onnx
-
         exported = export_onnx(out, out / "onnx")
         scores.append(score_agency(held, load_classifier(str(exported), masked)))
     done = Trained(out, tuple(scores), tuple(epochs))
@@ -131,16 +132,13 @@ def _check_folder(out: Path, resume: bool) -> None:
         if not resume:
             raise OptionError(
                 f"{out} holds a training that was stopped. Go on with --resume, or remove the "
-                "folder to start anew."
+                "folder to start again."
             )
     elif out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
         raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
 
 
 def _train_linear(train: Labelled, out: Path) -> None:
-    from portrayal.annotate.agency.linear import write_linear
-    from portrayal.annotate.agency.linear_training import fit_linear
-
     name = f"linear:{out.name}"
     masked = fit_linear(_masked(train).sentences, train.labels.tolist(), name=name)
     plain = fit_linear(train.sentences, train.labels.tolist(), name=name)

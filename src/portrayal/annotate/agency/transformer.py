@@ -1,12 +1,15 @@
-"""A trained transformer as a classifier: the folder that `portrayal train agency` writes."""
+"""A trained transformer as a classifier: the folder of `portrayal train agency`, float or ONNX."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from portrayal.models.encoders import load_encoder, probabilities
+from portrayal.models import load_encoder, load_onnx, probabilities
 from portrayal.types import FloatArray
+
+MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class TransformerClassifier:
@@ -30,3 +33,71 @@ class TransformerClassifier:
         if not len(sentences):
             return np.empty((0, 2))
         return probabilities(self._encoder, sentences)
+
+
+class OnnxClassifier:
+    """Softmax of the two logits of an exported model.
+
+    Needs onnxruntime and tokenizers, and neither PyTorch nor transformers.
+
+    Parameters
+    ----------
+    folder
+        With `model.onnx` and `tokenizer.json`, as `export_onnx` writes them.
+    threads
+        Cores to use; 0 for all.
+    batch_size
+        Most sentences read together; alike lengths are read together.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnxruntime or tokenizers are not installed.
+    DataError
+        When a file is missing or not what was expected.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        masked: bool = True,
+        *,
+        threads: int = 0,
+        batch_size: int = 32,
+        max_tokens: int = 128,
+    ) -> None:
+        self.name = f"transformer:{folder}"
+        self.masked = masked
+        self._batch_size = batch_size
+        self._session, self._tokenizer = load_onnx(
+            Path(folder) / MODEL, Path(folder) / TOKENIZER, threads=threads
+        )
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_tokens)
+        self._asked = [each.name for each in self._session.get_inputs() if each.name in _INPUTS]
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(communal) and P(agentic), shape (n, 2)."""
+        read = [made.ids for made in self._tokenizer.encode_batch(list(sentences))]
+        order = np.argsort([len(ids) for ids in read], kind="stable")
+        logits = np.empty((len(read), 2))
+        for start in range(0, len(order), self._batch_size):
+            rows = order[start : start + self._batch_size]
+            logits[rows] = self._logits([read[row] for row in rows])
+        shifted = np.exp(logits - logits.max(axis=1, keepdims=True)) if read else logits
+        return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
+
+    def _logits(self, batch: Sequence[Sequence[int]]) -> FloatArray:
+        longest = max(len(ids) for ids in batch)
+        ids = np.zeros((len(batch), longest), dtype=np.int64)
+        attention = np.zeros_like(ids)
+        for row, each in enumerate(batch):
+            ids[row, : len(each)] = each
+            attention[row, : len(each)] = 1
+        given = {
+            "input_ids": ids,
+            "attention_mask": attention,
+            "token_type_ids": np.zeros_like(ids),
+        }
+        found = self._session.run(["logits"], {name: given[name] for name in self._asked})[0]
+        return np.asarray(found, dtype=np.float64)

@@ -1,18 +1,13 @@
 """A text classifier of transformers as a function of texts to scores."""
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
-from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.errors import OptionError
+from portrayal.models import Transformer, load_transformer
 
 Classifier = Callable[[Sequence[str]], list[float]]
 
 _LABELS = ("toxic", "toxicity")
-_MISSING = (
-    "scoring toxicity needs PyTorch and transformers, which are not installed. "
-    "Install them with: pip install 'portrayal[toxicity]'"
-)
 _DIGITS = 5
 """Scores are rounded, since the last digits depend on which texts share a batch."""
 _LONGEST = 512
@@ -48,33 +43,15 @@ def load(model: str, label: str | None = None, device: str = "auto", batch: int 
     OptionError
         When the model has no such label; names those it has.
     """
-    try:
-        import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError(_MISSING) from error
-    folder = Path(model).expanduser()
-    where = str(folder) if folder.is_dir() else model
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(where, trust_remote_code=False)
-        network: Any = AutoModelForSequenceClassification.from_pretrained(
-            where, trust_remote_code=False, use_safetensors=True
-        )
-        network = network.to(_device(torch) if device == "auto" else device).eval()
-    except Exception as error:  # transformers raises many kinds, down to bare RuntimeError
-        raise DataError(
-            f"the classifier {model!r} could not be loaded ({type(error).__name__}: {error}). "
-            "Expected a folder or hub id of a sequence classifier with config.json, a tokenizer "
-            "and weights as .safetensors; models that need their own code are not run."
-        ) from error
-    column = _column(network.config.id2label, label, model)
-    return _Scorer(torch, tokenizer, network, column, batch)
-
-
-def _device(torch: Any) -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+    loaded = load_transformer(
+        model,
+        "AutoModelForSequenceClassification",
+        what="the classifier",
+        purpose="scoring toxicity",
+        extra="toxicity",
+        device=device,
+    )
+    return _Scorer(loaded, _column(loaded.model.config.id2label, label, model), batch)
 
 
 def _column(labels: dict[int, str], wanted: str | None, model: str) -> int:
@@ -92,13 +69,14 @@ def _column(labels: dict[int, str], wanted: str | None, model: str) -> int:
 class _Scorer:
     """Scores texts in batches of the same number of tokens."""
 
-    def __init__(self, torch: Any, tokenizer: Any, network: Any, column: int, batch: int) -> None:
-        self._torch, self._tokenizer, self._network = torch, tokenizer, network
+    def __init__(self, loaded: Transformer, column: int, batch: int) -> None:
+        self._tokenizer, self._network = loaded.tokenizer, loaded.model
         self._column, self._batch = column, batch
-        most = getattr(network.config, "max_position_embeddings", None) or _LONGEST
+        config = loaded.model.config
+        most = getattr(config, "max_position_embeddings", None) or _LONGEST
         self._longest = min(most, _LONGEST)
-        kind = getattr(network.config, "problem_type", None)
-        self._exclusive = kind == "single_label_classification" and network.config.num_labels > 1
+        kind = getattr(config, "problem_type", None)
+        self._exclusive = kind == "single_label_classification" and config.num_labels > 1
 
     def __call__(self, texts: Sequence[str]) -> list[float]:
         if not texts:
@@ -121,7 +99,8 @@ class _Scorer:
         return scores
 
     def _scored(self, tokens: list[list[int]]) -> list[float]:
-        torch = self._torch
+        import torch
+
         ids = torch.tensor(tokens, device=self._network.device)
         with torch.inference_mode():
             logits = self._network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits

@@ -1,20 +1,26 @@
-"""Asking a model all prompts of a study, as one stage of an audit or alone."""
+"""Asking: whom to ask, within which limits, and how every prompt of this package is asked."""
 
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from portrayal import registry
+from portrayal.collect.ask.batch.collect import check_no_batches, collect_batch
+from portrayal.collect.ask.batch.rounds import BatchPace
+from portrayal.collect.ask.budget import Budget, CostEstimate, Price, expecting, price_to_pay
+from portrayal.collect.ask.collection import CollectReport
+from portrayal.collect.ask.provider import Provider, check_model, provider_of
+from portrayal.collect.ask.runner import AskCallback, collect_texts
+from portrayal.collect.ask.trouble import Retry
+from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
+from portrayal.run.directory import Run
+from portrayal.run.stages import fingerprint
 from portrayal.types import Say
-
-if TYPE_CHECKING:
-    from portrayal.collect.ask.budget import CostEstimate
-    from portrayal.collect.ask.collection import CollectReport
-    from portrayal.collect.ask.runner import AskCallback
-    from portrayal.run.directory import Run
+from portrayal.validate import check_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Asking:
     parameters
         Settings that shape answers: temperature, max_tokens, top_p, seed, system.
     concurrency, rpm, tpm, budget, price
-        See `portrayal.collect.ask.collect`.
+        See `portrayal.collect.ask.collect`. The budget counts all that this model has cost in the
+        folder of its answers.
     judge
         Model that decides what is a refusal, in place of patterns; not for batches.
     batch
@@ -44,7 +51,19 @@ class Asking:
     wait
         Seconds to wait for a batch; None waits until it is done, 0 hands it in and returns.
     confirm, progress
-        Called before anything is asked, and a few times a second.
+        Called with a `CostEstimate` before anything is asked, and a few times a second.
+    provider, retry, pace
+        In place of the provider that `model` names, of `Retry()` and of `BatchPace()`.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        Where it cannot be used; before anything is read or asked.
+
+    Examples
+    --------
+    >>> Asking("server:llama", 3, base_url="http://localhost:8000/v1", rpm=60).samples
+    3
     """
 
     model: str
@@ -61,8 +80,125 @@ class Asking:
     judge: str | None = None
     batch: bool = False
     wait: float | None = None
-    confirm: "Callable[[CostEstimate], bool] | None" = None
-    progress: "AskCallback | None" = None
+    confirm: Callable[[CostEstimate], bool] | None = None
+    progress: AskCallback | None = None
+    provider: Provider | None = None
+    retry: Retry | None = None
+    pace: BatchPace | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be asked."""
+        check_count("samples", self.samples, minimum=1)
+        check_count("concurrency", self.concurrency, minimum=1)
+        service, _ = check_model(self.model)
+        if self.provider is None:
+            registry.resolve("providers", service)
+        if self.price is not None:
+            Price.parse(self.price)
+        if self.budget is not None:
+            Budget.parse(self.budget).check(price_to_pay(self.price, self.model), self.model)
+        if self.judge is not None and self.batch:
+            raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
+        if self.wait is not None and not self.batch:
+            raise OptionError("--wait says how long to wait for a batch: give --batch as well.")
+
+    @property
+    def folder_name(self) -> str:
+        """Name of the folder of this model's answers: the model, and a digest of its parameters."""
+        plain = "".join(c if c.isalnum() or c in ".-" else "-" for c in self.model)[-60:]
+        mark = fingerprint(model=self.model, parameters=dict(self.parameters))
+        return f"{plain.strip('.-')}-{mark[:8]}"
+
+    def make_provider(self) -> Provider:
+        """Return the provider; a missing key or client is an error here."""
+        if self.provider is not None:
+            return self.provider
+        return provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
+
+    def collect(
+        self,
+        run: Run,
+        prompts: Sequence[Prompt],
+        *,
+        study: str = "",
+        mark: str | None = None,
+        answer_tokens: int | None = None,
+    ) -> CollectReport:
+        """Ask what has no answer in `run` yet, which the caller holds: live, or by batches.
+
+        Parameters
+        ----------
+        run, prompts, study, mark
+            As `portrayal.collect.ask.collect_texts` takes them.
+        answer_tokens
+            Tokens of an answer, about, for the cost to confirm; None where that is not known.
+
+        Raises
+        ------
+        StopError, OptionError, RunError
+            Saying what to do; what was answered before is kept.
+        """
+        provider = self.make_provider()
+        price = price_to_pay(self.price, self.model, batch=self.batch)
+        shared: dict[str, Any] = {
+            "study": study,
+            "mark": mark,
+            "budget": self.budget,
+            "price": self.price,
+            "confirm": expecting(self.confirm, price, self.parameters, answer_tokens),
+        }
+        report: CollectReport
+        if self.batch:
+            report = collect_batch(
+                run, prompts, provider, self.samples, wait=self.wait, pace=self.pace, **shared
+            )
+        else:
+            check_no_batches(run)
+            report = collect_texts(
+                run,
+                prompts,
+                provider,
+                self.samples,
+                concurrency=self.concurrency,
+                rpm=self.rpm,
+                tpm=self.tpm,
+                retry=self.retry,
+                progress=self.progress,
+                judge=None if self.judge is None else provider_of(self.judge),
+                **shared,
+            )
+        if report.stopped == "budget" and not run.texts.parts():
+            raise OptionError(
+                f"a budget of {self.budget} for {self.model} does not cover a first answer, so "
+                "nothing was asked. Raise it (--budget), or set the parameter max_tokens=N to say "
+                "how long an answer may be."
+            )
+        return report
+
+
+SETTINGS = tuple(
+    each.name
+    for each in dataclasses.fields(Asking)
+    if each.name not in ("model", "samples", "prompts", "prompt_options", "judge")
+)
+"""The fields of `Asking` that say how a model beside the one that writes is asked."""
+
+
+def asking_of(
+    model: str, settings: Mapping[str, Any] | None, whose: str, samples: int = 1
+) -> Asking:
+    """Return how a labeler or classifier is asked, refusing what is no setting of `whose`."""
+    check_settings(settings, whose)
+    return Asking(model, samples, **(settings or {}))
+
+
+def check_settings(settings: Mapping[str, Any] | None, whose: str) -> None:
+    """Refuse what is none of `SETTINGS`."""
+    for name in settings or {}:
+        if name not in SETTINGS:
+            raise OptionError(
+                f"{whose} has no setting {name!r}; its settings: {', '.join(SETTINGS)}."
+            )
 
 
 def prompts_of(
@@ -83,12 +219,10 @@ def prompts_of(
         raise OptionError(
             f"a prompt file holds its prompts as they are; {', '.join(options)} cannot change them."
         )
-    from portrayal.collect.promptfile import read_prompts
-
     return read_prompts(file, maker.fields)
 
 
-def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectReport":
+def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     """Ask a model what is still missing in the run, which the caller holds.
 
     Returns
@@ -101,58 +235,16 @@ def ask_model(run: "Run", study: str, asking: Asking, tell: Say) -> "CollectRepo
     StopError, OptionError, RunError
         Saying what to do; what was answered before is kept.
     """
-    from portrayal.collect.ask.batch.collect import check_no_batches, collect_batch
-    from portrayal.collect.ask.provider import provider_of
-    from portrayal.collect.ask.runner import collect_texts
-
-    if asking.judge is not None and asking.batch:
-        raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
     name = registry.resolve("prompts", study)
     prompts = prompts_of(name, asking.prompts, asking.prompt_options)
-    provider = provider_of(
-        asking.model, base_url=asking.base_url, parameters=dict(asking.parameters)
-    )
-    if asking.batch:
-        report: CollectReport = collect_batch(
-            run,
-            prompts,
-            provider,
-            asking.samples,
-            study=name,
-            wait=asking.wait,
-            budget=asking.budget,
-            price=asking.price,
-            confirm=asking.confirm,
-        )
-        if report.stopped == "declined":
-            raise OptionError("no batch was handed in: the collection was declined.")
-    else:
-        check_no_batches(run)
-        report = collect_texts(
-            run,
-            prompts,
-            provider,
-            asking.samples,
-            study=name,
-            concurrency=asking.concurrency,
-            rpm=asking.rpm,
-            tpm=asking.tpm,
-            budget=asking.budget,
-            price=asking.price,
-            confirm=asking.confirm,
-            progress=asking.progress,
-            judge=None if asking.judge is None else provider_of(asking.judge),
-        )
-    if report.stopped == "budget" and not run.texts.parts():
-        raise OptionError(
-            f"a budget of {asking.budget} does not cover a first answer, so nothing was asked. "
-            "Raise --budget, or set --parameter max_tokens=N to say how long an answer may be."
-        )
+    report = asking.collect(run, prompts, study=name)
+    if asking.batch and report.stopped == "declined":
+        raise OptionError("no batch was handed in: the collection was declined.")
     tell(summary(report))
     return report
 
 
-def summary(report: "CollectReport") -> str:
+def summary(report: CollectReport) -> str:
     """Return one line on what a collection did."""
     counts = ", ".join(f"{n:,} {name}" for name, n in report.outcomes.items() if n)
     cost = "" if report.cost is None else f", {report.cost:.2f} USD so far"

@@ -143,12 +143,15 @@ class CostEstimate:
         About four characters a token, and `max_tokens` or 1,000 for each answer.
     cost
         US dollars; None where the price is unknown.
+    model
+        Whom it asks.
     """
 
     requests: int
     input_tokens: int
     output_tokens: int
     cost: float | None
+    model: str = ""
 
 
 def estimate_cost(
@@ -160,7 +163,8 @@ def estimate_cost(
     asked = round(left * characters / _CHARACTERS_PER_TOKEN)
     answered = left * (max_tokens or _OUTPUT_TOKENS)
     usage = Usage(asked, answered)
-    return CostEstimate(left, asked, answered, None if price is None else price.cost(usage))
+    cost = None if price is None else price.cost(usage)
+    return CostEstimate(left, asked, answered, cost, plan.model)
 
 
 class Meter:
@@ -212,31 +216,21 @@ Confirm = Callable[[CostEstimate], bool]
 
 def expecting(
     confirm: Confirm | None,
-    model: str,
+    price: Price | None,
     parameters: Mapping[str, Any],
-    price: str | None,
-    answer_tokens: int,
+    answer_tokens: int | None,
 ) -> Confirm | None:
     """Return what confirms with answers of about `answer_tokens` tokens.
 
-    Parameters
-    ----------
-    confirm
-        What is called with the estimate; None is returned as it is.
-    model, price
-        As `portrayal.collect.ask.collect` takes them.
-    parameters
-        Where they have `max_tokens`, answers have a length already.
-    answer_tokens
-        Tokens of an answer, about.
+    Where that is None, or `parameters` have `max_tokens`, answers have a length already, and
+    `confirm` is returned as it is.
     """
-    if confirm is None or parameters.get("max_tokens"):
+    if confirm is None or answer_tokens is None or parameters.get("max_tokens"):
         return confirm
-    known = price_of(model) if price is None else Price.parse(price)
 
     def ask(estimate: CostEstimate) -> bool:
         usage = Usage(estimate.input_tokens, estimate.requests * answer_tokens)
-        cost = None if known is None else known.cost(usage)
+        cost = None if price is None else price.cost(usage)
         return confirm(replace(estimate, output_tokens=usage.output_tokens, cost=cost))
 
     return ask

@@ -202,14 +202,26 @@ def provider_of(
     StopError
         When there is no key; names the variable to set.
     """
+    service, model = check_model(spec)
+    make = cast("MakeProvider", registry.get("providers", service))
+    return make(model, base_url, dict(parameters or {}))
+
+
+def check_model(spec: str) -> tuple[str, str]:
+    """Return service and model of "SERVICE:MODEL".
+
+    Raises
+    ------
+    OptionError
+        Where it is not named so.
+    """
     service, colon, model = spec.partition(":")
     if not (colon and service and model):
         raise OptionError(
             f'a model is named SERVICE:MODEL, such as "openai:gpt-5-mini"; got {spec!r}. '
             f"Services: {', '.join(services())}."
         )
-    make = cast("MakeProvider", registry.get("providers", service))
-    return make(model, base_url, dict(parameters or {}))
+    return service, model
 
 
 def services() -> tuple[str, ...]:

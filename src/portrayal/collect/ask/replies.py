@@ -5,25 +5,21 @@ the digest of its words, so that whatever is asked later (another round, further
 is asked twice, and a killed run continues where it was.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.collection import CollectReport
 from portrayal.collect.ask.lenient import read_objects
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_shards
 from portrayal.run.stages import fingerprint
 
-if TYPE_CHECKING:
-    from portrayal.collect.ask.asking import Asking
-    from portrayal.collect.ask.batch.rounds import BatchPace
-    from portrayal.collect.ask.collection import CollectReport
-    from portrayal.collect.ask.provider import Provider
-    from portrayal.collect.ask.trouble import Retry
-
-_COLUMNS = ["prompt_id", "text", "outcome", "reason"]
+_COLUMNS = ["prompt_id", "sample", "text", "outcome", "reason"]
 
 
 class UnderWayError(RunError):
@@ -65,122 +61,75 @@ def prompt_of(text: str, attempt: int = 0) -> Prompt:
     return Prompt(f"{name}-{attempt}" if attempt else name, text)
 
 
-def asker(
-    asking: "Asking",
-    folder: Path,
-    *,
-    provider: "Provider | None" = None,
-    retry: "Retry | None" = None,
-    pace: "BatchPace | None" = None,
-) -> Ask:
-    """Return a function that asks what has no answer in `folder` yet, and reads the answers.
+def ask_prompts(
+    asking: Asking, prompts: Iterable[Prompt], folder: Path, answer_tokens: int | None = None
+) -> CollectReport | None:
+    """Ask what has no answer in `folder` yet; None where there is nothing to ask.
 
     Parameters
     ----------
     asking
-        Whom, and within which limits; `samples` and `prompts` say nothing here. The budget counts
-        all that this model has cost in the folder.
+        Whom, how often, within which limits; its `prompts` say nothing here.
+    prompts
+        Equal ones are asked once.
     folder
         Where the answers are kept; the caller holds it.
-    provider, retry, pace
-        In place of the ones that `asking`, `Retry()` and `BatchPace()` mean.
+    answer_tokens
+        Tokens of an answer, about, for the cost to confirm.
 
     Raises
     ------
     UnderWayError
-        By the function returned, where `asking.wait` ended before a batch did.
+        Where `asking.wait` ended before a batch did: half the answers are no answers yet.
     StopError, RunError, OptionError, KeyboardInterrupt
-        By the function returned; what was answered before is kept.
+        What was answered before is kept.
     """
+    wanted = list({prompt.prompt_id: prompt for prompt in prompts}.values())
+    if not wanted:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
+    report = asking.collect(Run(folder), wanted, mark=mark, answer_tokens=answer_tokens)
+    if report.stopped == "interrupted":
+        raise KeyboardInterrupt
+    if report.stopped == "declined":
+        raise OptionError("nothing was asked: it was declined. Confirm, or give --yes.")
+    if under_way := getattr(report, "open_batches", 0):
+        raise UnderWayError(under_way)
+    return report
+
+
+def asker(asking: Asking, folder: Path, answer_tokens: int | None = None) -> Ask:
+    """Return a function that does `ask_prompts` and reads the first answer to each prompt."""
 
     def ask(prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
-        from portrayal.collect.ask.provider import provider_of
-
-        wanted = list({prompt.prompt_id: prompt for prompt in prompts}.values())
-        if not wanted:
+        wanted = list(prompts)
+        if ask_prompts(asking, wanted, folder, answer_tokens) is None:
             return {}
-        folder.mkdir(parents=True, exist_ok=True)
-        made = provider or provider_of(
-            asking.model, base_url=asking.base_url, parameters=dict(asking.parameters)
-        )
-        if asking.batch:
-            report: CollectReport = _hand_in(asking, Run(folder), wanted, made, pace)
-        else:
-            report = _ask_now(asking, Run(folder), wanted, made, retry)
-        if report.stopped == "interrupted":
-            raise KeyboardInterrupt
-        if report.stopped == "declined":
-            raise OptionError("nothing was asked: it was declined. Confirm, or give --yes.")
         return kept(folder, {prompt.prompt_id for prompt in wanted})
 
     return ask
 
 
-def _shared(asking: "Asking") -> dict[str, Any]:
-    """What both ways of asking take."""
-    mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
-    return {
-        "mark": mark,
-        "budget": asking.budget,
-        "price": asking.price,
-        "confirm": asking.confirm,
-    }
-
-
-def _ask_now(
-    asking: "Asking",
-    run: Run,
-    wanted: Sequence[Prompt],
-    provider: "Provider",
-    retry: "Retry | None",
-) -> "CollectReport":
-    from portrayal.collect.ask.batch.collect import check_no_batches
-    from portrayal.collect.ask.runner import collect_texts
-
-    check_no_batches(run)
-    return collect_texts(
-        run,
-        wanted,
-        provider,
-        concurrency=asking.concurrency,
-        rpm=asking.rpm,
-        tpm=asking.tpm,
-        retry=retry,
-        progress=asking.progress,
-        **_shared(asking),
-    )
-
-
-def _hand_in(
-    asking: "Asking",
-    run: Run,
-    wanted: Sequence[Prompt],
-    provider: "Provider",
-    pace: "BatchPace | None",
-) -> "CollectReport":
-    """Ask through batches, and wait for all of them: half the answers are not a round's answers."""
-    from portrayal.collect.ask.batch.collect import collect_batch
-
-    report = collect_batch(run, wanted, provider, wait=asking.wait, pace=pace, **_shared(asking))
-    if report.open_batches and report.stopped not in ("interrupted", "declined"):
-        raise UnderWayError(report.open_batches)
-    return report
-
-
 def kept(folder: Path, wanted: Container[str] | None = None) -> dict[str, Reply]:
-    """Return the answers in `folder`, to these prompts or to all, by `prompt_id`; ask nothing.
+    """Return the first answer in `folder` to each of these prompts or of all; ask nothing.
 
     What a killed collection left in its journal is not among them yet.
     """
-    import pyarrow.parquet as pq
+    return {name: replies[0] for name, replies in kept_samples(folder, 1, wanted).items()}
 
-    found = {}
-    for part in Run(folder).texts.parts():
-        for row in pq.read_table(part, columns=_COLUMNS).to_pylist():
-            if wanted is None or row["prompt_id"] in wanted:
-                said = row["text"] or "", row["outcome"], row["reason"] or ""
-                found[row["prompt_id"]] = Reply(*said)
-    return found
+
+def kept_samples(
+    folder: Path, samples: int, wanted: Container[str] | None = None
+) -> dict[str, list[Reply]]:
+    """Return the first `samples` answers to each prompt, as `kept`, in their order."""
+    found: dict[str, dict[int, Reply]] = {}
+    for (table,) in read_shards(Run(folder).texts, _COLUMNS):
+        for row in table.to_pylist():
+            if row["sample"] < samples and (wanted is None or row["prompt_id"] in wanted):
+                reply = Reply(row["text"] or "", row["outcome"], row["reason"] or "")
+                found.setdefault(row["prompt_id"], {})[row["sample"]] = reply
+    return {name: [replies[i] for i in sorted(replies)] for name, replies in found.items()}
 
 
 def objects_in(reply: str) -> list[dict[str, Any]]:
@@ -196,5 +145,5 @@ def _innermost(value: Any, deep: int = 0) -> list[dict[str, Any]]:
     if deep > 20 or not isinstance(value, (dict, list)):
         return []
     inside = value.values() if isinstance(value, dict) else value
-    below = [found for item in inside for found in _innermost(item, deep + 1)]
+    below = [each for item in inside for each in _innermost(item, deep + 1)]
     return below or ([value] if isinstance(value, dict) and value else [])

@@ -16,7 +16,8 @@ from portrayal.annotate.people import (
     clean_name,
     normalise_gender,
 )
-from portrayal.annotate.people.labeler import LabelAsking, label_people
+from portrayal.annotate.people.labeler import label_people
+from portrayal.collect.ask.asking import Asking
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
@@ -263,7 +264,7 @@ class Labels:
 def label_by_model(
     stories: Sequence[Mapping[str, Any]],
     extractor: Any,
-    asking: LabelAsking,
+    asking: Asking,
     folder: Path,
     *,
     share: float | None = None,

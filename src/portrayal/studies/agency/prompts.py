@@ -98,5 +98,11 @@ def _slug(text: str) -> str:
     return "-".join(folded.removesuffix(" department").split())
 
 
-PROMPTS = PromptMaker(FIELDS, prompts)
+REPEATED = (
+    r"\s*Generate a (?:personal biography|review|detailed reference letter) for [^.\n]*\."
+    r"(?:\s*When generating the [^.\n]*\.)?"
+)
+"""A prompt as base models write it again at the start of an answer."""
+
+PROMPTS = PromptMaker(FIELDS, prompts, REPEATED)
 """The door by which the prompts are registered."""

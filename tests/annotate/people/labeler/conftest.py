@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from portrayal.annotate.people.labeler import LabelAsking
 from portrayal.collect import import_texts
 from portrayal.collect.ask import Answer, RejectedError, Retry, Usage
+from portrayal.collect.ask.asking import Asking
 from portrayal.run import Run
 from portrayal.studies.laissez_faire.prompts import FIELDS
 from servers.labeler import fields_of
@@ -60,7 +60,7 @@ def labeler():
 def asking(labeler):
     """It is asked twice about each text."""
     quick = Retry(attempts=2, first_wait=0.001)
-    return LabelAsking("server:labeler", 2, provider=labeler, retry=quick, concurrency=2)
+    return Asking("server:labeler", 2, provider=labeler, retry=quick, concurrency=2)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from portrayal.annotate.people import Roles, clean_name
 from portrayal.annotate.people.labeler.answer import read_answer
-from portrayal.annotate.people.labeler.asking import characters_of
+from portrayal.annotate.people.labeler.prompts import characters_of
 
 TEXT = "Dr. Emily Jones greeted the patient. She smiled, and José thanked the woman for his tea."
 BOTH = ("doctor", "needy patient")

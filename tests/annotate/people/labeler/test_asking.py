@@ -4,8 +4,9 @@ import pytest
 
 from annotate.people.labeler.conftest import story
 from portrayal.annotate.people import Roles
-from portrayal.annotate.people.labeler import LabelAsking, label_prompt
-from portrayal.annotate.people.labeler.asking import ask_labels, read_labels
+from portrayal.annotate.people.labeler import label_prompt
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.replies import ask_prompts, kept_samples
 from portrayal.errors import PortrayalError
 
 
@@ -16,8 +17,8 @@ from portrayal.errors import PortrayalError
         ({"model": "openai:"}, "SERVICE:MODEL"),
         ({"model": ":gpt-5"}, "SERVICE:MODEL"),
         ({"model": "nobody:gpt-5"}, "nobody"),
-        ({"model": "server:m", "samples": 0}, "labeler_samples"),
-        ({"model": "server:m", "samples": 1.5}, "labeler_samples"),
+        ({"model": "server:m", "samples": 0}, "samples"),
+        ({"model": "server:m", "samples": 1.5}, "samples"),
         ({"model": "server:m", "concurrency": 0}, "concurrency"),
         ({"model": "server:m", "budget": "a lot"}, "budget"),
         ({"model": "server:m", "price": "cheap"}, "price"),
@@ -25,32 +26,32 @@ from portrayal.errors import PortrayalError
 )
 def test_what_cannot_be_asked_is_refused(given, words):
     with pytest.raises(PortrayalError, match=words):
-        LabelAsking(**given)
+        Asking(**given)
 
 
 def test_a_folder_for_each_model_and_parameters_and_nothing_else():
-    first = LabelAsking("openai:ft:gpt-4.1:org/x", 3).folder_name
+    first = Asking("openai:ft:gpt-4.1:org/x", 3).folder_name
     assert first.startswith("openai-ft-gpt-4.1-org-x-")
     assert "/" not in first
-    same = LabelAsking("openai:ft:gpt-4.1:org/x", 5, budget="1 USD", base_url="http://h/v1")
+    same = Asking("openai:ft:gpt-4.1:org/x", 5, budget="1M tokens", base_url="http://h/v1")
     assert same.folder_name == first
-    other = LabelAsking("openai:ft:gpt-4.1:org/x", 3, parameters={"temperature": 0})
+    other = Asking("openai:ft:gpt-4.1:org/x", 3, parameters={"temperature": 0})
     assert other.folder_name != first
-    assert LabelAsking("server:../../etc").folder_name.startswith("server-..-..-etc")
+    assert Asking("server:../../etc").folder_name.startswith("server-..-..-etc")
 
 
 def test_answers_are_read_by_prompt_in_order_of_sample(asking, labeler, tmp_path):
     roles = Roles("teacher", "student")
-    prompts = [label_prompt(story(i), roles) for i in (0, 1, 0)]
-    report = ask_labels(prompts, asking, tmp_path / "l")
+    prompts = [label_prompt(story(i), roles).prompt for i in (0, 1, 0)]
+    report = ask_prompts(asking, prompts, tmp_path / "l")
     assert report.total == 4
     wanted = [prompts[1].prompt_id, "unknown"]
-    found = read_labels(tmp_path / "l", asking, wanted)
-    assert [row["sample"] for row in found[prompts[1].prompt_id]] == [0, 1]
-    assert found["unknown"] == []
-    assert set(found) == set(wanted)
+    found = kept_samples(tmp_path / "l", 2, wanted)
+    assert [reply.outcome for reply in found[prompts[1].prompt_id]] == ["ok", "ok"]
+    assert set(found) == {prompts[1].prompt_id}
+    assert len(kept_samples(tmp_path / "l", 1)[prompts[0].prompt_id]) == 1
 
 
 def test_no_prompts_make_no_folder(asking, tmp_path):
-    assert ask_labels([], asking, tmp_path / "l") is None
+    assert ask_prompts(asking, [], tmp_path / "l") is None
     assert not (tmp_path / "l").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler import label_prompt
-from portrayal.annotate.people.labeler.asking import characters_of, source
+from portrayal.annotate.people.labeler.prompts import characters_of, source
 
 STORY = "She's {here}. 'Quoted' {{Story to Label}} \"{Character}\""
 
@@ -73,7 +73,7 @@ def test_characters_are_called_by_their_roles(roles, characters):
 
 def test_a_prompt_is_named_by_its_words():
     first = label_prompt("A.", Roles("doctor", None))
-    assert first.prompt_id == label_prompt("A.", Roles("doctor", None)).prompt_id
-    assert first.prompt_id != label_prompt("A.", Roles("nurse", None)).prompt_id
-    assert first.prompt_id != label_prompt("B.", Roles("doctor", None)).prompt_id
+    assert first.prompt.prompt_id == label_prompt("A.", Roles("doctor", None)).prompt.prompt_id
+    assert first.prompt.prompt_id != label_prompt("A.", Roles("nurse", None)).prompt.prompt_id
+    assert first.prompt.prompt_id != label_prompt("B.", Roles("doctor", None)).prompt.prompt_id
     assert "Table S7" in source()

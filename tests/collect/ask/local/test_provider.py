@@ -12,7 +12,7 @@ from portrayal.collect.ask.local import provider as local
 from portrayal.collect.ask.local.provider import LocalProvider
 from portrayal.collect.ask.provider import Provider, RejectedError, StopError
 from portrayal.errors import MissingExtraError, OptionError
-from portrayal.models import generators as local_load
+from portrayal.models.loading import missing_extra
 
 WORDS = [f"w{n}" for n in range(70)]
 CONTEXT = 64
@@ -254,7 +254,7 @@ def test_the_missing_extra_names_its_install_command(monkeypatch):
     monkeypatch.setattr(local, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'portrayal\[local\]'"):
         LocalProvider("some/model")
-    assert "portrayal[local]" in local_load.MISSING
+    assert "portrayal[local]" in str(missing_extra("asking a local model", "local"))
 
 
 def test_the_provider_speaks_the_protocol_and_checks_its_parameters(folder):

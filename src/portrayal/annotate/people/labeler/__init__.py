@@ -11,7 +11,6 @@ Whoever has texts in memory calls `label_people(rows, asking, folder, route=…)
 """
 
 from portrayal.annotate.people.labeler.answer import read_fields
-from portrayal.annotate.people.labeler.asking import LabelAsking, LabelPrompt, label_prompt
 from portrayal.annotate.people.labeler.finetune import FineTuneExport, export_finetune
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
@@ -20,6 +19,7 @@ from portrayal.annotate.people.labeler.people import (
     least_confident,
     vote,
 )
+from portrayal.annotate.people.labeler.prompts import LabelPrompt, label_prompt
 from portrayal.annotate.people.labeler.rows import (
     labeler_instrument,
     labelling_of_run,
@@ -31,7 +31,6 @@ from portrayal.annotate.people.labeler.stage import LABELERS, label_run
 __all__ = [
     "LABELERS",
     "FineTuneExport",
-    "LabelAsking",
     "LabelPrompt",
     "LabelResult",
     "LabelledText",

@@ -3,23 +3,18 @@
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from portrayal import registry
 from portrayal.annotate.annotator import annotate_run
-from portrayal.annotate.people.labeler.asking import LabelAsking
 from portrayal.annotate.people.labeler.people import check_share
 from portrayal.annotate.people.labeler.rows import labelling_of_run, labelling_sentence
 from portrayal.annotate.people.labeler.stage import LABELERS, label_run
+from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.errors import OptionError
+from portrayal.run.directory import Run
 from portrayal.types import Say
 from portrayal.validate import check_choice, check_count
-
-if TYPE_CHECKING:
-    from portrayal.run import Run
-
-
-_SETTINGS = tuple(field.name for field in dataclasses.fields(LabelAsking))[2:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +29,7 @@ class Labelling:
         Fraction of the texts that goes to the model; None where all do.
     """
 
-    asking: LabelAsking
+    asking: Asking
     share: float | None
 
     @property
@@ -42,7 +37,7 @@ class Labelling:
         """Name of the annotator whose stage holds the labels."""
         return LABELERS["llm" if self.share is None else "routed"]
 
-    def ready(self, run: "Run") -> "Labelling":
+    def ready(self, run: Run) -> "Labelling":
         """Make the provider now if there may be something to ask, so that a missing key is told
         before any text is read.
         """
@@ -51,7 +46,7 @@ class Labelling:
         asking = dataclasses.replace(self.asking, provider=self.asking.make_provider())
         return dataclasses.replace(self, asking=asking)
 
-    def label(self, run: "Run", embed: Callable[[], str], tell: Say, *, again: bool = False) -> str:
+    def label(self, run: Run, embed: Callable[[], str], tell: Say, *, again: bool = False) -> str:
         """Label the run, which the caller holds, and return the annotator's name.
 
         `embed` runs the extractor and returns its name; it is called where texts are routed.
@@ -88,7 +83,7 @@ def labelling_of(
     share
         Fraction of the texts, the least sure ones, that "routed" sends to the model.
     settings
-        Further fields of `LabelAsking`, such as `base_url`, `budget` or `confirm`.
+        Further fields of `Asking`, such as `base_url`, `budget` or `confirm`.
 
     Raises
     ------
@@ -98,12 +93,7 @@ def labelling_of(
     check_choice("labeler", labeler, tuple(LABELERS))
     check_count("labeler_samples", samples, minimum=1)
     check_share(share)
-    chosen = dict(settings or {})
-    for name in chosen:
-        if name not in _SETTINGS:
-            raise OptionError(
-                f"a labeler has no setting {name!r}; its settings: {', '.join(_SETTINGS)}."
-            )
+    check_settings(settings, "a labeler")
     if labeler == "embedded":
         if model is not None:
             raise OptionError(
@@ -113,10 +103,10 @@ def labelling_of(
         return None
     if model is None:
         raise OptionError(
-            f"the labeler {labeler!r} asks a model, and none was named: give --labeler-model "
-            "SERVICE:MODEL (labeler_model=), such as openai:gpt-5-mini."
+            f"the labeler {labeler!r} asks a model, and none was named: give SERVICE:MODEL, such "
+            "as openai:gpt-5-mini (--labeler-model in an audit, else --model; labeler_model=)."
         )
-    asking = LabelAsking(model, samples, **chosen)
+    asking = asking_of(model, settings, "a labeler", samples)
     return Labelling(asking, share if labeler == "routed" else None)
 
 
@@ -135,7 +125,7 @@ def labelling_of_options(
     )
 
 
-def label_texts_of(run: "Run", labelling: Labelling | None, tell: Say) -> dict[str, Any]:
+def label_texts_of(run: Run, labelling: Labelling | None, tell: Say) -> dict[str, Any]:
     """Label the texts of a run, which the caller holds, and return what the stage notes.
 
     The texts are routed by the extractor `people`. What failed before is asked again.

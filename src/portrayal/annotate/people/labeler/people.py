@@ -10,22 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from portrayal.annotate.people.labeler.answer import Said, locate, read_answer
-from portrayal.annotate.people.labeler.asking import (
-    LabelAsking,
-    LabelPrompt,
-    ask_labels,
-    label_prompt,
-    read_labels,
-)
+from portrayal.annotate.people.labeler.prompts import ANSWER_TOKENS, LabelPrompt, label_prompt
 from portrayal.annotate.people.shared.model import UNSURE, Character, Roles, gender_of_references
+from portrayal.collect.ask import CollectReport
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.replies import Reply, ask_prompts, kept_samples
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
-
-if TYPE_CHECKING:
-    from portrayal.collect.ask import CollectReport
 
 
 def check_share(share: float) -> float:
@@ -170,7 +164,7 @@ class LabelResult:
     texts: tuple[LabelledText, ...]
     removed: Mapping[str, int]
     unusable: Mapping[str, int]
-    report: "CollectReport | None"
+    report: CollectReport | None
 
     @property
     def n_llm(self) -> int:
@@ -185,7 +179,7 @@ class LabelResult:
 
 def label_people(
     rows: Sequence[Mapping[str, Any]],
-    asking: LabelAsking,
+    asking: Asking,
     folder: str | Path,
     *,
     route: tuple[float, Sequence[float]] | None = None,
@@ -219,7 +213,7 @@ def label_people(
 
 def label_held(
     rows: Sequence[Mapping[str, Any]],
-    asking: LabelAsking,
+    asking: Asking,
     folder: Path,
     *,
     route: tuple[float, Sequence[float]] | None = None,
@@ -229,20 +223,21 @@ def label_held(
     if route is not None:
         ids = [str(row.get("text_id", "")) for row in rows]
         places = least_confident(route[1], route[0], ids)
-    prompts = {i: prompt for i in places if (prompt := _prompt(rows[i])) is not None}
-    report = ask_labels(prompts.values(), asking, folder)
-    answers = read_labels(folder, asking, {prompt.prompt_id for prompt in prompts.values()})
+    labels = {i: asked for i in places if (asked := _prompt(rows[i])) is not None}
+    prompts = {i: label.prompt for i, label in labels.items()}
+    report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
+    wanted = {prompt.prompt_id for prompt in prompts.values()}
+    answers = kept_samples(folder, asking.samples, wanted)
     removed: Counter[str] = Counter()
     unusable: Counter[str] = Counter()
     texts = [LabelledText("embedded", None)] * len(rows)
     failed_is = "llm" if route is None else "embedded"
     for i in places:
-        prompt = prompts.get(i)
-        if prompt is None:
+        if i not in labels:
             texts[i] = LabelledText(failed_is, None, "unlabelled: its prompt has no subject_role")
             continue
-        kept = answers[prompt.prompt_id]
-        found, why = _label(kept, prompt, rows[i]["text"], asking.samples, removed)
+        kept = answers.get(prompts[i].prompt_id, [])
+        found, why = _label(kept, labels[i], rows[i]["text"], asking.samples, removed)
         unusable.update(why)
         people = None if found is None else (found[0], found[1] if len(found) > 1 else None)
         labeler = failed_is if people is None else "llm"
@@ -259,7 +254,7 @@ def _prompt(row: Mapping[str, Any]) -> LabelPrompt | None:
 
 
 def _label(
-    answers: Sequence[Mapping[str, Any]],
+    answers: Sequence[Reply],
     prompt: LabelPrompt,
     text: str,
     n_asked: int,
@@ -268,10 +263,9 @@ def _label(
     """The vote of the usable answers, and why the others are not."""
     usable, why = [], Counter[str]()
     for answer in answers:
-        said = read_answer(answer["text"] or "", prompt.characters, text, removed)
+        said = read_answer(answer.text, prompt.characters, text, removed)
         if said is None:
-            outcome = answer["outcome"]
-            why["malformed" if outcome == "ok" else outcome] += 1
+            why["malformed" if answer.outcome == "ok" else answer.outcome] += 1
         else:
             usable.append(said)
     if n_asked > len(answers):

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal import registry
-from portrayal.annotate.people.labeler.asking import LabelAsking
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
     LabelResult,
@@ -18,6 +17,7 @@ from portrayal.annotate.people.labeler.people import (
 )
 from portrayal.annotate.people.labeler.rows import LLM, ROUTED, label_row, with_labeler
 from portrayal.annotate.people.stories.rows import PEOPLE
+from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
@@ -34,7 +34,7 @@ LABELS = "labels"
 
 def label_run(
     run: Run,
-    asking: LabelAsking,
+    asking: Asking,
     *,
     embedded: str | None = None,
     share: float = 0.2,
@@ -98,7 +98,7 @@ def _count_errors(stage: Stage) -> int:
     return sum(len(column) - column.null_count for column in columns)
 
 
-def _mark(run: Run, asking: LabelAsking, base: Stage | None, share: float) -> str:
+def _mark(run: Run, asking: Asking, base: Stage | None, share: float) -> str:
     """What a labelling is asked to be."""
     return fingerprint(
         texts=run.texts.note().get("fingerprint"),
@@ -188,7 +188,7 @@ def _rows(
 
 
 def _facts(
-    result: LabelResult, asking: LabelAsking, embedded: str | None, share: float
+    result: LabelResult, asking: Asking, embedded: str | None, share: float
 ) -> dict[str, Any]:
     """What the note of the stage says of the labelling."""
     counts = Counter(text.labeler for text in result.texts)

@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from portrayal.collect.ask.provider import Answer, FinishReason, RejectedError, TryAgainError, Usage
+from portrayal.collect.ask.provider import (
+    Answer,
+    FinishReason,
+    RejectedError,
+    StopError,
+    TryAgainError,
+    Usage,
+)
+from portrayal.errors import DataError
+from portrayal.models.loading import load_transformer
 
 if TYPE_CHECKING:
     import torch
@@ -148,3 +157,63 @@ def _end_tokens(token: int | Sequence[int] | None) -> list[int]:
     if token is None:
         return []
     return [token] if isinstance(token, int) else list(token)
+
+
+PURPOSE, EXTRA = "asking a local model", "local"
+
+
+def load(
+    path: str,
+    *,
+    sampling: Mapping[str, Any],
+    system: str = "",
+    device: str = "auto",
+    dtype: str = "auto",
+) -> LocalModel:
+    """Load a causal language model from a folder or a hub id; see `load_transformer`.
+
+    Parameters
+    ----------
+    path, device
+        Folder or hub id, and where it runs.
+    dtype
+        "auto" takes the type that the weights are stored in; else PyTorch's name of a type.
+    sampling
+        `temperature`, `top_p`, `top_k` over the model's own generation config.
+    system
+        System prompt; "" for none.
+
+    Raises
+    ------
+    MissingExtraError
+        When PyTorch or transformers are not installed.
+    StopError
+        When the model cannot be loaded; names what was expected.
+    """
+    try:
+        made = load_transformer(
+            path,
+            "AutoModelForCausalLM",
+            what="the local model",
+            purpose=PURPOSE,
+            extra=EXTRA,
+            device=device,
+            dtype=dtype,
+        )
+    except DataError as error:
+        raise StopError(str(error)) from error
+    return LocalModel(path, made.model, made.tokenizer, _sampling(made.model, sampling), system)
+
+
+def _sampling(model: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Sample from the whole distribution unless the model's config or the user narrows it.
+
+    transformers would keep the 50 likeliest tokens where a model says nothing, which no model's
+    author asked for.
+    """
+    settings: dict[str, Any] = {"do_sample": True, "num_beams": 1, **asked}
+    if getattr(model.generation_config, "top_k", None) is None:
+        settings.setdefault("top_k", 0)
+    if settings.get("temperature") == 0:
+        return {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
+    return settings

@@ -17,10 +17,17 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from portrayal.collect.ask.local.gather import Gatherer
-from portrayal.collect.ask.local.model import LocalModel, free_memory, out_of_memory
+from portrayal.collect.ask.local.model import (
+    EXTRA,
+    PURPOSE,
+    LocalModel,
+    free_memory,
+    load,
+    out_of_memory,
+)
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, check_parameters
-from portrayal.errors import MissingExtraError, OptionError, PortrayalError
-from portrayal.models.generators import MISSING, load
+from portrayal.errors import OptionError, PortrayalError
+from portrayal.models.loading import missing_extra
 from portrayal.validate import check_count, check_seed
 
 MAX_TOKENS = 1024
@@ -55,7 +62,7 @@ class LocalProvider:
     seed
         Start of every random stream; part of `parameters`.
     device, dtype
-        See `local_load.load`.
+        See `portrayal.collect.ask.local.model.load`.
 
     Raises
     ------
@@ -77,7 +84,7 @@ class LocalProvider:
         dtype: str = "auto",
     ) -> None:
         if find_spec("torch") is None or find_spec("transformers") is None:
-            raise MissingExtraError(MISSING)
+            raise missing_extra(PURPOSE, EXTRA)
         self.name = f"local:{path}"
         given = dict(parameters or {})
         narrow = {name: given.pop(name) for name in ("top_k",) if given.get(name) is not None}

@@ -1,0 +1,119 @@
+"""The command `plan`, and what it prints."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from portrayal import registry
+from portrayal.cli.asking import How, Offers, offering
+from portrayal.cli.options import Json, PromptFile
+from portrayal.cli.printing import as_json, line
+from portrayal.cli.studies import each_study, of_study
+from portrayal.collect.ask import Price
+from portrayal.collect.ask.asking import prompts_of
+from portrayal.run import Run
+
+if TYPE_CHECKING:
+    from portrayal.plan import Plan
+
+
+@offering
+def _plan(
+    study: str,
+    *,
+    model: Annotated[list[str] | None, typer.Option(help="Model to ask; repeatable.")] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="A finished run to measure the assumptions on.")
+    ] = None,
+    prompts: PromptFile = None,
+    prompt_options: Mapping[str, Any],
+    how: Annotated[How, Offers(("samples", "price"), changed={"samples": 1000})],
+    icc: Annotated[
+        float | None, typer.Option(help="Correlation of characters within a prompt.")
+    ] = None,
+    answer_tokens: Annotated[float | None, typer.Option(help="Tokens of an answer.")] = None,
+    power: Annotated[float, typer.Option(help="Power of the clustered test.")] = 0.8,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    json: Json = False,
+) -> None:
+    """Say how many texts and tokens, what they cost, and what they could find."""
+    from portrayal.plan import plan as make_plan
+
+    paired = study in registry.names("studies") and registry.get("studies", study).pair_field
+    made = make_plan(
+        prompts_of(study, prompts, prompt_options),
+        how.samples,
+        model or None,
+        run=None if run is None else Run.open(run),
+        compare="reference" if paired else None,
+        icc=icc,
+        answer_tokens=answer_tokens,
+        price=None if how.price is None else Price.parse(how.price),
+        level=level,
+        power=power,
+    )
+    if json:
+        as_json({"study": study, **_facts(made)})
+    else:
+        _print(made)
+
+
+plan = each_study(
+    "plan",
+    "Say how many texts and tokens a study takes, what they cost, and what they could find.",
+    "prompts",
+    lambda study: (of_study(_plan, study), f"Plan a collection of {study}: texts, tokens, cost."),
+)
+
+
+def _print(made: "Plan") -> None:
+    """Print texts, tokens, cost, and the smallest effects that a plan could find."""
+    answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
+    cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"
+    line(
+        f"texts: {made.n_texts:,} ({made.n_prompts:,} prompts × {made.samples:,} samples"
+        f" × {max(len(made.models), 1)} model(s))"
+    )
+    line(f"tokens: {made.input_tokens:,} in, {answered} out")
+    line(f"cost: {cost}")
+    line(
+        f"found with {made.power:.0%} power at level {made.level:.0%}, clustered by prompt, "
+        "for each model alone:"
+    )
+    table = Table("statistic", "domain", "group", "below", "above", "prompts", "design", box=None)
+    for each in made.detectable:
+        table.add_row(
+            each.statistic,
+            each.domain,
+            " ".join(each.group.values()),
+            each.undefined or _number(each.below),
+            "" if each.undefined else _number(each.above),
+            str(each.n_prompts),
+            f"{each.design_effect:.3g}",
+        )
+    Console(emoji=False).print(table)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _facts(made: "Plan") -> dict[str, Any]:
+    return {
+        "n_prompts": made.n_prompts,
+        "samples": made.samples,
+        "models": list(made.models),
+        "n_texts": made.n_texts,
+        "input_tokens": made.input_tokens,
+        "output_tokens": made.output_tokens,
+        "cost_usd": made.cost,
+        "cost_unknown": made.cost_unknown,
+        "level": made.level,
+        "power": made.power,
+        "detectable": [asdict(each) for each in made.detectable],
+    }

@@ -1,0 +1,152 @@
+"""Loading local models: safetensors weights or ONNX files, and no code that comes with a model."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from portrayal.errors import DataError, MissingExtraError
+
+Kind = Literal["AutoModelForCausalLM", "AutoModelForSequenceClassification"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transformer:
+    """A network with its tokenizer, on its device and ready to be asked.
+
+    Attributes
+    ----------
+    model, tokenizer
+        As transformers made them.
+    missing
+        Names of weights that the model should have and its files lack.
+    """
+
+    model: Any
+    tokenizer: Any
+    missing: Collection[str]
+
+
+def load_transformer(
+    where: str,
+    kind: Kind,
+    *,
+    what: str,
+    purpose: str,
+    extra: str,
+    device: str = "auto",
+    **options: Any,
+) -> Transformer:
+    """Load a folder or hub id; safetensors weights only, and no code that comes with a model.
+
+    Parameters
+    ----------
+    where
+        Folder with config, tokenizer and weights, or a hub id.
+    kind
+        The class of transformers that holds such a network.
+    what, purpose, extra
+        How errors call the model ("the encoder"), what needs the packages, and the extra that
+        brings them.
+    device
+        "auto" takes cuda, then mps, then cpu; else PyTorch's name of a device.
+    options
+        Further arguments of `from_pretrained`, such as `num_labels` or `dtype`.
+
+    Raises
+    ------
+    MissingExtraError
+        When PyTorch or transformers are not installed.
+    DataError
+        When there is no such folder or the model cannot be loaded; names what was expected.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise missing_extra(purpose, extra) from error
+    place = _locate(where, what)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+        model, report = getattr(transformers, kind).from_pretrained(
+            place,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+            **options,
+        )
+        model = model.to(_auto_device(torch) if device == "auto" else device).eval()
+    except Exception as error:  # transformers raises many kinds, down to bare RuntimeError
+        raise DataError(
+            f"{what} {where!r} could not be loaded ({type(error).__name__}: {error}). Expected a "
+            "folder or hub id with config.json, a tokenizer and weights as .safetensors; models "
+            "that need their own code are not run."
+        ) from error
+    return Transformer(model, tokenizer, report["missing_keys"])
+
+
+def missing_extra(purpose: str, extra: str) -> MissingExtraError:
+    """Return the error of a model whose packages are not installed."""
+    return MissingExtraError(
+        f"{purpose} needs PyTorch and transformers, which are not installed. "
+        f"Install them with: pip install 'portrayal[{extra}]'"
+    )
+
+
+def _locate(where: str, what: str) -> str:
+    """The folder, or a hub id as it is given."""
+    folder = Path(where).expanduser()
+    if folder.is_dir():
+        return str(folder)
+    if where.startswith((".", "~", "/")) or where.count("/") > 1:
+        raise DataError(f"{what}: there is no folder {where!r}.")
+    return where
+
+
+def _auto_device(torch: Any) -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
+    """Return the session of an exported model, on the CPU, and its tokenizer.
+
+    Needs onnxruntime and tokenizers, and neither PyTorch nor transformers.
+
+    Parameters
+    ----------
+    model, tokenizer
+        Files "model.onnx" and "tokenizer.json".
+    threads
+        Cores to use; 0 for all.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnxruntime or tokenizers are not installed.
+    DataError
+        When a file is missing or not what was expected.
+    """
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingExtraError(
+            "an ONNX classifier needs onnxruntime and tokenizers, which are not installed. "
+            "Install them with: pip install 'portrayal[onnx]'"
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    try:
+        words = Tokenizer.from_file(str(tokenizer))
+        session = onnxruntime.InferenceSession(
+            str(model), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # both libraries raise bare exceptions of their own
+        raise DataError(
+            f"{model.parent}: no exported classifier could be read "
+            f"({type(error).__name__}: {error})."
+        ) from error
+    return session, words
