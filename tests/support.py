@@ -1,4 +1,4 @@
-"""Helpers that several tests share: a small world of stories, and the run made from them."""
+"""Helpers that several tests share: a small world of stories, the run of them, and a browser."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from portrayal import registry
 from portrayal.annotate import annotate_run
@@ -217,3 +218,31 @@ MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "likelihood_histogram.v1": {"tables": {}},
 }
 """What some measures take beside a tally and a scope; here without name tables for the null."""
+
+
+def headless_chromium(profile: Path, *flags: str, downloads: Path | None = None) -> Any:
+    """Open headless Chromium with a profile of its own; where there is none, skip the test."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    binary, driver = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+    if not (binary.exists() and driver.exists()):
+        pytest.skip("chromium and chromedriver are not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(binary)
+    for flag in (
+        "headless=new",
+        "no-sandbox",
+        "disable-gpu",
+        "disable-quic",
+        "no-first-run",
+        "disable-background-networking",
+        "disable-component-update",
+        "disable-sync",
+        f"user-data-dir={profile}",
+        *flags,
+    ):
+        options.add_argument(f"--{flag}")
+    if downloads is not None:
+        options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.ChromeService(executable_path=str(driver))
+    return webdriver.Chrome(options=options, service=service)

@@ -1,10 +1,12 @@
 """The real command line in a process of its own, and the files it is given."""
 
 import json
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,30 @@ class Done:
 
 
 Portrayal = Callable[..., Done]
+Serve = Callable[..., OpenAIServer]
+
+
+def command_line(*arguments: object) -> list[str]:
+    """Return the command line as a process takes it."""
+    return [sys.executable, "-m", "portrayal", *map(str, arguments)]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The tester's own variables, without anyone's keys."""
+    return {name: value for name, value in os.environ.items() if not name.endswith("_KEY")} | more
+
+
+def _done(folder: Path, arguments: Iterable[object], **how: Any) -> Done:
+    done = subprocess.run(
+        command_line(*arguments),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        **how,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
@@ -54,17 +80,26 @@ def portrayal(tmp_path: Path) -> Portrayal:
     """Run `python -m portrayal …` in the test's folder."""
 
     def run(*arguments: object, cwd: Path = tmp_path) -> Done:
-        done = subprocess.run(
-            [sys.executable, "-m", "portrayal", *map(str, arguments)],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        return _done(cwd, arguments)
 
     return run
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Portrayal:
+    """Run a command off a terminal, with these variables and no key of the tester's."""
+
+    def run(*arguments: object, **variables: str) -> Done:
+        return _done(tmp_path, arguments, env=environment(**variables), stdin=subprocess.DEVNULL)
+
+    return run
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start servers that end with the test."""
+    with ExitStack() as started:
+        yield lambda **options: started.enter_context(OpenAIServer(**{"words": 12, **options}))
 
 
 @pytest.fixture
@@ -132,9 +167,9 @@ def hospital(tmp_path: Path) -> Path:
 def hospital_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run of these stories, made once by the command line; tests only read it."""
     folder = tmp_path_factory.mktemp("hospital")
-    command = [sys.executable, "-m", "portrayal", "audit", "laissez-faire", *QUICK]
-    files = ["--texts", str(_hospital(folder)), "--out", str(folder / "r")]
-    subprocess.run([*command, *files, "--column", *LABELS], check=True, capture_output=True)
+    files = ["--texts", _hospital(folder), "--out", folder / "r", "--column", *LABELS]
+    audit = command_line("audit", "laissez-faire", *QUICK, *files)
+    subprocess.run(audit, check=True, capture_output=True)
     return folder / "r"
 
 
@@ -148,7 +183,7 @@ def only(estimates: list[dict[str, Any]], **where: str | None) -> dict[str, Any]
 def killed_after(answers: int, server: OpenAIServer, arguments: Iterable[str], cwd: Path) -> None:
     """Run the command until the server has answered so often (or a minute), then kill it."""
     started = subprocess.Popen(
-        [sys.executable, "-m", "portrayal", *arguments],
+        command_line(*arguments),
         cwd=cwd,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -1,24 +1,17 @@
 """A model is asked LABE's prompts and audited, against the local test server."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 import portrayal
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.promptfile import prompts_to_csv
 from portrayal.studies.agency import prompts
+from servers.openai_server import OpenAIServer
 
 
 @pytest.fixture
 def server():
-    path = Path(__file__).parents[1] / "servers" / "openai_server.py"
-    spec = importlib.util.spec_from_file_location("portrayal_agency_server", path)
-    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    with module.OpenAIServer(words=40) as started:
+    with OpenAIServer(words=40) as started:
         yield started
 
 

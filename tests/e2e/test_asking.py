@@ -1,14 +1,11 @@
 """The commands that ask a model, as a user types them, against a real server on this machine."""
 
 import csv
-import importlib.util
 import io
 import os
 import re
 import signal
 import subprocess
-import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,14 +15,14 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.conftest import QUICK, Done
+from e2e.conftest import QUICK, Done, Portrayal, Serve, command_line, environment
 from portrayal.run import Run
+from servers.openai_server import Gate
 
 KEY = "sk-planted-fedcba9876543210"
 N_PROMPTS = 100
 STUDY = "laissez-faire"
 SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-Ask = Callable[..., Done]
 
 PROMPT_FILE = """
 [[prompt]]
@@ -43,66 +40,6 @@ domain = "Labor"
 condition = "power-neutral"
 subject_role = "driver"
 """
-
-
-def _server_class() -> Any:
-    path = Path(__file__).parents[1] / "servers" / "openai_server.py"
-    spec = importlib.util.spec_from_file_location("portrayal_e2e_openai_server", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module.OpenAIServer
-
-
-OpenAIServer = _server_class()
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., Any]]:
-    """Start servers that end with the test."""
-    started = []
-
-    def start(**options: Any) -> Any:
-        server = OpenAIServer(**{"words": 12, **options})
-        server.__enter__()
-        started.append(server)
-        return server
-
-    yield start
-    for server in started:
-        server.__exit__()
-
-
-def _environment(more: dict[str, str]) -> dict[str, str]:
-    """The tester's own, without anybody's keys."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith("_KEY")}
-    return kept | more
-
-
-def _command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "portrayal", *map(str, arguments)]
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Ask:
-    """Run a command off a terminal, with these variables and no key of the tester's."""
-
-    def run(*arguments: object, **variables: str) -> Done:
-        done = subprocess.run(
-            _command(*arguments),
-            cwd=tmp_path,
-            env=_environment(variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    return run
 
 
 def _model(server: Any, service: str = "server", name: str = "m") -> tuple[str, ...]:
@@ -144,7 +81,7 @@ def _object(done: Done) -> dict[str, Any]:
 
 
 def test_an_audit_from_nothing_and_more_samples_later(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+    ask: Portrayal, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve()
     command = ("audit", STUDY, *_model(server), "--out", "r", *QUICK)
@@ -171,9 +108,9 @@ def test_an_audit_from_nothing_and_more_samples_later(
 
 def _started(arguments: tuple[object, ...], folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        _command(*arguments),
+        command_line(*arguments),
         cwd=folder,
-        env=_environment({}),
+        env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -190,27 +127,11 @@ def _wait_for(met: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-class _Gate:
-    """Lets the server answer so many requests and holds the rest until it is opened."""
-
-    def __init__(self, let_through: int) -> None:
-        self.left, self.open = let_through, threading.Event()
-
-    def __iter__(self) -> "_Gate":
-        return self
-
-    def __next__(self) -> str:
-        if self.open.is_set():
-            return "ok"
-        self.left -= 1
-        return "ok" if self.left >= 0 else "slow"
-
-
 @pytest.mark.parametrize("command", ["audit", "collect"])
 def test_ctrl_c_in_the_middle_loses_no_answer(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path, command: str
+    ask: Portrayal, serve: Serve, tmp_path: Path, command: str
 ) -> None:
-    gate = _Gate(20)
+    gate = Gate(20)
     server = serve(script=gate, slow=0.3)
     quick = QUICK if command == "audit" else ()
     arguments = (command, STUDY, *_model(server), "--out", "r", "--concurrency", "4", *quick)
@@ -234,8 +155,8 @@ def test_ctrl_c_in_the_middle_loses_no_answer(
     assert all(kept[row["text_id"]] == row for row in before)
 
 
-def test_a_second_process_is_refused(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
-    server = serve(script=_Gate(1), slow=0.3)
+def test_a_second_process_is_refused(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
+    server = serve(script=Gate(1), slow=0.3)
     arguments = ("collect", STUDY, *_model(server), "--out", "r", "--concurrency", "1")
     process = _started(arguments, tmp_path)
     try:
@@ -248,9 +169,7 @@ def test_a_second_process_is_refused(ask: Ask, serve: Callable[..., Any], tmp_pa
     assert process.returncode == 130
 
 
-def test_collect_then_audit_without_texts(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_collect_then_audit_without_texts(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     server = serve()
     facts = _object(ask("collect", STUDY, *_model(server), "--out", "c", "--json"))
     assert (facts["done"], facts["total"], facts["stopped"]) == (N_PROMPTS, N_PROMPTS, None)
@@ -266,7 +185,7 @@ def test_collect_then_audit_without_texts(
 
 
 def test_a_partial_run_is_audited_after_the_budget_stopped_it(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+    ask: Portrayal, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve()
     arguments = ("collect", STUDY, *_model(server), "--out", "b", "--concurrency", "2")
@@ -284,7 +203,7 @@ def test_a_partial_run_is_audited_after_the_budget_stopped_it(
 
 @pytest.mark.parametrize("command", ["audit", "collect"])
 def test_a_budget_too_small_for_one_answer_is_said(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path, command: str
+    ask: Portrayal, serve: Serve, tmp_path: Path, command: str
 ) -> None:
     server = serve()
     arguments = (command, STUDY, *_model(server), "--out", "b", "--budget", "5 tokens")
@@ -293,7 +212,7 @@ def test_a_budget_too_small_for_one_answer_is_said(
     ask("audit", STUDY, "--out", "b").refused("there are no texts")
 
 
-def test_a_planted_key_is_nowhere(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_planted_key_is_nowhere(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     server = serve(faults={"rate_limit": 0.05, "rejected": 0.05})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     openai = _model(server, "openai", "gpt-4o-mini")
@@ -309,7 +228,7 @@ def test_a_planted_key_is_nowhere(ask: Ask, serve: Callable[..., Any], tmp_path:
     assert not any(KEY in done.out + done.err for done in said)
 
 
-def test_a_key_that_an_error_echoes_is_not_shown(ask: Ask, serve: Callable[..., Any]) -> None:
+def test_a_key_that_an_error_echoes_is_not_shown(ask: Portrayal, serve: Serve) -> None:
     server = serve(script=["unauthorized"] * 100)
     done = ask("collect", STUDY, *_model(server), "--out", "r", PORTRAYAL_SERVER_KEY=KEY)
     done.refused("PORTRAYAL_SERVER_KEY")
@@ -317,12 +236,12 @@ def test_a_key_that_an_error_echoes_is_not_shown(ask: Ask, serve: Callable[..., 
 
 
 @pytest.mark.parametrize("command", ["audit", "collect"])
-def test_a_missing_key_is_named(ask: Ask, tmp_path: Path, command: str) -> None:
+def test_a_missing_key_is_named(ask: Portrayal, tmp_path: Path, command: str) -> None:
     ask(command, STUDY, "--model", "openai:gpt-4o-mini", "--out", "r").refused("OPENAI_API_KEY")
 
 
 def test_an_exhausted_quota_stops_and_keeps_what_was_answered(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+    ask: Portrayal, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve(script=["ok"] * 5 + ["quota"] * 5)
     arguments = ("collect", STUDY, *_model(server), "--out", "r", "--concurrency", "1")
@@ -336,7 +255,7 @@ def test_an_exhausted_quota_stops_and_keeps_what_was_answered(
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_paid_service_asks_first(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path, more: tuple[str, ...]
+    ask: Portrayal, serve: Serve, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     server = serve()
     paid = ("--model", "openai:gpt-4o-mini", "--out", "p", *more)
@@ -353,7 +272,7 @@ def test_a_paid_service_asks_first(
 
 
 def test_parameters_reach_the_model_and_stay_with_the_run(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path
+    ask: Portrayal, serve: Serve, tmp_path: Path
 ) -> None:
     server = serve()
     arguments = ("collect", STUDY, *_model(server), "--out", "r", "--parameter")
@@ -365,7 +284,7 @@ def test_parameters_reach_the_model_and_stay_with_the_run(
     ask(*arguments, "temperature").refused("NAME=VALUE")
 
 
-def test_a_plan(ask: Ask) -> None:
+def test_a_plan(ask: Portrayal) -> None:
     arguments = ("plan", STUDY, "--samples", "10", "--model", "openai:gpt-5-mini")
     priced = ("--price", "1/2", "--answer-tokens", "150")
     facts = _object(ask(*arguments, *priced, "--json"))
@@ -381,7 +300,7 @@ def test_a_plan(ask: Ask) -> None:
     assert nobody["cost_unknown"] == "no model was named"
 
 
-def test_news_prompts_of_ones_own_headlines(ask: Ask, tmp_path: Path) -> None:
+def test_news_prompts_of_ones_own_headlines(ask: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text(
         "headline,section\nRain is coming,weather\nMayor speaks,politics\n", encoding="utf-8"
     )
@@ -400,7 +319,7 @@ def test_news_prompts_of_ones_own_headlines(ask: Ask, tmp_path: Path) -> None:
     ask("prompts", "news", "--headlines", "h.csv", "--form", "odd").refused("odd", "biased")
 
 
-def test_agency_prompts_with_the_fairness_instruction(ask: Ask) -> None:
+def test_agency_prompts_with_the_fairness_instruction(ask: Portrayal) -> None:
     plain, fair = (
         _object(ask("prompts", "agency", "--json", *more))["prompts"]
         for more in ((), ("--fairness",))
@@ -411,7 +330,7 @@ def test_agency_prompts_with_the_fairness_instruction(ask: Ask) -> None:
     ask("prompts", STUDY, "--fairness").refused("fairness")
 
 
-def test_a_prompt_file_of_ones_own(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_prompt_file_of_ones_own(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(PROMPT_FILE, encoding="utf-8")
     listed = _object(ask("prompts", STUDY, "--prompts", "mine.toml", "--json"))["prompts"]
     assert [row["prompt_id"] for row in listed] == ["night-shift", "early-train"]
@@ -434,7 +353,7 @@ def test_a_prompt_file_of_ones_own(ask: Ask, serve: Callable[..., Any], tmp_path
     ],
 )
 def test_a_bad_prompt_file_is_refused(
-    ask: Ask, serve: Callable[..., Any], tmp_path: Path, change: tuple[str, str], words: list[str]
+    ask: Portrayal, serve: Serve, tmp_path: Path, change: tuple[str, str], words: list[str]
 ) -> None:
     (tmp_path / "bad.toml").write_text(PROMPT_FILE.replace(*change), encoding="utf-8")
     server = serve()
@@ -444,7 +363,7 @@ def test_a_bad_prompt_file_is_refused(
     assert server.requests == 0
 
 
-def test_an_edited_datasheet_is_kept(ask: Ask, serve: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_edited_datasheet_is_kept(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     server = serve()
     arguments = ("collect", STUDY, *_model(server), "--out", "r")
     ask(*arguments).ok()
@@ -476,11 +395,13 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("arguments", "words"), REFUSED, ids=[" ".join(a) for a, _ in REFUSED])
-def test_refusals_are_one_line(inside: Ask, arguments: tuple[str, ...], words: list[str]) -> None:
+def test_refusals_are_one_line(
+    inside: Portrayal, arguments: tuple[str, ...], words: list[str]
+) -> None:
     inside(*arguments).refused(*words)
 
 
-def test_a_budget_in_dollars_needs_a_price(ask: Ask, serve: Callable[..., Any]) -> None:
+def test_a_budget_in_dollars_needs_a_price(ask: Portrayal, serve: Serve) -> None:
     server = serve()
     arguments = ("collect", STUDY, *_model(server), "--out", "r", "--budget", "5 USD")
     ask(*arguments).refused("price", "--price")

@@ -5,69 +5,27 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.conftest import QUICK, Done, write_lines
+from e2e.conftest import QUICK, Portrayal, Serve, command_line, environment, write_lines
 from portrayal.run import Run
 from servers.labeler import fields_of, says
-from servers.openai_server import OpenAIServer
+from servers.openai_server import Gate, OpenAIServer
 
 KEY = "sk-planted-0f1e2d3c4b5a6978"
 N_TEXTS = 40
 WOMAN_AND_MAN = says(["Emily", "Sam"], [["she", "her"], ["he", "him"]])
-Ask = Callable[..., Done]
-Server = Callable[..., OpenAIServer]
 
 
 @pytest.fixture
-def serve() -> Iterator[Server]:
-    """Start servers that end with the test."""
-    started = []
-
-    def start(**options: Any) -> OpenAIServer:
-        started.append(OpenAIServer(**{"write": WOMAN_AND_MAN, **options}).__enter__())
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.__exit__()
-
-
-def _environment(**more: str) -> dict[str, str]:
-    """The tester's own, without anybody's keys."""
-    return {name: value for name, value in os.environ.items() if not name.endswith("_KEY")} | more
-
-
-def _command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "portrayal", *map(str, arguments)]
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Ask:
-    """Run a command off a terminal, with these variables and no key of the tester's."""
-
-    def run(*arguments: object, **variables: str) -> Done:
-        done = subprocess.run(
-            _command(*arguments),
-            cwd=tmp_path,
-            env=_environment(**variables),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    return run
+def serve(serve: Serve) -> Serve:
+    """Start servers that label each story as of a woman and a man."""
+    return lambda **options: serve(**{"write": WOMAN_AND_MAN, **options})
 
 
 @pytest.fixture
@@ -108,7 +66,7 @@ def _settings(folder: Path) -> dict[str, Any]:
 
 
 def test_good_answers_become_the_labels_of_an_audit(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
     done = ask(*_audit(stories, "llm", server)).ok()
@@ -137,7 +95,9 @@ _FORMS = (
 )
 
 
-def test_careless_json_is_mended(ask: Ask, serve: Server, stories: Path, tmp_path: Path) -> None:
+def test_careless_json_is_mended(
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
+) -> None:
     writes = [says(["Emily", "Sam"], [["she"], ["he"]], form) for form in _FORMS]
     server = serve(write=lambda prompt, n: writes[n](prompt, n).replace('"]', '",]'))
     ask(*_audit(stories, "llm", server)).ok()
@@ -148,7 +108,7 @@ def test_careless_json_is_mended(ask: Ask, serve: Server, stories: Path, tmp_pat
 
 
 def test_answers_that_are_no_labels_are_counted_and_never_taken_for_unspecified(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(
         write=lambda prompt, _: "Emily." if "day 0." in prompt else WOMAN_AND_MAN(prompt, 0)
@@ -163,7 +123,7 @@ def test_answers_that_are_no_labels_are_counted_and_never_taken_for_unspecified(
 
 
 def test_what_is_not_in_the_text_is_removed_and_counted(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(write=says(["Zoe", "the patient"], [["she", "girl"], ["he", "mr"]]))
     ask(*_audit(stories, "llm", server, "--labeler-samples", 1)).ok()
@@ -179,7 +139,7 @@ def test_what_is_not_in_the_text_is_removed_and_counted(
 
 
 def test_a_server_that_fails_now_and_then_costs_no_label(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(faults={"server_error": 0.03, "truncated": 0.03, "rate_limit": 0.03})
     ask(*_audit(stories, "llm", server)).ok()
@@ -190,7 +150,7 @@ def test_a_server_that_fails_now_and_then_costs_no_label(
 
 
 def test_exactly_the_routed_share_goes_to_the_model(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
     done = ask(*_audit(stories, "routed", server, "--route-share", "0.3", "--json"))
@@ -210,7 +170,7 @@ def test_exactly_the_routed_share_goes_to_the_model(
 
 
 def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(script=["rejected"] * 2)
     one = ("--concurrency", 1, "--labeler-samples", 1)
@@ -231,36 +191,20 @@ def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
     assert set(server.answered.values()) == {1}
 
 
-class _Gate:
-    """Lets the server answer so many requests and holds the rest until it is opened."""
-
-    def __init__(self, let_through: int) -> None:
-        self.left, self.open = let_through, threading.Event()
-
-    def __iter__(self) -> "_Gate":
-        return self
-
-    def __next__(self) -> str:
-        if self.open.is_set():
-            return "ok"
-        self.left -= 1
-        return "ok" if self.left >= 0 else "slow"
-
-
 @pytest.mark.parametrize(
     ("stop", "labeler"),
     [(signal.SIGINT, "llm"), (signal.SIGKILL, "llm"), (signal.SIGKILL, "routed")],
 )
 def test_stopped_in_the_middle_it_goes_on_without_asking_again(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path, stop: int, labeler: str
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path, stop: int, labeler: str
 ) -> None:
-    gate = _Gate(10)
+    gate = Gate(10)
     server = serve(script=gate, slow=1)
     arguments = _audit(stories, labeler, server, "--concurrency", 2, "--route-share", 0.5)
     process = subprocess.Popen(
-        _command(*arguments),
+        command_line(*arguments),
         cwd=tmp_path,
-        env=_environment(),
+        env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -295,7 +239,7 @@ def test_stopped_in_the_middle_it_goes_on_without_asking_again(
 
 
 def test_a_planted_key_is_nowhere_in_the_run(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
@@ -309,7 +253,9 @@ def test_a_planted_key_is_nowhere_in_the_run(
     assert not any(KEY in done.out + done.err for done in said)
 
 
-def test_a_key_that_a_message_echoes_is_not_shown(ask: Ask, serve: Server, stories: Path) -> None:
+def test_a_key_that_a_message_echoes_is_not_shown(
+    ask: Portrayal, serve: Serve, stories: Path
+) -> None:
     server = serve(script=["unauthorized"] * 100)
     done = ask(*_audit(stories, "llm", server), PORTRAYAL_SERVER_KEY=KEY)
     done.refused("PORTRAYAL_SERVER_KEY")
@@ -329,7 +275,7 @@ def test_a_key_that_a_message_echoes_is_not_shown(ask: Ask, serve: Server, stori
     ],
 )
 def test_options_that_cannot_be_used_are_told_before_any_text_is_read(
-    ask: Ask, stories: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
+    ask: Portrayal, stories: Path, tmp_path: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *QUICK)
     ask(*given, *arguments).refused(words)
@@ -337,7 +283,7 @@ def test_options_that_cannot_be_used_are_told_before_any_text_is_read(
 
 
 def test_a_paid_labelling_waits_for_a_yes(
-    ask: Ask, serve: Server, stories: Path, tmp_path: Path
+    ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
     openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
@@ -346,12 +292,12 @@ def test_a_paid_labelling_waits_for_a_yes(
     assert server.requests == 0
 
 
-def test_label_run_needs_a_run_and_a_model(ask: Ask, tmp_path: Path) -> None:
+def test_label_run_needs_a_run_and_a_model(ask: Portrayal, tmp_path: Path) -> None:
     ask("label", "run", "nowhere", "--model", "server:m").refused("holds no texts")
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_hand_labels_become_a_file_to_fine_tune_on(ask: Ask, tmp_path: Path) -> None:
+def test_hand_labels_become_a_file_to_fine_tune_on(ask: Portrayal, tmp_path: Path) -> None:
     names = ("text", "subject_role", "object_role", "gold_subject_name", "gold_object_name")
     fields = (*names, "gold_subject_references", "gold_object_references", "prompt_id")
     values = ("doctor", "patient", "Emily", "Unspecified", "['she']", "[]")

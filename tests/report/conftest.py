@@ -9,6 +9,7 @@ import pytest
 
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.run import Run, Stage, estimates_to_table, write_parquet
+from support import headless_chromium
 
 SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 STRATA = pa.map_(pa.string(), pa.string())
@@ -143,30 +144,8 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Headless Chromium; the test is skipped where there is none."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    binary, driver = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-    if not (binary.exists() and driver.exists()):
-        pytest.skip("chromium and chromedriver are not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(binary)
     downloads = tmp_path_factory.mktemp("downloads")
-    for flag in (
-        "headless=new",
-        "no-sandbox",
-        "disable-gpu",
-        "disable-quic",
-        "no-first-run",
-        "disable-background-networking",
-        "disable-component-update",
-        "disable-sync",
-        f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(f"--{flag}")
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    session = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(executable_path=str(driver))
-    )
+    session = headless_chromium(tmp_path_factory.mktemp("profile"), downloads=downloads)
     session.downloads = downloads
     yield session
     session.quit()

@@ -50,6 +50,22 @@ _ERRORS: dict[str, tuple[int, str, str]] = {
 }
 
 
+class Gate:
+    """Lets the server answer so many requests and holds the rest until it is opened."""
+
+    def __init__(self, let_through: int) -> None:
+        self.left, self.open = let_through, threading.Event()
+
+    def __iter__(self) -> "Gate":
+        return self
+
+    def __next__(self) -> str:
+        if self.open.is_set():
+            return "ok"
+        self.left -= 1
+        return "ok" if self.left >= 0 else "slow"
+
+
 class OpenAIServer:
     """The server; as a context manager it runs in a thread of its own."""
 

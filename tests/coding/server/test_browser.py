@@ -12,6 +12,7 @@ from coding.raters import project
 from portrayal.coding import Item, ItemPerson, codebook, make_project, open_project
 from portrayal.coding.codes import read_codes
 from servers.raters_page import Page
+from support import headless_chromium
 
 pytestmark = pytest.mark.browser
 OPENED: list[Any] = []
@@ -25,31 +26,10 @@ HOSTILE = (
 @pytest.fixture(scope="module")
 def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Any]]:
     """Return a function that opens a headless Chromium with a profile of its own."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    binary, driver = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-    if not (binary.exists() and driver.exists()):
-        pytest.skip("chromium and chromedriver are not installed")
 
     def make() -> Any:
-        options = webdriver.ChromeOptions()
-        options.binary_location = str(binary)
-        for flag in (
-            "headless=new",
-            "no-sandbox",
-            "disable-gpu",
-            "disable-quic",
-            "no-first-run",
-            "disable-background-networking",
-            "disable-component-update",
-            "disable-sync",
-            "window-size=1280,900",
-            f"user-data-dir={tmp_path_factory.mktemp('profile')}",
-        ):
-            options.add_argument(f"--{flag}")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        session = webdriver.Chrome(
-            options=options, service=webdriver.ChromeService(executable_path=str(driver))
-        )
+        profile = tmp_path_factory.mktemp("profile")
+        session = headless_chromium(profile, "window-size=1280,900")
         OPENED.append(session)
         return session
 

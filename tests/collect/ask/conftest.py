@@ -1,30 +1,15 @@
 """A local model server, prompts, and an empty run that the test holds."""
 
-import importlib.util
 import json
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from portrayal.records import Prompt
 from portrayal.run import Run
+from servers.openai_server import OpenAIServer
 
 KEY = "sk-planted-0123456789abcdef"
-
-
-def _load(name: str, path: Path):
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        sys.modules[name] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
-OpenAIServer = _load(
-    "portrayal_openai_server", Path(__file__).parents[2] / "servers" / "openai_server.py"
-).OpenAIServer
 
 
 @pytest.fixture

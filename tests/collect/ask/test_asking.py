@@ -1,11 +1,8 @@
 """What stands between the commands and the collector: options, confirmation, words, names."""
 
-import importlib.util
 import inspect
-import sys
 import types
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -18,17 +15,10 @@ from portrayal.collect.ask import CollectReport, CostEstimate, Usage
 from portrayal.collect.ask.asking import Asking, ask_model, prompts_of, summary
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.run import Run
+from servers.batch_server import BatchServer
 
 FILE = '[[prompt]]\nid = "a"\ntext = "Write."\n{}'
 STRATA = 'domain = "Labor"\ncondition = "power-neutral"\nsubject_role = "nurse"\n'
-
-
-def _load(name):
-    path = Path(__file__).parents[2] / "servers" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(f"portrayal_unit_{name}", path)
-    sys.modules[spec.name] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _report(**more):
@@ -216,7 +206,7 @@ def test_a_batch_is_confirmed_before_it_is_handed_in(tmp_path, monkeypatch):
         )
         return ask_model(run, "laissez-faire", asking, told.append)
 
-    with _load("batch_server").BatchServer(looks=1) as server, run.lock():
+    with BatchServer(looks=1) as server, run.lock():
         with pytest.raises(OptionError, match="declined"):
             ask(server, False)
         assert server.creates == 0

@@ -1,4 +1,4 @@
-import importlib.util
+import importlib
 import json
 import os
 import signal
@@ -20,6 +20,7 @@ from portrayal.collect.ask.provider import StopError
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run import Run
+from servers.batch_server import BatchServer
 
 for client in ("pydantic_ai", "openai", "anthropic", "google.genai"):
     try:
@@ -28,13 +29,6 @@ for client in ("pydantic_ai", "openai", "anthropic", "google.genai"):
         if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
             raise
         pytest.skip(f"{client} is not installed (extras of the services)", allow_module_level=True)
-
-SERVER = Path(__file__).parents[3] / "servers" / "batch_server.py"
-spec = importlib.util.spec_from_file_location("batch_server", SERVER)
-batch_server = importlib.util.module_from_spec(spec)
-sys.modules["batch_server"] = batch_server
-spec.loader.exec_module(batch_server)
-BatchServer = batch_server.BatchServer
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = {"openai": "gpt-test", "anthropic": "claude-test", "google": "gemini-test"}
