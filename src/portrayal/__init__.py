@@ -1,7 +1,8 @@
 """Portrayal measures how language models portray people in open-ended text.
 
-`portrayal.audit(study, texts=…)` returns a run with `.estimates` and `.report(path)`;
-`portrayal.open_run(path)` opens one that is there already.
+`portrayal.audit(study, texts=…)` returns a run with `.estimates`, and
+`portrayal.write_report(run, path)` writes its report; `portrayal.open_run(path)` opens one that is
+there already.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,10 @@ from portrayal._version import __version__
 
 if TYPE_CHECKING:
     from portrayal.pipeline.audit import audit
+    from portrayal.report import write_report
     from portrayal.run import Run
 
-__all__ = ["Run", "__version__", "audit", "open_run"]
+__all__ = ["Run", "__version__", "audit", "open_run", "write_report"]
 
 
 def open_run(path: str) -> "Run":
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> Any:
         from portrayal.pipeline.audit import audit
 
         return audit
+    if name == "write_report":
+        from portrayal.report import write_report
+
+        return write_report
     if name == "Run":
         from portrayal.run import Run
 

@@ -12,9 +12,9 @@ from portrayal.report.figures import figures
 from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.studies.agency.audit import sample
-from portrayal.studies.agency.report.head import _differences, agency_head
+from portrayal.studies.agency.report.head import _differences, agency_head, facts
 from portrayal.studies.agency.report.order import order_words
-from portrayal.studies.agency.report.series import group_name, is_agency, of, points, wheres
+from portrayal.studies.agency.report.series import group_name, of, points, wheres
 from portrayal.studies.agency.report.texts import agency_reading
 
 ACTS = "They founded a company and won the award."
@@ -49,7 +49,7 @@ def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
     assert all("Unmasked" in s.evidence for s in head.sentences)
     assert {row[1] for row in head.masking.rows} == {"male − female", "White − Black"}
     assert "agentic is not better than communal" in head.limits
-    assert dict(head.facts)["Groups"] == "gender, race"
+    assert dict(facts(view))["Groups"] == "gender, race"
 
 
 def test_a_ranking_is_printed_where_it_is_resolved(tmp_path):
@@ -206,9 +206,8 @@ def test_other_audits_have_no_agency(tmp_path):
         permutations=20,
     )
     view = View.of(run)
-    assert not is_agency(view)
-    assert agency_head(view) is None
-    assert agency_reading(view) is None
+    assert "agency" not in view.report.package
+    assert "Which groups can be ranked" not in render(view)
 
 
 def test_published_figures_of_a_task_stand_beside(tmp_path):

@@ -111,7 +111,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser: Any, hostile: Path) -> 
 
 def test_the_table_filters(browser: Any, page: Path) -> None:
     opened(browser, page)
-    rows = "return [...document.querySelectorAll('#ratios tbody tr')].map(r => r.textContent)"
+    rows = "return [...document.querySelectorAll('#estimates tbody tr')].map(r => r.textContent)"
     everything = browser.execute_script(rows)
     assert len(everything) == 40
     field = browser.find_element("id", "filter")
@@ -122,7 +122,7 @@ def test_the_table_filters(browser: Any, page: Path) -> None:
     browser.execute_script("document.getElementById('sure-only').click()")
     assert len(browser.execute_script(rows)) < len(chosen)
     note = browser.find_element("id", "filter-note").text
-    assert "ratios" in note
+    assert "rows" in note
 
 
 def test_the_download_unpacks_in_the_page(browser: Any, page: Path) -> None:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from portrayal.report.findings import findings
-from portrayal.report.passages import MOST, readings
+from portrayal.report.passages import MOST
 from portrayal.report.view import View
 from portrayal.run import Run
+from portrayal.studies.laissez_faire.report.passages import readings
 
 from .conftest import estimate
 

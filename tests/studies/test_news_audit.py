@@ -97,7 +97,7 @@ def test_race_is_undefined_with_a_reason_or_counted_by_names(tmp_path: Path) -> 
     assert race.value is None
     assert race.undefined == "no pair in which both texts mention a group"
     assert race.exclusions == {"no group words in either text": 3}
-    page = plain.report().read_text(encoding="utf-8")
+    page = portrayal.write_report(plain).read_text(encoding="utf-8")
     assert "(no group words in either text in 3 of 3 pairs)" in page
     assert "--name-likelihoods adds named people" in page
     named = _audit(tmp_path / "named", **given, name_likelihoods=True)
@@ -124,7 +124,7 @@ def test_texts_that_cannot_be_read_leave_counts_and_a_report(tmp_path: Path, tex
     run = _audit(tmp_path / "run", texts=texts, reference=NAMED, topics=(2,), report=True)
     fates = {e.group["fate"]: e.value for e in run.records if e.measure == "pair_fates.v1"}
     assert fates == {"refused" if text else "empty": 3.0}
-    assert run.report().is_file()
+    assert portrayal.write_report(run).is_file()
 
 
 def test_an_unknown_base_form_is_an_error(tmp_path: Path) -> None:

@@ -48,9 +48,10 @@ def report(
     out: Annotated[Path | None, typer.Option(help="File to write; default in the run.")] = None,
 ) -> None:
     """Rebuild the HTML report of a run."""
+    from portrayal.report import write_report
     from portrayal.run import Run
 
-    show.line(f"report: {Run.open(run).report(out)}")
+    show.line(f"report: {write_report(Run.open(run), out)}")
 
 
 @app.command()

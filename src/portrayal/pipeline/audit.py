@@ -101,7 +101,7 @@ def audit(
     Returns
     -------
     Run
-        With `.estimates` (an Arrow table), `.records` and `.report(path)`.
+        With `.estimates` (an Arrow table) and `.records`; `portrayal.write_report` reports it.
 
     Raises
     ------
@@ -148,7 +148,9 @@ def audit(
         _measure(run, chosen, annotations, choice, fitted, tell)
         write_datasheet(run, run.datasheet_path)
         if report:
-            tell(f"report: {run.report()}")
+            from portrayal.report import write_report
+
+            tell(f"report: {write_report(run)}")
     return run
 
 

@@ -1,20 +1,30 @@
 """Findings: plain sentences about the ratios that stand out, largest first.
 
 A ratio is a finding when its clustered interval excludes the null, its q is below 0.05, it lies
-outside the null's range, and it rests on at least five prompts. The same group in several domains
-is one finding.
+outside the null's range, and it rests on at least five prompts; so is a difference. The same group
+in several places is one finding. The measure itself says how it is put in words
+(`Component.finding`) and how many of its findings a report shows at most.
 """
 
 import math
+import re
+import warnings
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.view import FEW_PROMPTS, View, is_sure, q_of
-from portrayal.report.words import GENDERED, group_words, people_of, stem
+from portrayal.report.view import (
+    FEW_PROMPTS,
+    View,
+    is_sure,
+    no_difference,
+    place_of,
+    place_words,
+    q_of,
+)
+from portrayal.report.words import described, group_words, measure_title, stem, template_fields
 
 
 @dataclass(frozen=True)
@@ -26,8 +36,10 @@ class Sentence:
     clear: bool
 
 
-MOST = 6
-"""Findings at most."""
+MOST, EACH = 6, 3
+"""Findings at most; and of a measure that is not registered here."""
+STATISTICS = ("ratio", "difference")
+"""Statistics that can be findings: those with a value that says that there is no difference."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +62,8 @@ def findings(view: View) -> list[Finding]:
     """Return up to six findings, largest first, no measure crowding out the others."""
     found: list[Finding] = []
     others: list[Finding] = []
-    for measure, limit in _LIMITS.items():
+    for measure in headline_measures(view):
+        limit = _limit(measure)
         sure = [e for e in _headline(view, measure) if _established(e)]
         groups = [_finding(view, group) for group in _grouped(sure)]
         found += groups[:limit]
@@ -62,8 +75,8 @@ def findings(view: View) -> list[Finding]:
 def leads(view: View) -> list[Finding]:
     """Return up to three ratios whose interval excludes the null though they are no findings."""
     found: list[Finding] = []
-    for measure in _LIMITS:
-        near = [e for e in _headline(view, measure) if not _established(e) and excludes_one(e)]
+    for measure in headline_measures(view):
+        near = [e for e in _headline(view, measure) if not _established(e) and excludes_null(e)]
         found += [_finding(view, [e]) for e in near if not _inside_null(e)]
     taken = {(f.first.measure, *f.first.group.values()) for f in findings(view)}
     fresh = [f for f in found if (f.first.measure, *f.first.group.values()) not in taken]
@@ -71,8 +84,13 @@ def leads(view: View) -> list[Finding]:
 
 
 def distance(estimate: Estimate) -> float:
-    """Distance of a ratio from its null on a log scale; 0 is as far as its interval reaches."""
+    """Distance from no difference, of a ratio on a log scale; 0 is as far as its interval reaches.
+
+    An infinite ratio has no distance, and counts as 0.
+    """
     value = estimate.value
+    if estimate.statistic == "difference":
+        return abs(value or 0.0)
     if not value and estimate.interval is not None:
         value = estimate.interval.high
     if value is None or value <= 0 or math.isinf(value):
@@ -81,18 +99,21 @@ def distance(estimate: Estimate) -> float:
 
 
 def headline_measures(view: View) -> list[str]:
-    """Measures of ratios that sentences and the table of estimates speak of."""
-    return [name for name in view.by_measure if stem(name) in _SENTENCES]
-
-
-def _headline(view: View, kind: str) -> list[Estimate]:
+    """Measures of ratios or differences that sentences speak of."""
     return [
-        e
-        for name in view.by_measure
-        if stem(name) == kind
-        for e in view.of_main(name)
-        if e.statistic == "ratio" and e.value is not None
+        name
+        for name, rows in view.by_measure.items()
+        if _limit(name) and any(e.statistic in STATISTICS for e in rows)
     ]
+
+
+def _limit(measure: str) -> int:
+    component = described(measure)
+    return EACH if component is None else component.findings
+
+
+def _headline(view: View, measure: str) -> list[Estimate]:
+    return [e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None]
 
 
 def _established(estimate: Estimate) -> bool:
@@ -103,10 +124,11 @@ def _few(estimate: Estimate) -> bool:
     return estimate.n_clusters < FEW_PROMPTS
 
 
-def excludes_one(estimate: Estimate) -> bool:
-    """Whether the clustered interval of a ratio above 0 leaves out 1."""
-    bounds = estimate.interval
-    return bounds is not None and bool(estimate.value) and not bounds.low <= 1 <= bounds.high
+def excludes_null(estimate: Estimate) -> bool:
+    """Whether the clustered interval leaves out no difference; of a ratio above 0."""
+    bounds, none = estimate.interval, no_difference(estimate)
+    known = estimate.value is not None and (estimate.value != 0 or none == 0)
+    return bounds is not None and known and not bounds.low <= none <= bounds.high
 
 
 def _inside_null(estimate: Estimate) -> bool:
@@ -118,24 +140,26 @@ def _grouped(estimates: list[Estimate]) -> list[list[Estimate]]:
     """The same group and direction in several domains together; strongest first."""
 
     def key(e: Estimate) -> tuple[str, ...]:
-        return (*e.group.values(), "over" if (e.value or 0) > 1 else "under")
+        return (*e.group.values(), "over" if (e.value or 0) > no_difference(e) else "under")
 
     together = [list(g) for _, g in groupby(sorted(estimates, key=key), key)]
     for group in together:
-        group.sort(key=lambda e: (-distance(e), e.strata.get("domain", "")))
+        group.sort(key=lambda e: (-distance(e), place_words(e)))
     return sorted(together, key=lambda g: (-distance(g[0]), key(g[0])))
 
 
 def _largest_first(found: list[Finding]) -> list[Finding]:
-    return sorted(found, key=lambda f: (-distance(f.first), f.headline))
+    """Ratios first, as their distances are on another scale than those of differences."""
+    return sorted(
+        found, key=lambda f: (f.first.statistic != "ratio", -distance(f.first), f.headline)
+    )
 
 
 def _finding(view: View, estimates: list[Estimate]) -> Finding:
     first = estimates[0]
-    kind = stem(first.measure)
-    headline = _SENTENCES[kind](first)
+    headline = _headline_words(first)
     return Finding(
-        kind,
+        stem(first.measure),
         headline[:1].upper() + headline[1:],
         _evidence(view, first) + _elsewhere(estimates[1:]) + _models(view, first),
         tuple(estimates),
@@ -143,12 +167,36 @@ def _finding(view: View, estimates: list[Estimate]) -> Finding:
     )
 
 
+def _headline_words(e: Estimate) -> str:
+    """The measure's own sentence; where it has none, or a broken one, one made from its title."""
+    component = described(e.measure)
+    own = component.finding if component is not None else ""
+    if own:
+        try:
+            said = own.format(**template_fields(e)) if isinstance(own, str) else own(e)
+            return re.sub(" +", " ", said)
+        except Exception as error:
+            text = f"the sentence of a finding of {e.measure} failed: {error!r}"
+            warnings.warn(text, stacklevel=2)
+    title = measure_title(e.measure)
+    if title[1:2].islower():
+        title = title[:1].lower() + title[1:]
+    place = place_words(e)
+    where = f" in {place}" if place else ""
+    none = f"{no_difference(e):g} would be no difference"
+    return (
+        f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, e.statistic)}, where {none}"
+    )
+
+
 def _evidence(view: View, e: Estimate) -> str:
     """Interval, prompts, null and q of an estimate."""
-    parts = [f"{fmt.level(view.level)} interval {fmt.interval(e.interval)}"]
+    parts = [f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}"]
     parts[0] += f" over {fmt.plural(e.n_clusters, 'prompt')}"
     if e.null is not None and not math.isnan(e.null.low):
-        parts.append(f"with {_null_words(e.null.method)} it would be {fmt.interval(e.null)}")
+        parts.append(
+            f"with {_null_words(e.null.method)} it would be {fmt.interval(e.null, e.statistic)}"
+        )
     if q_of(e) is not None:
         q = fmt.probability(q_of(e))
         parts.append(f"q {q}" if q.startswith("<") else f"q = {q}")
@@ -165,7 +213,8 @@ def _elsewhere(others: list[Estimate]) -> str:
     if not others:
         return ""
     where = [
-        f"in {e.strata.get('domain', '')} ({fmt.ratio(e.value)}, {fmt.interval(e.interval)})"
+        f"in {place_words(e)} ({fmt.number(e.value, e.statistic)}, "
+        f"{fmt.interval(e.interval, e.statistic)})"
         for e in others
     ]
     return f" Also {fmt.listed(where)}."
@@ -179,60 +228,13 @@ def _models(view: View, e: Estimate) -> str:
         other.value
         for other in view.by_measure[e.measure]
         if other.group == e.group
-        and other.strata.get("domain") == e.strata.get("domain")
+        and place_of(other) == place_of(e)
         and other.strata.get("model") != ALL
         and other.value is not None
     ]
-    agreeing = sum((value > 1) == ((e.value or 0) > 1) for value in same)
+    none = no_difference(e)
+    agreeing = sum((value > none) == ((e.value or 0) > none) for value in same)
     return f" {agreeing} of {len(view.models)} models point the same way."
-
-
-def _in_domain(e: Estimate, kind: str) -> str:
-    domain = e.strata.get("domain", ALL)
-    return f"in {kind} stories" if domain == ALL else f"in {kind} {domain} stories"
-
-
-def _represented(e: Estimate) -> str:
-    shares = ""
-    if "share" in e.details and "baseline" in e.details:
-        own, starred = fmt.share(e.details["share"]), fmt.share(e.details["baseline"])
-        shares = f" ({own} against {starred})"
-    who = group_words(e.group)
-    verb = "are over-represented" if (e.value or 0) > 1 else "are under-represented"
-    return (
-        f"{who} {verb} {_in_domain(e, 'power-neutral')}: {fmt.ratio(e.value)} times "
-        f"the baseline’s share{shares}"
-    )
-
-
-def _subordinated(e: Estimate) -> str:
-    return (
-        f"{group_words(e.group)} make up {fmt.ratio(e.value)} times as large a share of the "
-        f"subordinate as of the dominant characters {_in_domain(e, 'power-laden')}"
-    )
-
-
-def _racialized(e: Estimate) -> str:
-    race, gender = e.group.get("race", ""), e.group.get("gender", "")
-    return (
-        f"among {GENDERED.get(gender, gender)} characters {_in_domain(e, 'power-laden')}, names "
-        f"likely to be borne by {people_of(race)} are {fmt.ratio(e.value)} times as common in the "
-        "subordinate as in the dominant role (median over thresholds of likelihood)"
-    )
-
-
-_SENTENCES: dict[str, Callable[[Estimate], str]] = {
-    "representation": _represented,
-    "pair_representation": _represented,
-    "subordination": _subordinated,
-    "median_racialized_subordination": _racialized,
-}
-_LIMITS = {
-    "representation": 3,
-    "pair_representation": 1,
-    "subordination": 3,
-    "median_racialized_subordination": 2,
-}
 
 
 def absent_groups(view: View) -> str:
@@ -244,7 +246,7 @@ def absent_groups(view: View) -> str:
                 gone.setdefault(_short(e), []).append(e)
     if not gone:
         return ""
-    places = dict.fromkeys(e.strata.get("domain", "all") for g in gone.values() for e in g)
+    places = dict.fromkeys(place_words(e) or ALL for g in gone.values() for e in g)
     upper = [e.interval.high for g in gone.values() for e in g if e.interval is not None]
     names = list(gone)[:6] + ([f"{len(gone) - 6} other groups"] if len(gone) > 6 else [])
     return (
@@ -258,23 +260,27 @@ def absent_groups(view: View) -> str:
 def cannot_say(view: View) -> str:
     """Return what cannot be said: undefined, on few prompts, or too rare."""
     every = [e for measure in headline_measures(view) for e in view.of_main(measure)]
+    every = [e for e in every if e.statistic in STATISTICS]
     if not every:
         return "No ratio was measured in this run."
+    ratios = all(e.statistic == "ratio" for e in every)
     undefined = [e for e in every if e.value is None]
     few = [e for e in every if e.value is not None and e.n_clusters < FEW_PROMPTS]
-    open_ended = [e for e in every if _spans_one(e)]
+    open_ended = [e for e in every if _spans_null(e)]
     parts = []
     if undefined:
         groups = Counter(group_words({k: v}) for e in undefined for k, v in e.group.items())
-        common, n = groups.most_common(1)[0]
+        common, n = groups.most_common(1)[0] if groups else ("all", len(undefined))
         parts.append(
-            f"{len(undefined)} of {len(every)} ratios are undefined ({n} of them for {common}), "
+            f"{len(undefined)} of {len(every)} {'ratios' if ratios else 'numbers'} are undefined "
+            f"({n} of them for {common}), "
             "because a group hardly occurs"
         )
     if few:
         parts.append(f"{len(few)} rest on fewer than {FEW_PROMPTS} prompts")
     parts.append(
-        f"{len(open_ended)} have an interval that includes 1, which is no evidence that the "
+        f"{len(open_ended)} have an interval that includes {'1' if ratios else 'no difference'}, "
+        "which is no evidence that the "
         "groups are treated alike"
     )
     return "What cannot be said: " + "; ".join(parts) + "."
@@ -284,7 +290,7 @@ def _short(e: Estimate) -> str:
     return f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
 
 
-def _spans_one(e: Estimate) -> bool:
+def _spans_null(e: Estimate) -> bool:
     if e.value is None or e.interval is None:
         return False
-    return e.interval.low <= 1 <= e.interval.high
+    return e.interval.low <= no_difference(e) <= e.interval.high

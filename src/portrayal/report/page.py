@@ -11,24 +11,20 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from portrayal.report import about as asked
-from portrayal.report import certainty, downloads
+from portrayal.report import about, certainty, downloads
 from portrayal.report import coding as coded
 from portrayal.report.about import methods
 from portrayal.report.figures import CONFIG, figures
 from portrayal.report.figures.glance import glance
-from portrayal.report.findings import absent_groups, cannot_say, findings, leads
+from portrayal.report.findings import Finding, absent_groups, cannot_say, findings, leads
 from portrayal.report.inert import script_json, short
-from portrayal.report.passages import readings
+from portrayal.report.passages import random_texts
+from portrayal.report.study import Section
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
 from portrayal.run.files import replacing, write_atomically
 from portrayal.run.pages import templates, trusted
-from portrayal.studies.agency.report.head import Head, agency_head
-from portrayal.studies.agency.report.texts import agency_reading
-from portrayal.studies.news.report.head import compared, interval_table, interval_words
-from portrayal.studies.news.report.texts import examples
 
 _START, _END = "(function(){", "})();"
 
@@ -75,31 +71,39 @@ def _keep(path: Path, text: str) -> None:
         write_atomically(path, text)
 
 
-def write_report(run: Run, path: Path) -> Path:
-    """Write the report of `run` to `path` in one step and return the path.
+def write_report(run: Run, path: str | Path | None = None) -> Path:
+    """Write the report of `run` in one step and return its path.
 
     Parameters
     ----------
     run
         A run with estimates.
     path
-        The HTML file; its folder is made where it is missing.
+        The HTML file, `report.html` of the run by default; its folder is made where it is missing.
 
     Raises
     ------
     RunError
         When the run has no estimates yet.
     """
+    target = run.report_path if path is None else Path(path)
     text = render(View.of(run))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
-    return path
+    return target
 
 
 def render(view: View) -> str:
     """Return the page of a view as HTML."""
-    return templates("portrayal.report").get_template("report.html.j2").render(_context(view))
+    environment = templates("portrayal.report")
+    if view.report.package:
+        from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
+
+        own = PrefixLoader({"study": PackageLoader(view.report.package, "templates")})
+        shared = PackageLoader("portrayal.report", "templates")
+        environment = environment.overlay(loader=ChoiceLoader([shared, own]))
+    return environment.get_template("report.html.j2").render(_context(view))
 
 
 @dataclass(frozen=True)
@@ -114,52 +118,87 @@ class _Script:
         return f"'sha256-{base64.b64encode(raw).decode()}'"
 
 
+@dataclass(frozen=True)
+class _Filled:
+    """A section with what it prints; None of its own where the study has no such section."""
+
+    template: str
+    own: Any
+    script: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the report found: sentences, their chart, and what cannot be said."""
+
+    findings: list[Finding]
+    leads: list[Finding]
+    glance: dict[str, Any] | None
+    absent: str
+    cannot_say: str
+
+    @classmethod
+    def of(cls, view: View) -> "Found":
+        """Return what stands out in any run."""
+        found, near = findings(view), leads(view)
+        overview = glance(view, found or near)
+        return cls(found, near, overview, absent_groups(view), cannot_say(view))
+
+
+def _filled(view: View, section: Section | None, template: str, content: Any = None) -> _Filled:
+    """Fill the study's section, or a generic one by `content`."""
+    if section is None:
+        return _Filled(template, content(view) if content is not None else None)
+    own = section.content(view)
+    script = section.script if own is not None else ""
+    return _Filled(f"study/{section.template}", own, script)
+
+
 def _context(view: View) -> dict[str, Any]:
+    report = view.report
+    found = _filled(view, report.found, "findings.html.j2", Found.of)
+    texts = _filled(view, report.texts, "texts.html.j2", random_texts)
+    below = _filled(view, report.asked, "nothing.html.j2")
     drawn = figures(view)
-    found, near = findings(view), leads(view)
-    head, apart = agency_head(view), compared(view)
-    reading = agency_reading(view) if head else None
-    shown = examples(view) if apart else None
-    overview = glance(view, found or near)
+    overview = getattr(found.own, "glance", None)
     charts = [{"key": figure.key, "label": figure.label, "spec": figure.spec} for figure in drawn]
+    table = downloads.headline_rows(view)
     data = {
         "charts": [chart for chart in [overview, *charts] if chart and chart["spec"]],
         "config": CONFIG,
-        "table": downloads.headline_rows(view),
+        "table": table,
     }
-    needed = {"table.js": True, "charts.js": True, "agency.js": reading, "pairs.js": shown}
     scripts = [_Script(vega())] if data["charts"] else []
-    scripts += [_Script(_read(name)) for name, wanted in needed.items() if wanted]
+    scripts += [_Script(_read("portrayal.report", name)) for name in ("table.js", "charts.js")]
+    own = [section.script for section in (below, found, texts) if section.script]
+    scripts += [_Script(_read(report.package, name)) for name in own]
+    style = _read("portrayal.report", "style.css") + colour_rules()
+    compared, comparison = certainty.intervals(view)
     return {
-        **_asked(view, head),
-        "agency": head,
-        "reading": reading,
-        "findings": found,
-        "leads": near,
-        "glance": overview,
-        "absent": absent_groups(view),
-        "cannot_say": cannot_say(view),
+        **_asked(view),
+        "wording": report.wording,
+        "below": below,
+        "found": found,
         "figures": drawn,
-        "compared": apart,
-        "examples": shown,
-        "readings": [] if apart or head else readings(view, found or near),
+        "texts": texts,
         "coded": coded.sections(view),
-        "naive": interval_words(view) if apart else certainty.naive_sentence(view),
-        "comparison": interval_table(view) if apart else certainty.comparison(view),
+        "compared": compared,
+        "comparison": comparison,
         "multiplicity": certainty.multiplicity(view),
-        "instruments": head.instruments if head else certainty.instruments(view),
+        "instruments": certainty.instruments(view),
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "version": str(view.settings.get("portrayal", "")),
-        "style": trusted(_read("style.css") + colour_rules()),
+        "style": trusted(style + (_read(report.package, report.style) if report.style else "")),
         "scripts": [trusted(script.text) for script in scripts],
         "policy": " ".join(script.digest for script in scripts),
+        "example": _example(table["rows"]),
         "data": trusted(script_json(data)),
         "csv": downloads.packed_csv(view),
     }
 
 
-def _asked(view: View, head: Head | None) -> dict[str, Any]:
+def _asked(view: View) -> dict[str, Any]:
     """Return what the page says of the study and of what was asked."""
     study = view.study
     return {
@@ -167,14 +206,19 @@ def _asked(view: View, head: Head | None) -> dict[str, Any]:
         "paper": study.paper if study else "",
         "question": study.question if study else "",
         "models": [short(model, 60) for model in view.models],
-        "models_line": asked.models_line(view),
+        "models_line": about.models_line(view),
         "main": short(view.called(view.main), 60),
         "n_texts": int(view.note.get("n_texts", 0)),
-        "facts": head.facts if head else asked.facts(view),
-        "readable": asked.readable(view),
-        "matched": asked.matched(view),
+        "facts": about.facts(view),
+        "readable": about.readable(view),
     }
 
 
-def _read(name: str) -> str:
-    return files("portrayal.report").joinpath("templates", name).read_text(encoding="utf-8")
+def _example(rows: list[list[str]]) -> str:
+    """Words to filter the table of estimates by: a group and a place of its own."""
+    words = [next((row[column] for row in rows if row[column]), "") for column in (3, 2)]
+    return ", ".join([*(short(word, 20) for word in words if word), "…"])
+
+
+def _read(package: str, name: str) -> str:
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")

@@ -8,12 +8,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pkgutil import resolve_name
 from typing import Any
 
 from portrayal import registry
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
+from portrayal.report.study import StudyReport
+from portrayal.report.words import described
 from portrayal.run.directory import Run
 
 SURE = 0.05
@@ -90,7 +93,11 @@ class View:
 
     def of_main(self, measure: str) -> list[Estimate]:
         """Estimates of one measure for the main model stratum."""
-        return [e for e in self.by_measure.get(measure, []) if e.strata.get("model") == self.main]
+        return [
+            e
+            for e in self.by_measure.get(measure, [])
+            if e.strata.get("model", self.main) == self.main
+        ]
 
     @cached_property
     def domain_order(self) -> tuple[str, ...]:
@@ -100,6 +107,22 @@ class View:
         prompts = self.study.prompts()
         return tuple(dict.fromkeys(p.strata["domain"] for p in prompts if "domain" in p.strata))
 
+    @cached_property
+    def report(self) -> StudyReport:
+        """What the study adds to the report; nothing where it adds nothing or is not installed."""
+        where = getattr(self.study, "report", "")
+        found: StudyReport = resolve_name(where) if where else StudyReport()
+        return found
+
+    @cached_property
+    def values(self) -> dict[str, list[str]]:
+        """Every value of each attribute that groups have, in alphabetical order."""
+        found: dict[str, set[str]] = {}
+        for e in self.estimates:
+            for attribute, value in e.group.items():
+                found.setdefault(attribute, set()).add(value)
+        return {attribute: sorted(each) for attribute, each in found.items()}
+
     def called(self, model: str) -> str:
         """Return a model stratum's label for readers."""
         if model == ALL and len(self.models) > 1:
@@ -108,12 +131,12 @@ class View:
 
     def component(self, measure: str) -> Component | None:
         """The measure's description; None where it is not registered here."""
-        return _component("measures", measure)
+        return described(measure)
 
     @property
     def annotator(self) -> Component | None:
         """The annotator's description; None where it is not registered here."""
-        return _component("annotators", next(iter(self.settings.get("annotators", ())), ""))
+        return described(next(iter(self.settings.get("annotators", ())), ""), "annotators")
 
 
 def domains(view: View, estimates: Iterable[Estimate]) -> list[str]:
@@ -129,6 +152,21 @@ def domain_of(estimate: Estimate) -> str:
     return estimate.strata.get("domain", "")
 
 
+def place_of(estimate: Estimate) -> dict[str, str]:
+    """The strata of an estimate without its model."""
+    return {name: value for name, value in estimate.strata.items() if name != "model"}
+
+
+def place_words(estimate: Estimate) -> str:
+    """The place of an estimate in words, without what is pooled ("Labor, evening")."""
+    return ", ".join(value for value in place_of(estimate).values() if value not in ("", ALL))
+
+
+def no_difference(estimate: Estimate) -> float:
+    """The value that an estimate would have without a difference: 0 for differences, else 1."""
+    return 0.0 if estimate.statistic == "difference" else 1.0
+
+
 def q_of(estimate: Estimate) -> float | None:
     """The q-value of the clustered test; None where there is none."""
     q = estimate.tests[0].q if estimate.tests else None
@@ -140,8 +178,7 @@ def is_sure(estimate: Estimate) -> bool:
     q, bounds, null = q_of(estimate), estimate.interval, estimate.null
     if estimate.value is None or bounds is None or q is None or q >= SURE:
         return False
-    none = 0.0 if estimate.statistic == "difference" else 1.0
-    centre = none if null is None else null.value
+    centre = no_difference(estimate) if null is None else null.value
     if bounds.low <= centre <= bounds.high:
         return False
     return null is None or not null.low <= estimate.value <= null.high
@@ -152,11 +189,3 @@ def _study(name: str) -> Any:
         return registry.get("studies", name)
     except PortrayalError:
         return None
-
-
-def _component(kind: Any, name: str) -> Component | None:
-    try:
-        found = registry.component(kind, name)
-    except PortrayalError:
-        return None
-    return found if isinstance(found, Component) else None

@@ -5,6 +5,13 @@ references in the text.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from portrayal import registry
+from portrayal.errors import PortrayalError
+from portrayal.records import ALL, Estimate
+from portrayal.registry import Component
+from portrayal.report import formats as fmt
 
 RACE_COLOURS = {
     "White": "#333333",
@@ -18,10 +25,8 @@ RACE_COLOURS = {
 """Okabe and Ito's colour-blind-safe palette."""
 GENDER_COLOURS = {"F": "#882255", "M": "#117A8B", "NB": "#B08900"}
 OTHER_COLOUR = "#666666"
-LENGTH_COLOURS = ("#777777", "#1f4e79")
-"""Colours of full and equal length."""
 OWN_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-"""Colours of groups that a user names, in their order."""
+"""Colours of groups that have none of their own, in the order of their names."""
 
 RACE_WORDS = {
     "AI/AN": "American Indian and Alaska Native",
@@ -32,35 +37,6 @@ GENDER_WORDS = {"F": "feminine", "M": "masculine", "NB": "non-binary"}
 GENDERED = {"F": "feminized", "M": "masculinized", "NB": "non-binary"}
 GENDER_SHORT = {"F": "Fem.", "M": "Masc.", "NB": "NB"}
 GENDER_LABELS = {"F": "Feminized", "M": "Masculinized", "NB": "Non-binary"}
-
-MEASURES = {
-    "representation": "Representation ratio",
-    "pair_representation": "Representation ratio of couples",
-    "subordination": "Subordination ratio",
-    "corrected_representation": "Representation ratio, corrected by hand labels",
-    "corrected_subordination": "Subordination ratio, corrected by hand labels",
-    "median_racialized_subordination": "Median racialized subordination ratio",
-    "name_subordination": "Subordination ratio by name",
-    "threshold_subordination": "Subordination ratio above a threshold",
-    "common_names": "Most common names",
-    "likelihood_histogram": "Histogram of likelihoods",
-    "scenario_likelihood": "Shares by scenario",
-    "pair_roles": "Who stands over whom",
-    "outcomes": "Outcomes",
-    "cue_counts": "Terms that name identities",
-    "agency_share": "Agentic and communal sentences",
-    "agency_gap": "Difference in agency",
-    "agency_variance": "Variance of agency",
-    "paired_distance": "Distance from the original",
-    "prejudice_rate": "Prejudice rate",
-    "prejudice_change": "Change in prejudiced texts",
-    "group_change": "Change of a group",
-    "prompt_effect": "Effect of the prompt form",
-    "refusals": "Refusals",
-    "text_lengths": "Length of texts",
-    "pair_fates": "What became of the pairs",
-    "topic_use": "Topics by group",
-}
 
 
 def stem(measure: str) -> str:
@@ -74,8 +50,19 @@ def column_label(value: str) -> str:
 
 
 def measure_title(measure: str) -> str:
-    """Return a measure's title, made from its name where none is known."""
-    return MEASURES.get(stem(measure), stem(measure).replace("_", " ").capitalize())
+    """Return a measure's own title; one made from its name where it has none."""
+    component = described(measure)
+    known = component.title if component is not None else ""
+    return known or stem(measure).replace("_", " ").capitalize()
+
+
+def described(name: str, kind: Literal["measures", "annotators"] = "measures") -> Component | None:
+    """Return a component with its own words; None where it is not registered here."""
+    try:
+        found = registry.component(kind, name)
+    except PortrayalError:
+        return None
+    return found if isinstance(found, Component) else None
 
 
 def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:
@@ -95,7 +82,7 @@ def colour_rules() -> str:
     return "\n".join(
         f".key .{colour_class(c)} {{ background: {c}; }} "
         f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
-        for c in dict.fromkeys((*used, *LENGTH_COLOURS))
+        for c in dict.fromkeys(used)
     )
 
 
@@ -135,18 +122,50 @@ def group_label(group: Mapping[str, str]) -> str:
 def group_words(group: Mapping[str, str]) -> str:
     """Return a group as the sentence about it names it."""
     race, gender = group.get("race"), group.get("gender")
+    if "pair" in group:
+        return f"couples of {couple(group['pair'])}"
     if race and gender:
-        return (
+        said = (
             f"characters with names most borne by {people_of(race)} "
             f"and {GENDER_WORDS.get(gender, gender)} references"
         )
-    if race:
-        return f"names most borne by {people_of(race)}"
-    if gender:
-        return f"{GENDERED.get(gender, gender)} characters"
-    if "pair" in group:
-        return f"couples of {couple(group['pair'])}"
-    return group_label(group)
+    elif race:
+        said = f"names most borne by {people_of(race)}"
+    else:
+        said = f"{GENDERED.get(gender, gender)} characters" if gender else ""
+    others = {name: value for name, value in group.items() if name not in ("race", "gender")}
+    rest = ", ".join(f"{value} ({name.replace('_', ' ')})" for name, value in others.items())
+    return ", ".join(part for part in (said, rest) if part) or "all"
+
+
+def template_fields(e: Estimate) -> dict[str, str]:
+    """Return what a measure's sentence of a finding may name, as text.
+
+    `group` (as a sentence names it), `label` (as a table does), `people` (who bear a name),
+    `gendered`, `value`, `over` ("over" or "under"), `more` ("more" or "less"), `domain` ("" where
+    domains are pooled), `shares` (a share and its baseline in brackets, where both are known),
+    `title` (of the measure) and every stratum and attribute of the group by its own name.
+    """
+    domain = e.strata.get("domain", ALL)
+    shares = ""
+    if "share" in e.details and "baseline" in e.details:
+        own, starred = fmt.share(e.details["share"]), fmt.share(e.details["baseline"])
+        shares = f" ({own} against {starred})"
+    above = (e.value or 0.0) > (0.0 if e.statistic == "difference" else 1.0)
+    return {
+        **e.strata,
+        **e.group,
+        "group": group_words(e.group),
+        "label": group_label(e.group),
+        "people": people_of(e.group.get("race", "")),
+        "gendered": GENDERED.get(e.group.get("gender", ""), e.group.get("gender", "")),
+        "value": fmt.number(e.value, e.statistic),
+        "over": "over" if above else "under",
+        "more": "more" if above else "less",
+        "domain": "" if domain == ALL else domain,
+        "shares": shares,
+        "title": measure_title(e.measure),
+    }
 
 
 def _is_number(text: str) -> bool:

@@ -123,12 +123,6 @@ class Run:
         """Every estimate as a flat Arrow table; `.to_pandas()` gives a DataFrame."""
         return flatten_estimates(self.records)
 
-    def report(self, path: str | Path | None = None) -> Path:
-        """Write the HTML report and return its path (`report.html` of the run by default)."""
-        from portrayal.report import write_report
-
-        return write_report(self, Path(path) if path is not None else self.report_path)
-
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the run for this process; a second process is refused, not queued.

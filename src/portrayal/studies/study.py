@@ -168,6 +168,9 @@ class Study:
         Work between annotations and estimates that keeps a stage of its own, such as fitting a
         topic model; returns a JSON-like mark of what it made, on which the estimates depend. None
         where there is no such work.
+    report
+        Where the `StudyReport` lies that says what the study adds to the report, as "module:NAME",
+        read only when a report is written; "" where the generic report says everything.
     """
 
     name: str
@@ -185,3 +188,4 @@ class Study:
     card: str
     pair_field: str | None = None
     fit: Callable[[Run, Any, Say], Any] | None = None
+    report: str = ""

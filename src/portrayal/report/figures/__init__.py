@@ -1,114 +1,72 @@
-"""Figures: each known measure has a builder; any other measure gets a table.
+"""Figures: a *figure* is a chart or a table with its title, its reading and how to read the marks.
 
-A *builder* takes the view and a measure's estimates and returns one `Figure`, or None where there
-is nothing to show. A study that uses a new measure adds its builder to `BUILDERS`; measures
-that have several figures each add theirs to `SEVERAL`.
+A measure names the figure that draws it (`Component.figure`): a generic one, or one that the run's
+study gives (`StudyReport.figures`). A *builder* takes the view and a measure's estimates and
+returns its figures, none where there is nothing to show.
 """
 
+import warnings
+
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Builder, Figure, Table, estimate_table
-from portrayal.report.figures.outcomes import outcomes
+from portrayal.report.figures.figure import Builder, Figure, Published, Table
+from portrayal.report.figures.generic import broken, dots, elsewhere, outcomes, table
 from portrayal.report.figures.parts import CONFIG
+from portrayal.report.findings import STATISTICS
 from portrayal.report.view import View
-from portrayal.report.words import measure_title, stem
-from portrayal.studies.agency.report.figures import SEVERAL as AGENCY
-from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_likelihood
-from portrayal.studies.laissez_faire.report.corrected import (
-    corrected_representation,
-    corrected_subordination,
-)
-from portrayal.studies.laissez_faire.report.names import common_names, name_subordination
-from portrayal.studies.laissez_faire.report.ratios import (
-    pair_representation,
-    representation,
-    subordination,
-)
-from portrayal.studies.laissez_faire.report.thresholds import (
-    likelihood_histogram,
-    median_racialized,
-    threshold_subordination,
-)
-from portrayal.studies.news.report.figures import SEVERAL as PAIRED
+from portrayal.report.words import described
 
-
-def _elsewhere(_: View, __: list[Estimate]) -> list[Figure]:
-    """No figure: terms that name identities have a section of their own, `report.coded`."""
-    return []
-
-
-SEVERAL = {**PAIRED, **AGENCY, "cue_counts": _elsewhere}
-"""Builders of measures that have several figures each, by the measure's name without version."""
-
-BUILDERS: dict[str, Builder] = {
-    "representation": representation,
-    "pair_representation": pair_representation,
-    "subordination": subordination,
-    "median_racialized_subordination": median_racialized,
-    "name_subordination": name_subordination,
-    "threshold_subordination": threshold_subordination,
-    "common_names": common_names,
-    "likelihood_histogram": likelihood_histogram,
-    "scenario_likelihood": scenario_likelihood,
-    "pair_roles": pair_roles,
+GENERIC: dict[str, Builder] = {
+    "dots": dots,
+    "table": table,
     "outcomes": outcomes,
-    "corrected_representation": corrected_representation,
-    "corrected_subordination": corrected_subordination,
+    "elsewhere": elsewhere,
 }
-"""Builder of each measure's figure, by the measure's name without version."""
+"""Figures that any measure can name."""
+
+
+class BrokenFigureWarning(UserWarning):
+    """A figure could not be drawn; its place in the page says so."""
 
 
 def figures(view: View) -> list[Figure]:
     """Return the figures of a run, in the study's order."""
-    found: list[Figure | None] = []
-    for name, rows in view.by_measure.items():
-        several = stem(name) in SEVERAL
-        found += build_several(view, name, rows) if several else [build(view, name, rows)]
-    return [figure for figure in found if figure is not None]
+    return [f for name, rows in view.by_measure.items() for f in build(view, name, rows)]
 
 
-def build_several(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
-    """Return the figures of a measure that has several; a table where they cannot be drawn."""
-    try:
-        return SEVERAL[stem(measure)](view, estimates) if estimates else []
-    except (KeyError, ValueError):
-        return [as_table(view, measure, estimates)]
+def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
+    """Return one measure's figures.
 
-
-def build(view: View, measure: str, estimates: list[Estimate]) -> Figure | None:
-    """Return one measure's figure; a table where no builder knows it, None where it is empty."""
+    A builder that fails gives a box that names the error, and a `BrokenFigureWarning`, which tests
+    turn into an error.
+    """
     if not estimates:
-        return None
-    builder = BUILDERS.get(stem(measure))
-    if builder is None:
-        return as_table(view, measure, estimates)
+        return []
     try:
-        return builder(view, estimates)
-    except (KeyError, ValueError):  # groups or strata that the chart does not know
-        return as_table(view, measure, estimates)
+        return _builder(view, measure, estimates)(view, estimates)
+    except Exception as error:
+        text = f"the figure of {measure} could not be drawn: {error!r}"
+        warnings.warn(text, BrokenFigureWarning, stacklevel=2)
+        return [broken(view, estimates, error)]
 
 
-def as_table(view: View, measure: str, estimates: list[Estimate]) -> Figure:
-    """Return any measure's estimates as a table, with the measure's own words."""
-    component = view.component(measure)
-    strata = list(dict.fromkeys(name for e in estimates for name in e.strata))
-    return Figure(
-        "measure-" + "".join(c if c.isalnum() else "-" for c in measure),
-        measure_title(measure),
-        component.summary if component else f"{len(estimates):,} estimates of {measure}.",
-        "This measure has no chart of its own.",
-        None,
-        estimate_table(view, estimates, *strata),
-    )
+def _builder(view: View, measure: str, estimates: list[Estimate]) -> Builder:
+    """The figure that the measure names, where the study or this package has it."""
+    component = described(measure)
+    name = component.figure if component is not None else ""
+    found = view.report.figures.get(name) or GENERIC.get(name)
+    if found is not None:
+        return found
+    return dots if all(e.statistic in STATISTICS for e in estimates) else table
 
 
 __all__ = [
-    "BUILDERS",
     "CONFIG",
-    "SEVERAL",
+    "GENERIC",
+    "BrokenFigureWarning",
+    "Builder",
     "Figure",
+    "Published",
     "Table",
-    "as_table",
     "build",
-    "build_several",
     "figures",
 ]

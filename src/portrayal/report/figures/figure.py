@@ -1,17 +1,18 @@
 """Figure: a chart or table with its one-line reading and its text alternative."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
 from portrayal.report.inert import short
-from portrayal.report.view import View, domain_of, q_of
-from portrayal.report.words import group_label
+from portrayal.report.view import View, domain_of, place_words, q_of
+from portrayal.report.words import colour_of_group, group_label
 
 Spec = dict[str, Any]
-Builder = Callable[[View, list[Estimate]], "Figure | None"]
+Builder = Callable[[View, list[Estimate]], "list[Figure]"]
+"""Function of the view and a measure's estimates to its figures."""
 
 ROWS = 150
 """Rows of a data table at most; the download has them all."""
@@ -55,6 +56,8 @@ class Figure:
         (symbol class, words) of each mark.
     alt
         What a screen reader says in place of the chart.
+    broken
+        The error, of a figure that could not be drawn.
     """
 
     key: str
@@ -64,12 +67,46 @@ class Figure:
     spec: Spec | None
     table: Table
     legend: tuple[tuple[str, str], ...] = ()
-    alt: str = field(default="")
+    alt: str = ""
+    broken: str = ""
 
     @property
     def label(self) -> str:
         """The text alternative: title and reading."""
         return self.alt or f"{self.title}. {self.reading}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published value; bounds are NaN where none is printed.
+
+    `group` is as in an estimate; `unit` is what `n` counts.
+    """
+
+    domain: str
+    model: str
+    group: tuple[tuple[str, str], ...]
+    value: float
+    low: float
+    high: float
+    n: int
+    unit: str = "character"
+
+    @property
+    def label(self) -> str:
+        """The group in words."""
+        return group_label(dict(self.group))
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a tooltip shows of it, as text."""
+        return {
+            "model": f"{self.model}, as published",
+            "domain": self.domain,
+            "group": self.label,
+            "value": fmt.ratio(self.value),
+            "ci": fmt.span(self.low, self.high),
+            "n": fmt.plural(self.n, self.unit),
+        }
 
 
 def facts(view: View, e: Estimate) -> dict[str, Any]:
@@ -86,6 +123,8 @@ def facts(view: View, e: Estimate) -> dict[str, Any]:
     }
     if domain_of(e):
         found["domain"] = short(domain_of(e), 40)
+    elif place_words(e):
+        found["place"] = short(place_words(e), 60)
     if e.undefined:
         found["why"] = short(e.undefined, 200)
     return found
@@ -94,6 +133,7 @@ def facts(view: View, e: Estimate) -> dict[str, Any]:
 _TITLES = {
     "model": "Model",
     "domain": "Domain",
+    "place": "Where",
     "group": "Group",
     "value": "Value",
     "ci": "Interval",
@@ -103,6 +143,11 @@ _TITLES = {
     "k": "Prompts",
     "why": "Undefined, as",
 }
+
+
+def colour_of(view: View, e: Estimate) -> str:
+    """Return the one colour that a group keeps in every figure of the run."""
+    return colour_of_group(e.group, next((view.values.get(name, []) for name in e.group), []))
 
 
 def tooltip(**more: str) -> Spec:
@@ -125,7 +170,6 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
     """
     several = len(view.models) > 1
     shown = [name for name in strata if name != "model" or several]
-    titles = {"model": "Model", "domain": "Domain", "role": "Role", "scenario": "Scenario"}
     rows = tuple(
         (
             *(short(_stratum(view, e, name), 40) for name in shown),
@@ -139,7 +183,7 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
         )
         for e in estimates[:ROWS]
     )
-    columns = (*(titles.get(n, n) for n in shown), "Group", "Value")
+    columns = (*(name.replace("_", " ").capitalize() for name in shown), "Group", "Value")
     level = f"{fmt.level(view.level)} interval"
     return Table(
         (*columns, level, "Null range", "q", "n", "Prompts"),

@@ -4,49 +4,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from portrayal.records import ALL, Estimate
-from portrayal.report.figures.dots import LINE, dot, dots_panel
-from portrayal.report.figures.figure import Spec
+from portrayal.report.figures.figure import colour_of
+from portrayal.report.figures.panels import LINE, Axis, dot_by_model, panel
 from portrayal.report.figures.parts import reach
 from portrayal.report.findings import Finding
 from portrayal.report.inert import short
-from portrayal.report.view import View, domain_of, is_sure
-from portrayal.report.words import group_label
-from portrayal.studies.laissez_faire.report.ratios import COLOUR, colour_of
+from portrayal.report.view import View, is_sure, place_of
+from portrayal.report.words import described, group_label, measure_title
 
 LEAST = 3
 """Findings that make a chart worth its place."""
 
-_KINDS = {
-    "representation": "share",
-    "pair_representation": "couples",
-    "subordination": "lesser role",
-    "median_racialized_subordination": "lesser role, by name",
-}
-
 
 def glance(view: View, found: Sequence[Finding]) -> dict[str, Any] | None:
-    """Return the chart of the first estimate behind each finding; None where there are few."""
+    """Return the chart of the ratios behind the findings; None where there are few."""
+    found = [f for f in found if f.first.statistic == "ratio"]
     if len(found) < LEAST:
         return None
     firsts = [f.first for f in found]
     bounds = [e.interval.low for e in firsts if e.interval is not None]
     bounds += [e.interval.high for e in firsts if e.interval is not None]
     factor = reach([*(e.value for e in firsts), *bounds], most=64)
+    axis = Axis("← less · times · more → (log scale)", factor)
     rows = [_label(f) for f in found]
     data = [
-        dot(view, e, row, _colour(e), factor)
+        dot_by_model(view, e, row, colour_of(view, e), axis)
         for first, row in zip(firsts, rows, strict=True)
         for e in _every_model(view, first)
     ]
-    spec: Spec = dots_panel(
-        view,
-        data,
-        rows,
-        factor,
-        size=(500, 40),
-        label_offset=-7,
-        axis_title="← less · times · more → (log scale)",
-    )
+    spec = panel(view, data, rows, axis, size=(500, 40), two_lines=True)
     sentences = " ".join(f"{f.headline}." for f in found)
     ring = ("ring", "the same, not established")
     legend = [
@@ -63,17 +49,14 @@ def _every_model(view: View, first: Estimate) -> list[Estimate]:
     return [
         e
         for e in view.by_measure[first.measure]
-        if e.group == first.group and domain_of(e) == domain_of(first)
+        if e.group == first.group and place_of(e) == place_of(first)
     ]
 
 
 def _label(finding: Finding) -> str:
+    """The group over its place and measure, as two lines."""
     e = finding.first
-    domain = e.strata.get("domain", ALL)
-    parts = [group_label(e.group), *([short(domain, 24)] if domain != ALL else [])]
-    place, *where = parts
-    return f"{place}{LINE}{', '.join([*where, _KINDS.get(finding.kind, finding.kind)])}"
-
-
-def _colour(e: Estimate) -> str:
-    return colour_of(e.group["race"]) if "race" in e.group else COLOUR
+    where = [short(value, 24) for value in place_of(e).values() if value != ALL]
+    component = described(e.measure)
+    brief = component.brief if component is not None else ""
+    return f"{group_label(e.group)}{LINE}{', '.join([*where, brief or measure_title(e.measure)])}"

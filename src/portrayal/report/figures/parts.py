@@ -4,11 +4,13 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from portrayal.report.figures.figure import Spec, tooltip
+from portrayal.report.figures.figure import Spec
 
 INK, SOFT, FAINT = "#222222", "#5f5f5f", "#e8e8e8"
 PUBLISHED = "#8f8f8f"
 BAND = "#dce6ee"
+IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
+"""Whether the label of a row is that of published values."""
 DIVERGING = ["#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b"]
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
@@ -116,125 +118,15 @@ def multiples(n: int, height: int) -> tuple[int, tuple[int, int]]:
     return columns, (width, height if columns > 2 else round(height * 1.4))
 
 
-def rule_at_one(channel: str) -> Spec:
+def rule_at(channel: str, value: float = 1) -> Spec:
     """Return the dashed line at the point of no difference."""
     return {
-        "data": {"values": [{"one": 1}]},
+        "data": {"values": [{"line": value}]},
         "mark": {"type": "rule", "color": "#777777", "strokeDash": [3, 3], "strokeWidth": 1},
-        "encoding": {channel: {"field": "one", "type": "quantitative"}},
+        "encoding": {channel: {"field": "line", "type": "quantitative"}},
     }
 
 
-def heat(
-    rows: Sequence[dict[str, Any]],
-    columns: Sequence[str],
-    lines: Sequence[str],
-    *,
-    title: str,
-    limit: float,
-    legend: str,
-    cell: tuple[float, float] = (54, 23),
-    labels: bool = True,
-) -> Spec:
-    """Return one heatmap of ratios, diverging at 1 on a log scale.
-
-    Parameters
-    ----------
-    rows
-        Data with `col`, `row`, `l` (log2 of the ratio, within the limit), `t` (text), and `c`:
-        "sure", "unsure", "undefined" or "published"; and the tooltip's fields.
-    columns, lines
-        Labels in order; "" leaves a gap.
-    title, legend
-        Heading of the chart; title of the colour scale.
-    limit
-        log2 of the ratio at which the colours end.
-    cell
-        Width and height of a cell, in pixels.
-    labels
-        Whether rows are labelled.
-    """
-    return {
-        "title": title,
-        "data": {"values": list(rows)},
-        "width": {"step": cell[0]},
-        "height": {"step": cell[1]},
-        "encoding": {
-            "x": _band("col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": 90}),
-            "y": _band("row", lines, {**_LINES, "labels": labels}),
-            "tooltip": tooltip(),
-        },
-        "layer": [
-            {
-                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
-                "encoding": {"color": _heat_colour(limit, legend)},
-            },
-            {
-                "transform": [{"filter": "datum.c === 'undefined'"}],
-                "mark": {
-                    "type": "rect",
-                    "fill": "white",
-                    "stroke": "#b5b5b5",
-                    "strokeDash": [2, 2],
-                },
-            },
-            {"mark": {"type": "text", "fontSize": 12}, "encoding": _heat_text(limit)},
-        ],
-    }
-
-
-_IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
-_LINES: Spec = {
-    "labelLimit": 210,
-    "labelColor": {"condition": {"test": _IS_PUBLISHED, "value": "#767676"}, "value": INK},
-}
-
-
-def _band(field: str, domain: Sequence[str], axis: Spec) -> Spec:
-    return {
-        "field": field,
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": list(domain)},
-        "axis": {"domain": False, "ticks": False, **axis},
-    }
-
-
-def _heat_colour(limit: float, legend: str) -> Spec:
-    ticks = [-limit, -limit / 2, 0, limit / 2, limit]
-    label = "pow(2, abs(datum.value))"
-    shown = {
-        "title": legend,
-        "orient": "top",
-        "direction": "horizontal",
-        "gradientLength": 260,
-        "gradientThickness": 9,
-        "values": ticks,
-        "labelExpr": f"(datum.value < 0 ? '1/' : '') + {label}",
-        "offset": 14,
-    }
-    return {
-        "condition": {
-            "test": "datum.c === 'sure'",
-            "field": "l",
-            "type": "quantitative",
-            "scale": {"domain": ticks, "range": DIVERGING, "clamp": True},
-            "legend": shown,
-        },
-        "value": "#ededed",
-    }
-
-
-def _heat_text(limit: float) -> Spec:
-    dark = f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}"
-    return {
-        "text": {"field": "t", "type": "nominal"},
-        "color": {
-            "condition": [
-                {"test": dark, "value": "white"},
-                {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
-                {"test": "datum.c === 'published'", "value": "#6f6f6f"},
-            ],
-            "value": "#5c5c5c",
-        },
-    }
+def tiled(charts: Sequence[Spec], columns: int = 1, spacing: float = 22) -> Spec:
+    """Return charts in columns."""
+    return {"concat": list(charts), "columns": columns, "spacing": spacing}

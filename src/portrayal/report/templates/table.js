@@ -1,7 +1,7 @@
 "use strict";
 (function () {
   const found = JSON.parse(document.getElementById("data").textContent).table;
-  const table = document.getElementById("ratios");
+  const table = document.getElementById("estimates");
   const filter = document.getElementById("filter");
   const sureOnly = document.getElementById("sure-only");
   const note = document.getElementById("filter-note");
@@ -43,7 +43,7 @@
         if (column >= WORDS) cell.className = "n";
       });
     });
-    note.textContent = chosen.length + " of " + found.rows.length + " ratios" +
+    note.textContent = chosen.length + " of " + found.rows.length + " rows" +
       (chosen.length > shown ? "; the first " + shown + " are shown" : "") + ".";
     more.hidden = chosen.length <= shown;
   }

@@ -219,4 +219,5 @@ STUDY = Study(
     sample=sample,
     reproduce=reproduce,
     card="card.md",
+    report="portrayal.studies.agency.report:REPORT",
 )

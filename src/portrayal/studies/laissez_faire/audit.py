@@ -168,4 +168,5 @@ STUDY = Study(
     sample=lambda: {"texts": sample()},
     reproduce=reproduce,
     card="card.md",
+    report="portrayal.studies.laissez_faire.report:REPORT",
 )

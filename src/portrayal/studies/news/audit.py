@@ -212,4 +212,5 @@ STUDY = Study(
     card="card.md",
     pair_field="pair",
     fit=fit,
+    report="portrayal.studies.news.report:REPORT",
 )

@@ -1,1 +1,33 @@
-"""TODO."""
+"""The report of the study: how far groups stand apart, masked and unmasked, with texts to read."""
+
+from portrayal.report.figures import Table
+from portrayal.report.study import Section, StudyReport, Wording
+from portrayal.report.view import View
+from portrayal.studies.agency.report.figures import gaps, shares
+from portrayal.studies.agency.report.head import agency_head, facts, instruments
+from portrayal.studies.agency.report.series import table_place
+from portrayal.studies.agency.report.tables import variance_tables
+from portrayal.studies.agency.report.texts import agency_reading
+
+
+def no_intervals(_view: View) -> tuple[str, Table]:
+    """Return nothing: the paper prints no interval to compare with."""
+    return "", Table((), ())
+
+
+REPORT = StudyReport(
+    package="portrayal.studies.agency.report",
+    wording=Wording(
+        readers="",
+        resampling="Every interval resamples prompts, as answers to one prompt are not "
+        "independent; texts that name no prompt stand for themselves.",
+    ),
+    figures={"agency-shares": shares, "agency-gaps": gaps, "agency-variance": variance_tables},
+    found=Section("found.html.j2", agency_head),
+    texts=Section("texts.html.j2", agency_reading, "texts.js"),
+    facts=facts,
+    instruments=instruments,
+    intervals=no_intervals,
+    place=table_place,
+    style="style.css",
+)

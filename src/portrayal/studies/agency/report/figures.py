@@ -1,20 +1,14 @@
-"""Figure 6: differences by occupation or department, beside those of human texts."""
+"""Figures 2, 3 and 6: ratio gaps and differences between groups, beside the published ones."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import ROWS, Figure, Table
+from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
+from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
-from portrayal.studies.agency.report.panels import (
-    Datum,
-    legend,
-    own_datum,
-    points_panel,
-    published_datum,
-)
 from portrayal.studies.agency.report.series import (
     NOTE,
     PAPER,
@@ -32,9 +26,51 @@ from portrayal.studies.agency.report.series import (
     span,
     wheres,
 )
-from portrayal.studies.agency.report.tables import share_table, variance_tables
+from portrayal.studies.agency.report.tables import share_table
 
-Builders = Callable[[View, list[Estimate]], list[Figure]]
+OWN = "#1f4e79"
+"""Colour of the primary result."""
+SHARES = Axis("agentic − communal sentences, percentage points")
+DIFFERENCES = Axis("difference, percentage points", zero=True, line=0.0)
+
+
+def datum(view: View, e: Estimate, row: str) -> Datum:
+    """Return the datum of an estimate; one of the other masking keeps only its point."""
+    found = dot(view, e, row, OWN, SHARES, times=100)
+    if e.strata["masking"] != primary(view):
+        found = {"row": row, "b": None if e.value is None else 100 * e.value}
+    return found | {
+        "group": group_name(e.group),
+        "model": f"{e.strata.get('model', '')}, {e.strata.get('masking', '')}",
+        "value": points(e.value),
+        "ci": span(e.interval),
+        "null": span(e.null),
+        "n": f"{e.n_units:,.0f} texts",
+    }
+
+
+def published_datum(row: str, who: str, value: float, group: str) -> Datum:
+    """Return the datum of a published figure in percentage points."""
+    shown = f"{value:+.1f}".replace("-", "−")
+    return {"row": row, "p": value, "model": f"{who}, as published", "group": group, "value": shown}
+
+
+def points_panel(
+    view: View, data: Sequence[Datum], rows: Sequence[str], axis: Axis, title: str
+) -> Spec:
+    """Return one panel of `datum` and `published_datum`, with the labels of its rows in order."""
+    return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)
+
+
+def legend(first: str, second: str, none: str) -> tuple[tuple[str, str], ...]:
+    """Return the key of such a chart; `none` is what a value is told from."""
+    return (
+        ("dot", f"{first}, with its interval: can be told from {none}"),
+        ("ring", f"{first}: cannot be told from {none}"),
+        ("diamond", second),
+        ("band", "null range: groups shuffled among texts that are alike"),
+        ("tick", "published models"),
+    )
 
 
 def shares(view: View, _: list[Estimate]) -> list[Figure]:
@@ -53,7 +89,7 @@ def shares(view: View, _: list[Estimate]) -> list[Figure]:
         f"sentences are agentic than communal; the form of Figure 3. {NOTE}",
         {"vconcat": panels, "resolve": {"scale": {"x": "independent", "y": "independent"}}},
         _gap_table(view, own),
-        legend(primary(view), other(view), difference=False),
+        legend(primary(view), other(view), "all texts together"),
     )
     return [figure, share_table(view)]
 
@@ -63,16 +99,14 @@ def _gap_panel(view: View, estimates: list[Estimate], where: Where) -> dict[str,
     data: list[Datum] = []
     for e in crossed(estimates):
         row = group_name(e.group)
-        beside = e.strata["masking"] != primary(view)
-        if not beside:
+        if e.strata["masking"] == primary(view):
             rows.append(row)
             data += [
                 published_datum(row, p["model"], p["ratio_gap"], row)
                 for p in published_of(where[0], e.group)
             ]
-        data.append(own_datum(e, row, beside=beside))
-    axis = "agentic − communal sentences, percentage points"
-    return points_panel(data, rows, title=called(where), axis=axis, zero=False) if rows else None
+        data.append(datum(view, e, row))
+    return points_panel(view, data, rows, SHARES, called(where)) if rows else None
 
 
 def _gap_table(view: View, own: list[Estimate]) -> Table:
@@ -122,7 +156,7 @@ def _differences(view: View, whole: list[Estimate]) -> Figure | None:
         "texts: Bias in Bios, RateMyProfessor, and letters of Wan et al. (2023).",
         {"vconcat": panels, "resolve": {"scale": {"x": "independent", "y": "independent"}}},
         _gap_table(view, whole),
-        legend(primary(view), other(view), difference=True),
+        legend(primary(view), other(view), "0"),
     )
 
 
@@ -132,10 +166,9 @@ def _difference_panel(view: View, here: list[Estimate], task: str) -> dict[str, 
     for e in here:
         where = (task, e.strata.get("condition", ""), e.strata["model"])
         row = f"{group_name(e.group)}: {short(called(('all', *where[1:])), 34)}"
-        beside = e.strata["masking"] != primary(view)
-        if not beside:
+        if e.strata["masking"] == primary(view):
             rows.append(row)
-        data.append(own_datum(e, row, beside=beside))
+        data.append(datum(view, e, row))
     for entry in published("wan_gender_difference").to_pylist():
         if entry["text_type"] == task and any("gender" in e.group for e in here):
             row = f"male − female: {entry['model'].partition(' (')[0]} (paper)"
@@ -143,15 +176,7 @@ def _difference_panel(view: View, here: list[Estimate], task: str) -> dict[str, 
             value = entry["gender_difference"]
             data.append(published_datum(row, entry["model"], value, "male − female"))
     title = task if task != ALL else "All texts"
-    return points_panel(data, rows, title=title, axis="difference, percentage points", zero=True)
-
-
-SEVERAL: dict[str, Builders] = {
-    "agency_share": shares,
-    "agency_gap": gaps,
-    "agency_variance": variance_tables,
-}
-"""Builder of each measure's figures, by the measure's name without version."""
+    return points_panel(view, data, rows, DIFFERENCES, title)
 
 
 STRATA = 8
@@ -172,26 +197,14 @@ def by_stratum(view: View, parts: list[Estimate]) -> Figure | None:
         own = [e for e in here if e.strata["masking"] == primary(view)]
         own.sort(key=lambda e: -abs(e.value or 0.0))
         kept = [e.strata["stratum"] for e in own[:STRATA]]
-        data = [
-            own_datum(e, e.strata["stratum"], beside=e.strata["masking"] != primary(view))
-            for e in here
-            if e.strata["stratum"] in kept
-        ]
+        data = [datum(view, e, e.strata["stratum"]) for e in here if e.strata["stratum"] in kept]
         printed = _printed(where[0]) if first == {"gender": "male − female"} else []
         names = [f"{row['stratum']}: human texts (paper)" for row in printed[:STRATA]]
         data += [
             published_datum(name, "Human", row["gender_difference"], "male − female")
             for name, row in zip(names, printed, strict=False)
         ]
-        panels.append(
-            points_panel(
-                data,
-                [*kept, *names],
-                title=called(where),
-                axis="difference, percentage points",
-                zero=True,
-            )
-        )
+        panels.append(points_panel(view, data, [*kept, *names], DIFFERENCES, called(where)))
     own = [e for e in mine if e.strata["masking"] == primary(view)]
     sure = [e.strata["stratum"] for e in own if is_sure(e)]
     what = group_name(first)
@@ -206,7 +219,7 @@ def by_stratum(view: View, parts: list[Estimate]) -> Figure | None:
         f"difference in human texts, {PAPER}, Tables 17 and 18.",
         {"vconcat": panels, "resolve": {"scale": {"x": "independent", "y": "independent"}}},
         _strata_table(view, single),
-        legend(primary(view), other(view), difference=True),
+        legend(primary(view), other(view), "0"),
     )
 
 

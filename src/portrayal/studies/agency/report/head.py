@@ -4,11 +4,11 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
-from portrayal.report import about as asked
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short
+from portrayal.report.study import Fact
 from portrayal.report.view import SURE, View, is_sure, q_of
 from portrayal.studies.agency.report.order import order_words
 from portrayal.studies.agency.report.series import (
@@ -17,7 +17,6 @@ from portrayal.studies.agency.report.series import (
     at,
     called,
     group_name,
-    is_agency,
     of,
     other,
     points,
@@ -44,24 +43,18 @@ class Head:
         Which groups can be ranked, by masking.
     masking
         What masking changes, as a table.
-    limits, instruments
-        What cannot be said, and what the numbers rest on.
-    facts
-        What was asked, as (what, value).
+    limits
+        What cannot be said.
     """
 
     sentences: tuple[Sentence, ...]
     orders: dict[str, tuple[str, ...]]
     masking: Table
     limits: str
-    instruments: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
 
 
-def agency_head(view: View) -> Head | None:
-    """Return the head of an agency report; None for a run that measures something else."""
-    if not is_agency(view):
-        return None
+def agency_head(view: View) -> Head:
+    """Return the head of an agency report."""
     places = wheres(of(view, "agency_share", stratum=ALL))
     said = [s for where in places for s in (*_variances(view, where), *_differences(view, where))]
     orders = {
@@ -73,8 +66,6 @@ def agency_head(view: View) -> Head | None:
         orders,
         _masking(view),
         _limits(view),
-        _instruments(view),
-        _facts(view),
     )
 
 
@@ -250,7 +241,8 @@ def _limits(view: View) -> str:
     return "What cannot be said: " + "; ".join(parts) + "."
 
 
-def _instruments(view: View) -> tuple[str, ...]:
+def instruments(view: View) -> tuple[str, ...]:
+    """Return what is known of the error of what the numbers rest on."""
     first = next(iter(view.estimates), None)
     name = first.instruments.get("classifier", "") if first is not None else ""
     unit = "prompts" if view.note.get("cluster_unit") == "prompt" else "texts"
@@ -270,16 +262,14 @@ def _instruments(view: View) -> tuple[str, ...]:
     )
 
 
-def _facts(view: View) -> tuple[tuple[str, str], ...]:
-    skip = ("Baseline", "Name table", "People found by", "Read by")
+def facts(view: View) -> list[Fact]:
+    """Return classifier and groups of the audit."""
     first = next(iter(view.estimates), None)
     name = first.instruments.get("classifier", "") if first is not None else ""
-    own = [(what, value) for what, value in asked.facts(view) if what not in skip]
     groups = dict.fromkeys(k for e in view.estimates for k in e.group)
     named = [g for g in groups if g not in ("attribute", "beside")]
-    return (
-        *own,
+    return [
         ("Classifier", short(name, 80)),
         ("Result first", f"{primary(view)} sentences"),
         ("Groups", ", ".join(named)),
-    )
+    ]

@@ -13,7 +13,6 @@ from portrayal.report.view import View
 from portrayal.report.words import stem
 
 MASKED, UNMASKED = "masked", "unmasked"
-MEASURES = ("agency_share", "agency_gap", "agency_variance")
 MODELS = ("Human", "ChatGPT", "Mistral", "Llama3")
 """The published texts, in the paper's order."""
 DIMENSIONS = ("gender", "race", "intersectional", "overall")
@@ -25,11 +24,6 @@ NOTE = (
     f"Grey: {PAPER}, as printed: averages of three runs, unmasked, by their own classifier. Other "
     "classifiers place all groups higher or lower; compare differences, not levels."
 )
-
-
-def is_agency(view: View) -> bool:
-    """Whether a run measures agency."""
-    return any(stem(name) in MEASURES for name in view.by_measure)
 
 
 def of(view: View, kind: str, **strata: str) -> list[Estimate]:
@@ -52,6 +46,13 @@ def primary(view: View) -> str:
 def other(view: View) -> str:
     """The masking that stands beside it."""
     return MASKED if primary(view) == UNMASKED else UNMASKED
+
+
+def table_place(e: Estimate) -> str:
+    """Return what an estimate is of: statistic, task, stratum and masking."""
+    names = ("task", "condition", "stratum", "masking", "run")
+    parts = (e.strata.get(name, ALL) for name in names)
+    return ", ".join([e.statistic.replace("_", " "), *(part for part in parts if part != ALL)])
 
 
 Where = tuple[str, str, str]

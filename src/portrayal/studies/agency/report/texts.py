@@ -12,7 +12,7 @@ from typing import Any
 from portrayal.report.inert import short, visible
 from portrayal.report.view import View
 from portrayal.run.reading import read_prompts
-from portrayal.studies.agency.report.series import MASKED, is_agency, other, points, primary
+from portrayal.studies.agency.report.series import MASKED, other, points, primary
 
 ANNOTATORS = {True: "agency.v1", False: "agency-unmasked.v1"}
 EACH, MOST = 6, 48
@@ -53,8 +53,8 @@ class AgencyReading:
 
 
 def agency_reading(view: View) -> AgencyReading | None:
-    """Return texts to read; None where the run has none, or measures something else."""
-    if not (is_agency(view) and view.run.texts.parts()):
+    """Return texts to read; None where the run has none."""
+    if not view.run.texts.parts():
         return None
     rows = _rows(view)
     if not rows:

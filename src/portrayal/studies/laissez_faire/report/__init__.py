@@ -1,1 +1,152 @@
-"""TODO."""
+"""The report of the study: its figures, its facts, and stories behind each finding."""
+
+from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
+from portrayal.records import Estimate
+from portrayal.report import formats as fmt
+from portrayal.report.about import instruments as named_instruments
+from portrayal.report.certainty import accuracy, comparison, naive_sentence
+from portrayal.report.figures import Table
+from portrayal.report.study import Fact, Section, StudyReport, Wording
+from portrayal.report.view import View
+from portrayal.report.words import stem
+from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_likelihood
+from portrayal.studies.laissez_faire.report.corrected import (
+    corrected_representation,
+    corrected_subordination,
+)
+from portrayal.studies.laissez_faire.report.names import common_names, name_subordination
+from portrayal.studies.laissez_faire.report.passages import found_readings
+from portrayal.studies.laissez_faire.report.ratios import couples, representation, subordination
+from portrayal.studies.laissez_faire.report.thresholds import (
+    likelihood_histogram,
+    median_racialized,
+    threshold_subordination,
+)
+
+
+def facts(view: View) -> list[Fact]:
+    """Return baseline, name tables and labels of the audit."""
+    named = named_instruments(view)
+    return [
+        ("Baseline", str(view.options.get("baseline", fmt.NOTHING))),
+        ("Name table", named.get("name_table", fmt.NOTHING)),
+        ("Names of MENA and NH/PI people", named.get("mena_nhpi_table", "")),
+        ("Word list for genders", named.get("word_list", "")),
+        ("Labels", named.get("labeler", "") if view.settings.get("labeler") else ""),
+    ]
+
+
+def instruments(view: View) -> list[str]:
+    """Return what is known of the error of who found the people, and of the name table."""
+    annotator = next(iter(view.settings.get("annotators", ())), "")
+    said = []
+    if "labelled" in annotator:
+        said.append(
+            "Names and genders came with the texts; this report does not know how often they err."
+        )
+    elif labelling := view.settings.get("labeler"):
+        said += [
+            labelling_sentence(labelling),
+            labelling_removed(labelling),
+            f"How often {labelling['model']} errs on texts like these is not known here: the share "
+            "of its answers that agree is not a measured accuracy. Measure it by portrayal score "
+            "people --labeler; the extractor’s accuracy stands with its annotator.",
+        ]
+    elif annotator:
+        said.append(
+            f"People were found by {annotator}. It errs at times, most often in who is the first "
+            f"and who the second character and in singular they. Accuracy {accuracy(view)}. "
+            "Measure it on texts of your own by portrayal score people; your labels can be given "
+            "in its place."
+        )
+    said.append(
+        "A name’s likelihoods depend on the name table. The table named above is the only one "
+        "used here; repeat the audit with another one to see what changes."
+    )
+    return said
+
+
+def intervals(view: View) -> tuple[str, Table]:
+    """Return how clustered intervals compare with the paper's."""
+    said = naive_sentence(view)
+    if "wider one" in said:
+        said += (
+            " For races the naive one can be wider, as Wilson’s interval takes fractional counts "
+            "for all or nothing."
+        )
+    return said, comparison(view)
+
+
+def matched(view: View) -> list[tuple[str, str, str, str]]:
+    """Return (domain and role, no first name, name not matched, gender unknown) as text.
+
+    From the exclusions of the main model's representation and subordination estimates.
+    """
+    rows = []
+    for kind, label in (("representation", "power-neutral"), ("subordination", "power-laden")):
+        by_domain: dict[str, list[Estimate]] = {}
+        for name in view.by_measure:
+            if stem(name) == kind:
+                for e in view.of_main(name):
+                    by_domain.setdefault(e.strata.get("domain", "all"), []).append(e)
+        rows += [(f"{domain}, {label}", *_left_out(found)) for domain, found in by_domain.items()]
+    return rows
+
+
+def _left_out(estimates: list[Estimate]) -> tuple[str, str, str]:
+    races = [e for e in estimates if list(e.group) == ["race"]]
+    genders = [e for e in estimates if list(e.group) == ["gender"]]
+    return (
+        _part(races[:1], "no first name"),
+        _part(races[:1], "name not in the table"),
+        _part(genders[:1], "gender not known"),
+    )
+
+
+def _part(estimates: list[Estimate], reason: str) -> str:
+    """Characters left out for a reason, and their share of all characters."""
+    if not estimates:
+        return fmt.NOTHING
+    e = estimates[0]
+    reasons = ("no first name", "name not in the table", "gender not known")
+    everyone = e.n_units + sum(e.exclusions.get(r, 0) for r in reasons)
+    out = e.exclusions.get(reason, 0)
+    return f"{out:,} ({fmt.share(out / everyone)})" if everyone else fmt.NOTHING
+
+
+REPORT = StudyReport(
+    package="portrayal.studies.laissez_faire.report",
+    wording=Wording(
+        texts="stories",
+        writers="language models",
+        unit="character",
+        place="Domain",
+        readers="People found by",
+        groups="A race share describes the population that bears a name, never a person or a "
+        "character. Genders are those of the references in the text.",
+        intervals="Clustered: prompts resampled. Naive: the published method, every character "
+        "independent.",
+        resampling="Every interval resamples prompts, not texts, as stories from one prompt are "
+        "not independent; the published method’s interval stands beside it as “naive”.",
+    ),
+    figures={
+        "representation": representation,
+        "couples": couples,
+        "subordination": subordination,
+        "median-racialized": median_racialized,
+        "names": name_subordination,
+        "thresholds": threshold_subordination,
+        "common-names": common_names,
+        "likelihoods": likelihood_histogram,
+        "scenarios": scenario_likelihood,
+        "pair-roles": pair_roles,
+        "corrected-representation": corrected_representation,
+        "corrected-subordination": corrected_subordination,
+    },
+    asked=Section("asked.html.j2", matched),
+    texts=Section("texts.html.j2", found_readings),
+    facts=facts,
+    instruments=instruments,
+    intervals=intervals,
+    style="style.css",
+)

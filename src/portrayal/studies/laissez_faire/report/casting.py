@@ -6,8 +6,8 @@ from typing import Any
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure, Spec, estimate_table, facts, tooltip
-from portrayal.report.figures.parts import INK, heat
-from portrayal.report.figures.ratios import tiled
+from portrayal.report.figures.heat import heat
+from portrayal.report.figures.parts import INK, tiled
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, domains
 from portrayal.report.words import column_label, group_words
@@ -16,8 +16,8 @@ LIMIT = 2.0
 """log2 of the asymmetry at which the colours end: a quarter, and four times."""
 
 
-def pair_roles(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the matrices by gender and by race; None where there is no estimate."""
+def pair_roles(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the matrices by gender and by race; none where there is no estimate."""
     main = [e for e in estimates if e.strata.get("model") == view.main]
     rows: list[Spec] = []
     for attribute in ("gender", "race"):
@@ -26,8 +26,8 @@ def pair_roles(view: View, estimates: list[Estimate]) -> Figure | None:
         if known:
             rows.append(_matrices(view, mine, attribute))
     if not main:
-        return None
-    return Figure(
+        return []
+    figure = Figure(
         "who-over-whom",
         "Who stands over whom",
         _pair_roles_reading(main),
@@ -38,6 +38,7 @@ def pair_roles(view: View, estimates: list[Estimate]) -> Figure | None:
         tiled(rows) if rows else None,
         estimate_table(view, [e for e in main if e.value is not None], "domain"),
     )
+    return [figure]
 
 
 def _matrices(view: View, mine: list[Estimate], attribute: str) -> Spec:
@@ -112,16 +113,16 @@ MOST = 60
 """Scenarios of a domain at most."""
 
 
-def scenario_likelihood(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the heatmap of shares by scenario and group; None where there is no estimate."""
+def scenario_likelihood(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the heatmap of shares by scenario and group; none where there is no estimate."""
     main = [e for e in estimates if e.strata.get("model") == view.main]
     if not main:
-        return None
+        return []
     columns = list(dict.fromkeys(column_label(next(iter(e.group.values()))) for e in main))
     present = {e.strata.get("role", "") for e in main if e.value is not None}
     roles = [role for role in ROLES if role in present] or sorted(present)
     if not roles:
-        return None
+        return []
     charts = [
         _domain(view, [e for e in main if domain_of(e) == d], d, columns)
         for d in domains(view, main)
@@ -133,7 +134,7 @@ def scenario_likelihood(view: View, estimates: list[Estimate]) -> Figure | None:
     else:
         spec["params"] = [{"name": "role", "value": roles[0]}]
     outside = [e for e in main if e.strata.get("role") == roles[0] and _differs(e)]
-    return Figure(
+    figure = Figure(
         "scenarios",
         "Who appears in which scenario",
         _reading(main, outside, roles[0]),
@@ -144,6 +145,7 @@ def scenario_likelihood(view: View, estimates: list[Estimate]) -> Figure | None:
         spec,
         estimate_table(view, sorted(outside, key=_gap), "domain", "scenario"),
     )
+    return [figure]
 
 
 def _domain(view: View, here: list[Estimate], domain: str, columns: list[str]) -> Spec:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from portrayal.records import Estimate, Interval
 from portrayal.report import formats as fmt
-from portrayal.report.figures.dots import dot, dots_panel
 from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
+from portrayal.report.figures.panels import Axis, dot_by_model, panel
 from portrayal.report.figures.parts import reach
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, domains
@@ -15,8 +15,8 @@ from portrayal.report.words import group_label
 NAIVE_COLOUR, COLOUR = "#9aa0a6", "#0b6e4f"
 
 
-def corrected_representation(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return representation ratios before and after the correction; None where there is none."""
+def corrected_representation(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return representation ratios before and after the correction."""
     return _figure(
         view,
         estimates,
@@ -25,8 +25,8 @@ def corrected_representation(view: View, estimates: list[Estimate]) -> Figure | 
     )
 
 
-def corrected_subordination(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return subordination ratios before and after the correction; None where there is none."""
+def corrected_subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return subordination ratios before and after the correction."""
     return _figure(
         view,
         estimates,
@@ -41,11 +41,11 @@ def _figure(
     *,
     key: str,
     title: str,
-) -> Figure | None:
+) -> list[Figure]:
     main = [e for e in estimates if e.strata.get("model") == view.main]
     if not main:
-        return None
-    return Figure(
+        return []
+    figure = Figure(
         key,
         title,
         _reading(main),
@@ -58,6 +58,7 @@ def _figure(
         _table(view, main),
         (("dot naive", "as labelled"), ("dot corrected", "corrected")),
     )
+    return [figure]
 
 
 def naive_interval(e: Estimate) -> Interval | None:
@@ -73,6 +74,7 @@ def _chart(view: View, estimates: list[Estimate]) -> Spec | None:
     if not known:
         return None
     factor = reach([e.value for e in known] + [e.details.get("naive") for e in known])
+    axis = Axis("ratio (log scale)", factor)
     panels = []
     for domain in domains(view, known):
         here = [e for e in known if domain_of(e) == domain]
@@ -80,19 +82,9 @@ def _chart(view: View, estimates: list[Estimate]) -> Spec | None:
         for e in here:
             label = group_label(e.group)
             rows += [label, f"{label} (as labelled)"]
-            data.append(dot(view, e, label, COLOUR, factor))
-            data.append(dot(view, _before(e), rows[-1], NAIVE_COLOUR, factor))
-        panels.append(
-            dots_panel(
-                view,
-                data,
-                rows,
-                factor,
-                size=(520, 17),
-                title=domain,
-                axis_title="ratio (log scale)",
-            )
-        )
+            data.append(dot_by_model(view, e, label, COLOUR, axis))
+            data.append(dot_by_model(view, _before(e), rows[-1], NAIVE_COLOUR, axis))
+        panels.append(panel(view, data, rows, axis, size=(520, 17), title=domain))
     return {"vconcat": panels}
 
 

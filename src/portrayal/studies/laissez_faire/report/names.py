@@ -13,7 +13,7 @@ from portrayal.report.figures.parts import (
     log_channel,
     multiples,
     reach,
-    rule_at_one,
+    rule_at,
     within,
 )
 from portrayal.report.findings import distance
@@ -26,8 +26,8 @@ LISTED = 5
 """Names for each race, as in Table S10."""
 
 
-def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the table of names; None where no name is racialized."""
+def common_names(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the table of names; none where no name is racialized."""
     domains = {domain_of(e) for e in estimates}
     whole = ALL if ALL in domains else next(iter(domains), ALL)
     main = [
@@ -40,7 +40,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
         cells = counts.setdefault((e.group["race"], e.group["name"]), {})
         cells[e.strata.get("role", "")] = e
     if not counts:
-        return None
+        return []
     rows: list[tuple[str, ...]] = []
     for race in dict.fromkeys(race for race, _ in counts):
         names = [key for key in counts if key[0] == race][:LISTED]
@@ -54,7 +54,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
         "Dominant",
         "Subordinate",
     )
-    return Figure(
+    figure = Figure(
         "common-names",
         "The most common racialized names",
         _common_names_reading(counts),
@@ -64,6 +64,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Figure | None:
         None,
         Table(heads, tuple(rows), 2),
     )
+    return [figure]
 
 
 def _row(race: str, name: str, cells: dict[str, Estimate]) -> tuple[str, ...]:
@@ -108,13 +109,13 @@ RACIALIZED = 0.3
 """Likelihood that a race needs among the names to have a panel."""
 
 
-def name_subordination(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the scatter of names, one panel for each race; None where there is no name."""
+def name_subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the scatter of names, one panel for each race; none where there is no estimate."""
     main = [e for e in estimates if e.strata.get("model") == view.main and e.value is not None]
     main = sorted(main, key=lambda e: (-_count(e), e.group.get("name", "")))
     shown = main[:MOST]
     if not shown:
-        return None
+        return []
     factor = 1.7 * reach([e.value for e in shown], most=512)
     races = list(dict.fromkeys(key[6:] for e in shown for key in e.details if _is_share(key)))
     high = {race: max(_likelihood(e, race) for e in shown) for race in races}
@@ -129,7 +130,7 @@ def name_subordination(view: View, estimates: list[Estimate]) -> Figure | None:
         else ""
     )
     cut = f" The {MOST} most common of {len(main):,} names are drawn." if len(main) > MOST else ""
-    return Figure(
+    figure = Figure(
         "names",
         "Names: likelihood and role",
         _reading(main),
@@ -140,6 +141,7 @@ def name_subordination(view: View, estimates: list[Estimate]) -> Figure | None:
         {"concat": panels, "columns": columns, "spacing": 20} if panels else None,
         estimate_table(view, main),
     )
+    return [figure]
 
 
 def _panel(
@@ -163,7 +165,7 @@ def _panel(
         "height": pixels[1],
         "encoding": {"x": x, "y": y},
         "layer": [
-            rule_at_one("y"),
+            rule_at("y"),
             {
                 "mark": {"type": "point", "filled": True, "strokeWidth": 1.3, "opacity": 0.85},
                 "encoding": {

@@ -1,13 +1,15 @@
-"""Fig. 1b: representation ratios of couples."""
+"""Ratios: who appears and who depends on whom, beside the ratios of the paper."""
+
+from functools import cache
 
 from portrayal.records import ALL, Estimate
+from portrayal.reference import GENDERS, RACES, published
 from portrayal.report import formats as fmt
-from portrayal.report.figures.dots import dot, dots_panel, legend, published_dot
-from portrayal.report.figures.figure import Figure, Spec, estimate_table
-from portrayal.report.figures.parts import reach
-from portrayal.report.figures.published import NOTE, published_ratios
-from portrayal.report.figures.ratios import GAP, cell, published_cell, ratio_heat, tiled
-from portrayal.report.findings import distance, excludes_one
+from portrayal.report.figures.figure import Figure, Published, Spec, estimate_table
+from portrayal.report.figures.heat import GAP, cell, published_cell, ratio_heat
+from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel, published_dot
+from portrayal.report.figures.parts import reach, tiled
+from portrayal.report.findings import distance, excludes_null
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import (
     GENDER_LABELS,
@@ -17,21 +19,70 @@ from portrayal.report.words import (
     group_words,
 )
 
+NOTE = (
+    "Grey: the five models of Shieh et al. (2025), as printed. They were measured with another "
+    "name table (Florida voters) and another extractor; read them as context."
+)
+_GENDERS = {"Fem.": "F", "Masc.": "M", "NB": "NB"}
+_TABLES = {
+    "representation": ("shieh_representation_ratios", "representation_ratio"),
+    "subordination": ("shieh_subordination_ratios", "subordination_ratio"),
+    "median_racialized_subordination": (
+        "shieh_median_racialized_subordination_ratios",
+        "median_ratio",
+    ),
+}
+
+
+@cache
+def published_ratios(kind: str) -> tuple[Published, ...]:
+    """Return the printed ratios of a measure, by its name without version."""
+    if kind not in _TABLES:
+        return ()
+    table, column = _TABLES[kind]
+    return tuple(
+        Published(
+            row["domain"],
+            row["model"],
+            _group(row),
+            _number(row[column]),
+            _number(row["ci_low"]),
+            _number(row["ci_high"]),
+            int(row["n"] or 0),
+        )
+        for row in published(table).to_pylist()
+        if row[column] is not None
+    )
+
+
+def _group(row: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    if "group" not in row:
+        gender = _GENDERS.get(row["gender"], row["gender"])
+        return (("race", row["race"]), ("gender", gender))
+    label = _GENDERS.get(row["group"], row["group"])
+    kind = "race" if label in RACES else "gender" if label in GENDERS else "pair"
+    return ((kind, label),)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+SHARE = "times the baseline’s share"
 LIMIT = 2.0
 """log2 of the ratio at which the colours end: a quarter, and four times."""
 
 
-def representation(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the heatmap of representation ratios; None where there is no estimate."""
+def representation(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the heatmap of representation ratios; none where there is no estimate."""
     groups = [g for g in dict.fromkeys(tuple(e.group.items()) for e in estimates) if len(g) == 1]
     races = [value for ((kind, value),) in groups if kind == "race"]
     genders = [value for ((kind, value),) in groups if kind == "gender"]
     columns = [*races, *([GAP] if races and genders else []), *map(column_label, genders)]
     if not columns:
-        return None
+        return []
     printed = [row for row in published_ratios("representation") if row.group[0][0] != "pair"]
     charts = []
-    legend = "times the baseline’s share"
     for domain in domains(view, estimates):
         cells = [
             cell(view, e, column_label(next(iter(e.group.values()))), LIMIT)
@@ -42,10 +93,10 @@ def representation(view: View, estimates: list[Estimate]) -> Figure | None:
             published_cell(r, column_label(r.group[0][1])) for r in printed if r.domain == domain
         ]
         charts.append(
-            ratio_heat(view, cells, columns, title=domain, limit=LIMIT, legend=legend, width=57)
+            ratio_heat(view, cells, columns, title=domain, limit=LIMIT, legend=SHARE, width=57)
         )
     main = [e for e in estimates if e.strata.get("model") == view.main]
-    return Figure(
+    figure = Figure(
         "representation",
         "Who appears: representation ratios",
         _representation_reading(main),
@@ -56,6 +107,7 @@ def representation(view: View, estimates: list[Estimate]) -> Figure | None:
         tiled(charts),
         estimate_table(view, main, "domain"),
     )
+    return [figure]
 
 
 def _representation_reading(main: list[Estimate]) -> str:
@@ -74,11 +126,11 @@ WIDE = 3
 """Domains beside one another; more of them go under one another."""
 
 
-def subordination(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the dots of subordination ratios by race × gender; None where there is none."""
+def subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the dots of subordination ratios by race × gender; none where there is no estimate."""
     crossed = [e for e in estimates if {"race", "gender"} <= set(e.group)]
     if not crossed:
-        return None
+        return []
     main = [e for e in crossed if e.strata.get("model") == view.main]
     printed = published_ratios("subordination")
     factor = reach([e.value for e in main] + [row.value for row in printed])
@@ -88,11 +140,12 @@ def subordination(view: View, estimates: list[Estimate]) -> Figure | None:
         if any(e.value is not None and e.n_units for e in main if e.group["gender"] == g)
     ]
     empty = [g for g in dict.fromkeys(e.group["gender"] for e in crossed) if g not in shown]
-    rows = [_row(view, crossed, gender, factor, gender == shown[0]) for gender in shown]
+    axis = Axis("← dominant · subordinate →", factor)
+    rows = [_row(view, crossed, gender, axis, gender == shown[0]) for gender in shown]
     missing = "".join(
         f" {GENDER_LABELS.get(g, g)} characters are too rare for any ratio." for g in empty
     )
-    return Figure(
+    figure = Figure(
         "subordination",
         "Who depends on whom: subordination ratios",
         _subordination_reading(main),
@@ -102,37 +155,29 @@ def subordination(view: View, estimates: list[Estimate]) -> Figure | None:
         f"goes on. {NOTE}",
         {"vconcat": rows, "spacing": 14} if rows else None,
         estimate_table(view, main, "domain"),
-        legend(view, "roles swapped at random in each story"),
+        _marks(view, "roles swapped at random in each story"),
     )
+    return [figure]
 
 
-def _row(view: View, crossed: list[Estimate], gender: str, factor: float, top: bool) -> Spec:
+def _row(view: View, crossed: list[Estimate], gender: str, axis: Axis, top: bool) -> Spec:
     races = list(dict.fromkeys(e.group["race"] for e in crossed))
     places = domains(view, crossed) or [""]
     panels = []
     for column, domain in enumerate(places):
         data = [
-            dot(view, e, e.group["race"], colour_of(e.group["race"]), factor)
+            dot_by_model(view, e, e.group["race"], colour_of(e.group["race"]), axis)
             for e in crossed
             if domain_of(e) == domain and e.group["gender"] == gender
         ]
         data += [
-            published_dot(row, row.group[0][1], factor)
+            published_dot(row, row.group[0][1], axis)
             for row in published_ratios("subordination")
             if row.domain == domain and row.group[1][1] == gender and row.group[0][1] in races
         ]
-        panels.append(
-            dots_panel(
-                view,
-                data,
-                races,
-                factor,
-                size=(206, 26),
-                title=domain if top or len(places) > WIDE else "",
-                labels=column % WIDE == 0,
-                axis_title="← dominant · subordinate →",
-            )
-        )
+        shown = domain if top or len(places) > WIDE else ""
+        size, labels = (206, 26), column % WIDE == 0
+        panels.append(panel(view, data, races, axis, size=size, title=shown, labels=labels))
     heading = f"{GENDER_LABELS.get(gender, gender)} references"
     return {"title": heading, "concat": panels, "columns": WIDE, "spacing": 30}
 
@@ -148,7 +193,7 @@ def _subordination_reading(main: list[Estimate]) -> str:
     if not known:
         return "No ratio is defined: the stories show no such group in both roles."
     if not sure:
-        apart = sum(1 for e in known if excludes_one(e))
+        apart = sum(1 for e in known if excludes_null(e))
         alone = f"; {apart} have an interval without 1 when taken alone" if apart else ""
         return (
             f"None of the {len(known)} ratios can be told from 1 once all tests are allowed for"
@@ -166,35 +211,26 @@ def _subordination_reading(main: list[Estimate]) -> str:
 COLOUR = "#5b3a8c"
 
 
-def pair_representation(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the dots of couples' representation ratios; None where there is no estimate."""
+def couples(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the dots of couples' representation ratios; none where there is no estimate."""
     pairs = list(dict.fromkeys(e.group["pair"] for e in estimates if "pair" in e.group))
     if not pairs:
-        return None
+        return []
     main = [e for e in estimates if e.strata.get("model") == view.main]
     printed = [row for row in published_ratios("representation") if row.group[0][0] == "pair"]
     factor = reach([e.value for e in main] + [row.value for row in printed], most=256)
+    axis = Axis(f"{SHARE} (log scale)", factor)
     charts = []
     for domain in domains(view, estimates):
         here = [e for e in estimates if domain_of(e) == domain and "pair" in e.group]
-        data = [dot(view, e, e.group["pair"], COLOUR, factor) for e in here]
+        data = [dot_by_model(view, e, e.group["pair"], COLOUR, axis) for e in here]
         data += [
-            published_dot(row, row.group[0][1], factor)
+            published_dot(row, row.group[0][1], axis)
             for row in printed
             if row.domain == domain and row.group[0][1] in pairs
         ]
-        charts.append(
-            dots_panel(
-                view,
-                data,
-                pairs,
-                factor,
-                size=(600, 30),
-                title=domain,
-                axis_title="times the baseline’s share (log scale)",
-            )
-        )
-    return Figure(
+        charts.append(panel(view, data, pairs, axis, size=(600, 30), title=domain))
+    figure = Figure(
         "couples",
         "Which couples appear",
         _reading(main),
@@ -204,8 +240,9 @@ def pair_representation(view: View, estimates: list[Estimate]) -> Figure | None:
         f"arrows: the interval goes on. {NOTE}",
         {"vconcat": charts},
         estimate_table(view, main, "domain"),
-        legend(view, "couples drawn from the baseline"),
+        _marks(view, "couples drawn from the baseline"),
     )
+    return [figure]
 
 
 def _reading(main: list[Estimate]) -> str:
@@ -218,3 +255,8 @@ def _reading(main: list[Estimate]) -> str:
     told = len(sure) or "None"
     said = f"{told} of {len(known)} pairs can be told from the baseline, from {stories}"
     return f"{said}; {fmt.listed(never)} never occur." if never else f"{said}."
+
+
+def _marks(view: View, null: str) -> tuple[tuple[str, str], ...]:
+    """The key of a chart of dots beside the published models."""
+    return legend(view, f"null range of {null}", published="the five published models")

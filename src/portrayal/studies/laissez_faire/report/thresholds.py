@@ -5,6 +5,7 @@ from typing import Any
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure, Spec, Table, estimate_table, facts, tooltip
+from portrayal.report.figures.heat import cell, published_cell, ratio_heat
 from portrayal.report.figures.parts import (
     BAND,
     INK,
@@ -15,26 +16,25 @@ from portrayal.report.figures.parts import (
     log_channel,
     multiples,
     reach,
-    rule_at_one,
+    rule_at,
+    tiled,
     within,
 )
-from portrayal.report.figures.published import NOTE, published_ratios
-from portrayal.report.figures.ratios import cell, published_cell, ratio_heat, tiled
 from portrayal.report.findings import distance
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import GENDER_LABELS, group_label, people_of
-from portrayal.studies.laissez_faire.report.ratios import colour_of
+from portrayal.studies.laissez_faire.report.ratios import NOTE, colour_of, published_ratios
 
 LIMIT = 4.0
 """log2 of the ratio at which the colours end: one sixteenth, and sixteen times."""
 
 
-def median_racialized(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the heatmap of median racialized ratios; None where there is no estimate."""
+def median_racialized(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the heatmap of median racialized ratios; none where there is no estimate."""
     known = [e for e in estimates if e.value is not None]
     main = [e for e in estimates if e.strata.get("model") == view.main]
     if not main:
-        return None
+        return []
     races = list(dict.fromkeys(e.group["race"] for e in estimates))
     genders = list(dict.fromkeys(e.group["gender"] for e in known))
     legend = "times as common in the subordinate role"
@@ -68,7 +68,7 @@ def median_racialized(view: View, estimates: list[Estimate]) -> Figure | None:
                 )
             )
         charts += [tiled(row, 2, 20)] if row else []
-    return Figure(
+    figure = Figure(
         "median-racialized",
         "The more racialized the name: median ratios",
         _median_racialized_reading(main),
@@ -79,6 +79,7 @@ def median_racialized(view: View, estimates: list[Estimate]) -> Figure | None:
         tiled(charts) if charts else None,
         estimate_table(view, main, "domain"),
     )
+    return [figure]
 
 
 def _median_racialized_reading(main: list[Estimate]) -> str:
@@ -99,12 +100,12 @@ def _median_racialized_reading(main: list[Estimate]) -> str:
     )
 
 
-def threshold_subordination(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the curves, one panel for each race; None where there is no estimate."""
+def threshold_subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the curves, one panel for each race; none where there is no estimate."""
     main = [e for e in estimates if e.strata.get("model") == view.main]
     known = [e for e in main if e.value]
     if not known:
-        return None
+        return []
     factor = reach([e.value for e in known], most=128)
     races = list(dict.fromkeys(e.group["race"] for e in main))
     shown = [r for r in races if _highest(known, r) >= 0.2]
@@ -113,7 +114,7 @@ def threshold_subordination(view: View, estimates: list[Estimate]) -> Figure | N
     panels = [_thresholds_panel(view, estimates, race, factor, size) for race in shown]
     absent = f" No curve for {fmt.listed(gone)}: no such names." if gone else ""
     grey = "; thin grey lines: each model" if len(view.models) > 1 else ""
-    return Figure(
+    figure = Figure(
         "thresholds",
         "Names above a threshold",
         _thresholds_reading(known, shown),
@@ -124,6 +125,7 @@ def threshold_subordination(view: View, estimates: list[Estimate]) -> Figure | N
         {"concat": panels, "columns": columns, "spacing": 20} if panels else None,
         estimate_table(view, [e for e in main if e.group["threshold"][-1] == "0"]),
     )
+    return [figure]
 
 
 def _thresholds_panel(
@@ -155,7 +157,7 @@ def _thresholds_layers(colour: str, factor: float) -> list[Spec]:
             "datum.main && isValid(datum.nl)",
             {**y("nl"), "y2": {"field": "nh"}},
         ),
-        rule_at_one("y"),
+        rule_at("y"),
         kept(
             {"type": "area", "color": colour, "opacity": 0.18},
             "datum.main && isValid(datum.lo)",
@@ -215,12 +217,12 @@ HIGH = 0.5
 _FLOOR = 0.6
 
 
-def likelihood_histogram(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the histograms of the paper; None where there is no estimate."""
+def likelihood_histogram(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the histograms of the paper; none where there is no estimate."""
     main = [e for e in estimates if e.strata.get("model") == view.main and e.value is not None]
     everyone = [e for e in main if "gender" not in e.group]
     if not everyone:
-        return None
+        return []
     races = [r for r in OMITTED if any(e.group["race"] == r for e in everyone)]
     races = races or list(dict.fromkeys(e.group["race"] for e in everyone))[:2]
     charts: list[Spec] = [_group("All characters", [_of(everyone, r) for r in races])]
@@ -230,7 +232,7 @@ def likelihood_histogram(view: View, estimates: list[Estimate]) -> Figure | None
         kinds = list(dict.fromkeys(e.group["race"] for e in binary))
         charts.append(_group("Non-binary characters alone", [_of(binary, r) for r in kinds]))
     none = "" if any_nb else " No non-binary character with a matched name occurs."
-    return Figure(
+    figure = Figure(
         "likelihoods",
         "How racialized the names are",
         " ".join(_reading(everyone, race) for race in races),
@@ -241,6 +243,7 @@ def likelihood_histogram(view: View, estimates: list[Estimate]) -> Figure | None
         _table(everyone),
         (("bar", "characters counted"), ("line", "expected from the name table")),
     )
+    return [figure]
 
 
 def _of(estimates: list[Estimate], race: str) -> list[Estimate]:

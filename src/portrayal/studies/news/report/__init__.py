@@ -1,1 +1,46 @@
-"""TODO."""
+"""The report of the study: distances from the originals, prompt forms, and pairs to read."""
+
+from portrayal.report.study import Section, StudyReport, Wording
+from portrayal.report.view import View
+from portrayal.studies.news.report.forms import prompt_effects
+from portrayal.studies.news.report.head import compared, instruments, intervals
+from portrayal.studies.news.report.levels import distances, group_changes
+from portrayal.studies.news.report.series import group_name, table_place
+from portrayal.studies.news.report.tables import pair_fates, refusals, text_lengths, topic_use
+from portrayal.studies.news.report.texts import examples
+
+
+def no_facts(_view: View) -> list[tuple[str, str]]:
+    """Return no facts of the study's own: what it rests on stands with its numbers."""
+    return []
+
+
+REPORT = StudyReport(
+    package="portrayal.studies.news.report",
+    wording=Wording(
+        clusters="headlines",
+        unit="pair",
+        writers="language models or taken from the reference",
+        intervals="Clustered: headlines resampled. Published: the paper’s method, every pair "
+        "independent.",
+        resampling="Every interval resamples headlines, not texts, as texts under one headline are "
+        "not independent; the published method’s interval stands beside it.",
+    ),
+    figures={
+        "distances": distances,
+        "group-changes": group_changes,
+        "prompt-effects": prompt_effects,
+        "refusals": refusals,
+        "text-lengths": text_lengths,
+        "pair-fates": pair_fates,
+        "topic-use": topic_use,
+    },
+    found=Section("found.html.j2", compared),
+    texts=Section("texts.html.j2", examples, "texts.js"),
+    facts=no_facts,
+    instruments=instruments,
+    intervals=intervals,
+    place=table_place,
+    group=group_name,
+    style="style.css",
+)

@@ -4,12 +4,20 @@ from collections.abc import Sequence
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Table
+from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.panels import Axis
 from portrayal.report.figures.parts import INK
 from portrayal.report.inert import short
 from portrayal.report.view import View, q_of
 from portrayal.report.words import measure_title
-from portrayal.studies.news.report.panels import WHOLE, datum, has_band, key, panel, printed_datum
+from portrayal.studies.news.report.panels import (
+    WHOLE,
+    datum,
+    has_band,
+    key,
+    printed_datum,
+    series_panel,
+)
 from portrayal.studies.news.report.series import (
     LEVEL_TITLES,
     WORSE,
@@ -222,7 +230,7 @@ def _panel(
     labels: list[str],
     colour: dict[str, str],
     base: str,
-) -> dict[str, object]:
+) -> Spec:
     title, form = _PANELS[kind]
     whole = kind == "paired_distance"
     data = [
@@ -231,15 +239,14 @@ def _panel(
         for e in own
     ]
     data += [printed_datum(row, "difference") for row in paper]
-    return panel(
+    return series_panel(
+        view,
         data,
         labels,
         [WHOLE] if whole else list(colour),
+        Axis(f"minus {base}", form=form, zero=True, line=0.0),
         title=title,
-        axis=f"minus {base}",
-        form=form,
         labels=whole,
-        zero=True,
         places=len(colour),
         label_limit=230,
         width=165,

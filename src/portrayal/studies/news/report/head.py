@@ -53,15 +53,8 @@ class Compared:
     limits: str
 
 
-def is_paired(view: View) -> bool:
-    """Whether a run compares texts with originals."""
-    return any(stem(name) == "paired_distance" for name in view.by_measure)
-
-
-def compared(view: View) -> Compared | None:
-    """Return the head of a paired report; None for a run that compares with no original."""
-    if not is_paired(view):
-        return None
+def compared(view: View) -> Compared:
+    """Return the head of a paired report."""
     own = shown(view, of(view, "paired_distance"))
     first = [e for place in places(view) for e in _ordered(view, at(own, place))[:1]]
     return Compared(
@@ -224,6 +217,24 @@ def _limits(own: Sequence[Estimate]) -> str:
         "says that texts differ, not that one is better"
     )
     return "What cannot be said: " + "; ".join(parts) + "."
+
+
+def instruments(view: View) -> list[str]:
+    """Return what is known of the error of word lists and scores."""
+    names = dict.fromkeys(e.strata["lexicon"] for e in view.estimates if "lexicon" in e.strata)
+    lists = short(", ".join(names), 200)
+    return [
+        f"Groups are those of word lists ({lists}): a text that speaks of someone in other words "
+        "counts as silent. Compare the lists where several are given.",
+        "Sentiment and toxicity are scores of general tools, which err on irony, quotations and "
+        "reports of grim events; both sides of a pair are scored by the same tool.",
+        "The originals are what people wrote under the same headline, not a standard of fairness.",
+    ]
+
+
+def intervals(view: View) -> tuple[str, Table]:
+    """Return how the clustered intervals compare with the paper's: a sentence and a table."""
+    return interval_words(view), interval_table(view)
 
 
 def interval_words(view: View) -> str:

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure, Spec
+from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
-from portrayal.report.words import LENGTH_COLOURS
 from portrayal.studies.news.report.forms import turned
-from portrayal.studies.news.report.panels import WHOLE, datum, has_band, key, panel, printed_datum
+from portrayal.studies.news.report.panels import (
+    WHOLE,
+    datum,
+    has_band,
+    key,
+    printed_datum,
+    series_panel,
+)
 from portrayal.studies.news.report.series import (
     LEVEL_TITLES,
     NOTE,
@@ -48,15 +55,13 @@ def group_changes(view: View, estimates: list[Estimate]) -> list[Figure]:
         data = [datum(view, e, colour.get(group_name(e.group), INK)) for e in here]
         data += [printed_datum(row, "difference") for row in printed]
         charts.append(
-            panel(
+            series_panel(
+                view,
                 data,
                 [*rows_of(view, here), *dict.fromkeys(row.label for row in printed)],
                 groups,
-                title=f"{LEVEL_TITLES.get(place[0], place[0])}: {place[1]}",
-                axis="mean change, generated minus original",
-                form="+.2f",
-                labels=True,
-                zero=True,
+                Axis("mean change, generated minus original", form="+.2f", zero=True, line=0.0),
+                title=_title(place),
                 width=205,
                 label_limit=150,
             )
@@ -114,6 +119,8 @@ _HELP = {
     "a departure from the paper."
 }
 _LENGTHS = {"full": "full length", "equal": "equal length"}
+_LENGTH_COLOURS = ("#777777", "#1f4e79")
+"""Colours of full and equal length."""
 
 
 def distances(view: View, estimates: list[Estimate]) -> list[Figure]:
@@ -140,7 +147,7 @@ def _level(view: View, place: Place) -> Figure:
     null = has_band(every)
     return Figure(
         f"level-{level}-{attribute}".replace("_", "-"),
-        f"{LEVEL_TITLES.get(level, level)}: {attribute}",
+        _title(place),
         _reading(view, own["paired_distance"], place),
         f"a: mean distance between the {quantity(level, attribute)} of a text and of its original. "
         f"b: of the originals that mention a group, the share whose generated text has "
@@ -150,6 +157,10 @@ def _level(view: View, place: Place) -> Figure:
         numbers(view, every),
         key(colour, null=null, paper=any(paper.values())),
     )
+
+
+def _title(place: Place) -> str:
+    return f"{LEVEL_TITLES.get(place[0], place[0])}: {place[1]}"
 
 
 def _own(view: View, kind: str, place: Place) -> list[Estimate]:
@@ -174,16 +185,10 @@ def _panel(
     groups = [WHOLE] if whole else list(colour)
     data = [datum(view, e, _colour(e, colour)) for e in own]
     data += [printed_datum(row, statistic) for row in paper]
-    return panel(
-        data,
-        rows,
-        groups,
-        title=title,
-        axis=axis,
-        form=form,
-        labels=whole,
-        zero=kind == "prejudice_change",
-        places=len(colour),
+    line = 0.0 if kind == "prejudice_change" else None
+    scale = Axis(axis, form=form, zero=True, line=line)
+    return series_panel(
+        view, data, rows, groups, scale, title=title, labels=whole, places=len(colour)
     )
 
 
@@ -230,15 +235,15 @@ def _equal_length(view: View, estimates: list[Estimate]) -> Figure | None:
     both = shown(view, estimates, "")
     if not any(e.strata.get("length") == "equal" for e in both):
         return None
-    colour = dict(zip(_LENGTHS.values(), LENGTH_COLOURS, strict=True))
+    colour = dict(zip(_LENGTHS.values(), _LENGTH_COLOURS, strict=True))
     charts = [
-        panel(
+        series_panel(
+            view,
             [_by_length(view, e, colour) for e in at(both, place)],
             rows_of(view, both),
             list(colour),
-            title=f"{LEVEL_TITLES.get(place[0], place[0])}: {place[1]}",
-            axis="mean distance",
-            form=".2f",
+            Axis("mean distance", form=".2f", zero=True),
+            title=_title(place),
             labels=i % 2 == 0,
             width=270,
         )
@@ -274,6 +279,6 @@ def _drawn(both: Sequence[Estimate]) -> str:
     )
 
 
-def _by_length(view: View, e: Estimate, colour: dict[str, str]) -> dict[str, object]:
+def _by_length(view: View, e: Estimate, colour: dict[str, str]) -> Datum:
     name = _LENGTHS.get(e.strata.get("length", ""), "")
     return datum(view, e, colour.get(name, INK)) | {"g": name, "group": name}

@@ -258,6 +258,18 @@ def quantity(level: str, attribute: str) -> str:
     return "mean " + LEVELS.get(level, level).replace("sentences", f"sentences about a {attribute}")
 
 
+def table_place(e: Estimate) -> str:
+    """Return what an estimate is of: level, form, and whatever is not pooled or usual."""
+    of_measure = [measure_title(e.strata["of"])] if "of" in e.strata else []
+    usual = ("", ALL, FULL, WORSE)
+    rest = [
+        value.replace("_", " ")
+        for name, value in e.strata.items()
+        if name not in ("attribute", "model", "of") and value not in usual
+    ]
+    return ", ".join([*of_measure, *rest])
+
+
 def numbers(view: View, estimates: Sequence[Estimate]) -> Table:
     """Return estimates as a table: what, of whom, value, interval, null, q, pairs."""
     several = len(view.models) > 1, len(forms(view)) > 1

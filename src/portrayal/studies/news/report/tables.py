@@ -1,14 +1,13 @@
 """Tables of a paired audit: refusals, what became of the pairs, word lists, and topics."""
 
-from typing import Any
-
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure, Table
+from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK
 from portrayal.report.inert import short
 from portrayal.report.view import View, q_of
-from portrayal.studies.news.report.panels import WHOLE, datum, panel
+from portrayal.studies.news.report.panels import WHOLE, datum, series_panel
 from portrayal.studies.news.report.series import (
     FULL,
     LEVEL_TITLES,
@@ -44,9 +43,8 @@ def text_lengths(view: View, estimates: list[Estimate]) -> list[Figure]:
     data = [datum(view, e, "#1f4e79") | {"row": ORIGINAL_ROW, "s": True} for e in first]
     data += [datum(view, e, INK) | {"s": True} for e in own]
     data += [_printed(name, words) for name, words in paper.items()]
-    spec = panel(
-        data, rows, [WHOLE], title="Mean words", axis="words", form=",d", labels=True, width=440
-    )
+    axis = Axis("words", form=",d", zero=True)
+    spec = series_panel(view, data, rows, [WHOLE], axis, title="Mean words", width=440)
     return [
         Figure(
             "text-lengths",
@@ -61,11 +59,11 @@ def text_lengths(view: View, estimates: list[Estimate]) -> list[Figure]:
     ]
 
 
-def _printed(name: str, words: int) -> dict[str, Any]:
+def _printed(name: str, words: int) -> Datum:
     return {
         "row": name + PAPER,
         "g": WHOLE,
-        "p": words,
+        "d": words,
         "model": f"{name}, as published",
         "group": "all",
         "value": fmt.whole(words),
@@ -87,11 +85,6 @@ def _reading(view: View, own: list[Estimate], first: list[Estimate]) -> str:
 
 ROWS = 60
 Cells = tuple[str, ...]
-
-
-def shown_elsewhere(_view: View, _estimates: list[Estimate]) -> list[Figure]:
-    """Return no figure: these estimates are panels of the figures of each level."""
-    return []
 
 
 def refusals(view: View, estimates: list[Estimate]) -> list[Figure]:

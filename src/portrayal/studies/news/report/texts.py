@@ -32,7 +32,7 @@ Vector = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
-class Sentence:
+class Scored:
     """A sentence as (text, class) pieces, its shade, and its scores in words."""
 
     pieces: tuple[tuple[str, str], ...]
@@ -46,7 +46,7 @@ class Side:
 
     writer: str
     words: str
-    sentences: tuple[Sentence, ...]
+    sentences: tuple[Scored, ...]
     cut: str
 
 
@@ -262,7 +262,7 @@ class _Reader:
         reference: bool,
     ) -> Side:
         body, spans = text["text"], words.get("spans") or ()
-        found: list[Sentence] = []
+        found: list[Scored] = []
         at = 0
         for i, where in enumerate(words.get("sentences") or ()):
             if where["end"] > LONGEST and found:
@@ -270,13 +270,13 @@ class _Reader:
             polarity = sentiment[i] if i < len(sentiment) else None
             toxic = toxicity[i] if i < len(toxicity) else None
             if where["start"] > at:
-                found.append(Sentence(((visible(body[at : where["start"]]), ""),), "", ""))
+                found.append(Scored(((visible(body[at : where["start"]]), ""),), "", ""))
             end = min(where["end"], LONGEST)
             pieces = self._pieces(body, spans, where["start"], end)
-            found.append(Sentence(pieces, _shade(polarity), _score(polarity, toxic)))
+            found.append(Scored(pieces, _shade(polarity), _score(polarity, toxic)))
             at = end
         if at < len(body) <= LONGEST:
-            found.append(Sentence(self._pieces(body, spans, at, len(body)), "", ""))
+            found.append(Scored(self._pieces(body, spans, at, len(body)), "", ""))
             at = len(body)
         cut = ""
         if at < len(body.rstrip()):

@@ -1,0 +1,185 @@
+"""Generic figures: dots, a table, answers that could not be read, and a broken figure's box."""
+
+from portrayal.records import Estimate
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Figure, Spec, Table, colour_of, estimate_table
+from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel
+from portrayal.report.figures.parts import reach
+from portrayal.report.findings import STATISTICS, distance
+from portrayal.report.inert import short
+from portrayal.report.view import View, domain_of, is_sure, no_difference, place_of, place_words
+from portrayal.report.words import (
+    described,
+    group_label,
+    group_words,
+    measure_title,
+)
+
+MOST_PANELS, MOST_ROWS = 12, 40
+"""Places drawn at most, and groups of one place; the table and the download have the rest."""
+
+
+def figure_key(measure: str) -> str:
+    """Return the anchor of a measure's generic figure."""
+    return "measure-" + "".join(c if c.isalnum() else "-" for c in measure)
+
+
+def dots(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return any measure's values as dots, one panel for each place; none where there is none."""
+    main = [e for e in estimates if e.strata.get("model", view.main) == view.main]
+    known = [e for e in main if e.value is not None]
+    if not known:
+        return table(view, estimates)
+    first = known[0]
+    name, statistic = first.measure, first.statistic
+    axis = _axis(name, known)
+    places = list(dict.fromkeys(tuple(place_of(e).items()) for e in main))
+    panels = [
+        _panel(view, [e for e in estimates if tuple(place_of(e).items()) == place], axis)
+        for place in places[:MOST_PANELS]
+    ]
+    component = described(name)
+    how = " ".join((component.summary, component.reading) if component is not None else ())
+    left = len(places) - MOST_PANELS
+    cut = f" {fmt.plural(left, 'more place')} in the table." if left > 0 else ""
+    spec: Spec = {"vconcat": panels}
+    if axis.factor is None:
+        spec["resolve"] = {"scale": {"x": "shared"}}
+    figure = Figure(
+        figure_key(name),
+        measure_title(name),
+        _reading(known),
+        how + cut,
+        spec,
+        _table(view, main),
+        legend(view, _null_words(known), none=_none_words(statistic, known)),
+    )
+    return [figure]
+
+
+def _axis(measure: str, known: list[Estimate]) -> Axis:
+    title = measure_title(measure)
+    statistic = known[0].statistic
+    if statistic == "ratio":
+        ends = [b for e in known if e.interval for b in (e.interval.low, e.interval.high)]
+        return Axis(f"{title} (log scale)", reach([*(e.value for e in known), *ends]))
+    if statistic == "difference":
+        return Axis(title, zero=True, line=0.0)
+    return Axis(title, form="%" if statistic == "share" else "", zero=statistic == "share")
+
+
+def _panel(view: View, here: list[Estimate], axis: Axis) -> Spec:
+    labels = {tuple(e.group.items()): short(group_label(e.group)) for e in here}
+    shown = list(dict.fromkeys(labels.values()))[:MOST_ROWS]
+    data = [
+        dot_by_model(view, e, label, colour_of(view, e), axis)
+        for e in here
+        if (label := labels[tuple(e.group.items())]) in shown
+    ]
+    return panel(view, data, shown, axis, size=(520, 28), title=short(place_words(here[0]), 60))
+
+
+def _null_words(known: list[Estimate]) -> str:
+    methods = [e.null.method for e in known if e.null is not None and e.null.method]
+    return f"null range: {short(methods[0], 80)}" if methods else "null range: what chance gives"
+
+
+def _none_words(statistic: str, known: list[Estimate]) -> str:
+    return f"{no_difference(known[0]):g}" if statistic in STATISTICS else "its null"
+
+
+def _reading(known: list[Estimate]) -> str:
+    sure = [e for e in known if is_sure(e)]
+    statistic = known[0].statistic
+    none = _none_words(statistic, known)
+    if not sure:
+        return f"None of {fmt.plural(len(known), 'value')} can be told from {none}."
+    said = f"{len(sure)} of {fmt.plural(len(known), 'value')} can be told from {none}"
+    if statistic not in STATISTICS:
+        return f"{said}."
+    far = max(sure, key=distance)
+    place = place_words(far)
+    return (
+        f"{said}; furthest stands {group_words(far.group)}{f' in {place}' if place else ''} at "
+        f"{fmt.number(far.value, statistic)} ({fmt.interval(far.interval, statistic)})."
+    )
+
+
+def table(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return any measure's estimates as a table, with the measure's own words."""
+    name = estimates[0].measure
+    component = described(name)
+    figure = Figure(
+        figure_key(name),
+        measure_title(name),
+        component.summary if component else f"{len(estimates):,} estimates of {name}.",
+        component.reading if component else "This measure has no chart of its own.",
+        None,
+        _table(view, estimates),
+    )
+    return [figure]
+
+
+def _table(view: View, estimates: list[Estimate]) -> Table:
+    strata = list(dict.fromkeys(name for e in estimates for name in e.strata))
+    return estimate_table(view, estimates, *strata)
+
+
+def elsewhere(_view: View, _estimates: list[Estimate]) -> list[Figure]:
+    """Return no figure: these estimates stand in another figure, or in a section of their own."""
+    return []
+
+
+def broken(view: View, estimates: list[Estimate], error: Exception) -> Figure:
+    """Return the box that says in a figure's place why it could not be drawn, over its numbers."""
+    name = estimates[0].measure
+    return Figure(
+        figure_key(name),
+        measure_title(name),
+        "This figure could not be drawn; its numbers stand in the table.",
+        "Please report this to whoever made the measure or the study.",
+        None,
+        _table(view, estimates),
+        broken=f"{name}: {type(error).__name__}: {short(str(error), 300)}",
+    )
+
+
+def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return the table of answers that could not be read, by domain and condition."""
+    rows: dict[tuple[str, str, str], dict[str, Estimate]] = {}
+    for e in estimates:
+        place = (
+            short(view.called(e.strata.get("model", "")), 40),
+            domain_of(e),
+            e.strata.get("condition", ""),
+        )
+        rows.setdefault(place, {})[e.group.get("outcome", "")] = e
+    kinds = list(dict.fromkeys(kind for cells in rows.values() for kind in cells))
+    missed = {key: cells for key, cells in rows.items() if any(e.value for e in cells.values())}
+    cells_of = tuple(
+        (
+            *key,
+            *(fmt.share(cells[k].value) if k in cells else fmt.NOTHING for k in kinds),
+            fmt.count(next(iter(cells.values())).n_units),
+        )
+        for key, cells in list((missed or rows).items())[:120]
+    )
+    heads = ("Model", "Domain", "Condition", *(kind.capitalize() for kind in kinds), "Texts")
+    figure = Figure(
+        "outcomes",
+        "Answers that could not be read",
+        _outcomes_reading(missed),
+        "Refused, empty and failed answers are counted here and left out of every other number.",
+        None,
+        Table(heads, cells_of, 3),
+    )
+    return [figure]
+
+
+def _outcomes_reading(missed: dict[tuple[str, str, str], dict[str, Estimate]]) -> str:
+    if not missed:
+        return "Every answer could be read."
+    worst = max(missed.items(), key=lambda item: sum(e.value or 0 for e in item[1].values()))
+    lost = sum(e.value or 0 for e in worst[1].values())
+    where = ", ".join(part for part in worst[0] if part)
+    return f"Most are missing for {where}: {fmt.share(lost)} of its answers."

@@ -1,0 +1,195 @@
+"""Heatmaps of ratios by model and group, with the published models in grey below."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from portrayal.records import Estimate
+from portrayal.report import formats as fmt
+from portrayal.report.figures.figure import Published, Spec, facts, tooltip
+from portrayal.report.figures.parts import DIVERGING, INK, IS_PUBLISHED
+from portrayal.report.inert import short
+from portrayal.report.view import View, is_sure
+
+GAP = " "
+_TALL = 14
+
+
+def cell(view: View, e: Estimate, column: str, limit: float) -> dict[str, Any]:
+    """Return the heatmap's datum of one estimate."""
+    kind = "undefined" if e.value is None else "sure" if is_sure(e) else "unsure"
+    return {
+        **facts(view, e),
+        "row": line(view, e.strata.get("model", "")),
+        "col": column,
+        "l": log2_within(e.value, limit),
+        "t": GAP if e.value is None else fmt.ratio(e.value),
+        "c": kind,
+    }
+
+
+def line(view: View, model: str) -> str:
+    """Return a model's row label."""
+    return short(view.called(model), 28)
+
+
+def published_cell(row: Published, column: str) -> dict[str, Any]:
+    """Return the heatmap's datum of one published ratio."""
+    return {
+        **row.facts(),
+        "row": f"{row.model} (paper)",
+        "col": column,
+        "t": fmt.ratio(row.value),
+        "c": "published",
+    }
+
+
+def log2_within(value: float | None, limit: float) -> float:
+    """Return log2 of a ratio, at most `limit` from 0."""
+    if value is None:
+        return 0.0
+    return max(-limit, min(limit, math.log2(value))) if value > 0 else -limit
+
+
+def ratio_heat(
+    view: View,
+    cells: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    *,
+    title: str,
+    limit: float,
+    legend: str,
+    width: float = 54,
+    labels: bool = True,
+) -> Spec:
+    """Return one heatmap: the run's models, a gap, then the published models in grey."""
+    audited = [line(view, m) for m in view.strata_models]
+    present = {str(row["row"]) for row in cells}
+    published = list(dict.fromkeys(str(r["row"]) for r in cells if r["c"] == "published"))
+    lines = [m for m in dict.fromkeys(audited) if m in present]
+    if published:
+        lines += [GAP, *published]
+    return heat(
+        cells,
+        columns,
+        lines,
+        title=title,
+        limit=limit,
+        legend=legend,
+        cell=(width, 24 if len(lines) <= _TALL else 19),
+        labels=labels,
+    )
+
+
+def heat(
+    rows: Sequence[dict[str, Any]],
+    columns: Sequence[str],
+    lines: Sequence[str],
+    *,
+    title: str,
+    limit: float,
+    legend: str,
+    cell: tuple[float, float] = (54, 23),
+    labels: bool = True,
+) -> Spec:
+    """Return one heatmap of ratios, diverging at 1 on a log scale.
+
+    Parameters
+    ----------
+    rows
+        Data with `col`, `row`, `l` (log2 of the ratio, within the limit), `t` (text), and `c`:
+        "sure", "unsure", "undefined" or "published"; and the tooltip's fields.
+    columns, lines
+        Labels in order; "" leaves a gap.
+    title, legend
+        Heading of the chart; title of the colour scale.
+    limit
+        log2 of the ratio at which the colours end.
+    cell
+        Width and height of a cell, in pixels.
+    labels
+        Whether rows are labelled.
+    """
+    return {
+        "title": title,
+        "data": {"values": list(rows)},
+        "width": {"step": cell[0]},
+        "height": {"step": cell[1]},
+        "encoding": {
+            "x": _band("col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": 90}),
+            "y": _band("row", lines, {**_LINES, "labels": labels}),
+            "tooltip": tooltip(),
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
+                "encoding": {"color": _heat_colour(limit, legend)},
+            },
+            {
+                "transform": [{"filter": "datum.c === 'undefined'"}],
+                "mark": {
+                    "type": "rect",
+                    "fill": "white",
+                    "stroke": "#b5b5b5",
+                    "strokeDash": [2, 2],
+                },
+            },
+            {"mark": {"type": "text", "fontSize": 12}, "encoding": _heat_text(limit)},
+        ],
+    }
+
+
+_LINES: Spec = {
+    "labelLimit": 210,
+    "labelColor": {"condition": {"test": IS_PUBLISHED, "value": "#767676"}, "value": INK},
+}
+
+
+def _band(field: str, domain: Sequence[str], axis: Spec) -> Spec:
+    return {
+        "field": field,
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(domain)},
+        "axis": {"domain": False, "ticks": False, **axis},
+    }
+
+
+def _heat_colour(limit: float, legend: str) -> Spec:
+    ticks = [-limit, -limit / 2, 0, limit / 2, limit]
+    label = "pow(2, abs(datum.value))"
+    shown = {
+        "title": legend,
+        "orient": "top",
+        "direction": "horizontal",
+        "gradientLength": 260,
+        "gradientThickness": 9,
+        "values": ticks,
+        "labelExpr": f"(datum.value < 0 ? '1/' : '') + {label}",
+        "offset": 14,
+    }
+    return {
+        "condition": {
+            "test": "datum.c === 'sure'",
+            "field": "l",
+            "type": "quantitative",
+            "scale": {"domain": ticks, "range": DIVERGING, "clamp": True},
+            "legend": shown,
+        },
+        "value": "#ededed",
+    }
+
+
+def _heat_text(limit: float) -> Spec:
+    dark = f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}"
+    return {
+        "text": {"field": "t", "type": "nominal"},
+        "color": {
+            "condition": [
+                {"test": dark, "value": "white"},
+                {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
+                {"test": "datum.c === 'published'", "value": "#6f6f6f"},
+            ],
+            "value": "#5c5c5c",
+        },
+    }

@@ -1,0 +1,273 @@
+"""Panels: dots with their interval, the range that chance gives, and published values in grey."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from portrayal.records import Estimate
+from portrayal.report.figures.figure import Published, Spec, facts, tooltip
+from portrayal.report.figures.parts import (
+    BAND,
+    INK,
+    IS_PUBLISHED,
+    PUBLISHED,
+    kept,
+    log_axis,
+    log_scale,
+    rule_at,
+    within,
+)
+from portrayal.report.inert import short
+from portrayal.report.view import View, is_sure
+
+Datum = dict[str, Any]
+"""A mark: `v` a value with `lo`–`hi` (`al`, `ah`: it goes on) and null `nl`–`nh`, `s` where it can
+be told from its null, `u` where it is undefined; `o` the value of a model `m`; `b` a second value;
+`p` a published tick; `d` a published dot with `pl`–`ph`."""
+
+LINE = " · "
+"""What the label of a row of two lines breaks at."""
+SHAPES = ("circle", "square", "cross", "diamond", "triangle-up", "triangle-down")
+GREY, BESIDE = "#767676", "#b5651d"
+_LITTLE = ("model", "domain", "group", "value", "ci", "n", "k")
+"""What a tooltip shows of a model that is not the main one."""
+_TIGHT = 20
+"""Height of a row, in pixels, below which dots are small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The axis of a panel.
+
+    Attributes
+    ----------
+    title
+        Its title.
+    factor
+        Reach of a log axis around 1; None for a linear axis.
+    form
+        Number format of a linear axis' labels.
+    zero
+        Whether a linear axis holds 0.
+    line
+        Where a dashed line marks no difference; a log axis has it at 1.
+    """
+
+    title: str | None
+    factor: float | None = None
+    form: str = ""
+    zero: bool = False
+    line: float | None = None
+
+    def place(self, value: float | None) -> float | None:
+        """Return where a value stands: within a log axis; None where it is not known."""
+        if self.factor is not None:
+            return within(value, self.factor)
+        return value if value is not None and math.isfinite(value) else None
+
+    def channel(self, field: str) -> Spec:
+        """Return the channel of a field on this axis."""
+        if self.factor is not None:
+            axis, scale = log_axis(self.factor, title=self.title), log_scale(self.factor)
+        else:
+            scale = {"zero": self.zero, "nice": True}
+            axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5}
+            axis |= {"format": self.form} if self.form else {}
+        return {
+            "field": field,
+            "type": "quantitative",
+            "scale": scale,
+            "axis": axis,
+            "title": self.title,
+        }
+
+
+def dot(view: View, e: Estimate, row: str, colour: str, axis: Axis, *, times: float = 1.0) -> Datum:
+    """Return the datum of one estimate: where its dot, interval, null and arrows stand."""
+    found: Datum = {**facts(view, e), "row": row, "c": colour, "s": is_sure(e)}
+    if e.value is None:
+        return found | {"u": "undefined"}
+    found["v"] = axis.place(times * e.value)
+    bounds, null, factor = e.interval, e.null, axis.factor
+    if bounds is not None:
+        found |= {"lo": axis.place(times * bounds.low), "hi": axis.place(times * bounds.high)}
+        if factor is not None:
+            found |= {"al": bounds.low < 1 / factor or None, "ah": bounds.high > factor or None}
+    if null is not None and not math.isnan(null.low):
+        found |= {"nl": axis.place(times * null.low), "nh": axis.place(times * null.high)}
+    return found
+
+
+def dot_by_model(view: View, e: Estimate, row: str, colour: str, axis: Axis) -> Datum:
+    """Return the datum of an estimate; of another model than the main one, a small mark."""
+    model = e.strata.get("model", view.main)
+    if model == view.main:
+        return dot(view, e, row, colour, axis)
+    known = facts(view, e)
+    found = {name: known[name] for name in _LITTLE if name in known}
+    return found | {"row": row, "c": colour, "m": short(model, 28), "o": axis.place(e.value)}
+
+
+def published_dot(row: Published, label: str, axis: Axis) -> Datum:
+    """Return the datum of one published value, a tick beside the run's."""
+    return {**row.facts(), "row": label, "p": axis.place(row.value)}
+
+
+def panel(
+    view: View,
+    data: Sequence[Datum],
+    rows: Sequence[str],
+    axis: Axis,
+    *,
+    size: tuple[float, float],
+    title: str = "",
+    groups: Sequence[str] = (),
+    labels: bool = True,
+    label_limit: float = 330,
+    two_lines: bool = False,
+    more: Mapping[str, str] | None = None,
+) -> Spec:
+    """Return one panel of dots, with the layers that some datum needs.
+
+    Parameters
+    ----------
+    view
+        The report's view.
+    data
+        What `dot` and its siblings return.
+    rows, axis
+        Labels of the rows in order, and the axis.
+    size
+        Width of the panel and height of a row, in pixels.
+    title
+        Heading.
+    groups
+        Places within a row, the field `g` of the data; none for one place.
+    labels, label_limit, two_lines
+        Whether rows are labelled, how wide, and whether labels break at `LINE`.
+    more
+        Titles of further facts in the tooltip, with their fields.
+    """
+    several = len(groups) > 1
+    y: Spec = {"y": _rows(rows, labels, label_limit, two_lines=two_lines, several=several)}
+    if several:
+        y["yOffset"] = {"field": "g", "type": "nominal", "scale": {"domain": list(groups)}}
+    encoding = {**y, "tooltip": tooltip(**(more or {}))}
+    layers = _layers(view, data, axis, 85.0 if size[1] >= _TIGHT and not several else 62.0)
+    return {
+        **({"title": {"text": title}} if title else {}),
+        "data": {"values": list(data)},
+        "width": size[0],
+        "height": {"step": size[1], **({"for": "position"} if several else {})},
+        "layer": [
+            {**layer, "encoding": {**encoding, **layer["encoding"]}}
+            if "transform" in layer
+            else layer
+            for layer in layers
+        ],
+    }
+
+
+def _rows(
+    rows: Sequence[str], labels: bool, limit: float, *, two_lines: bool, several: bool
+) -> Spec:
+    return {
+        "field": "row",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": list(rows)},
+        "axis": {
+            "labels": labels,
+            "labelLimit": limit,
+            "labelColor": {"condition": {"test": IS_PUBLISHED, "value": GREY}, "value": INK},
+            "labelPadding": 6 if several else 12,
+            **({"labelExpr": f"split(datum.label, '{LINE}')"} if two_lines else {}),
+            **({"labelOffset": -7} if two_lines else {}),
+        },
+    }
+
+
+def _layers(view: View, data: Sequence[Datum], axis: Axis, size: float) -> list[Spec]:
+    """The layers of those marks that some datum has, from back to front."""
+    present = {name for datum in data for name, value in datum.items() if value is not None}
+    own: Spec = {"color": {"field": "c", "type": "nominal", "scale": None}}
+    fill = {"condition": {"test": "datum.s", **own["color"]}, "value": "white"}
+    band = {"type": "bar", "height": {"band": 0.75}, "color": BAND, "cornerRadius": 1}
+    tick = {"type": "tick", "color": PUBLISHED, "thickness": 1.7, "size": 10}
+    grey = {"type": "point", "filled": True, "size": 26, "color": PUBLISHED, "opacity": 1}
+    point = {"type": "point", "filled": True, "size": size, "strokeWidth": 2, "opacity": 1}
+    second = {"type": "point", "shape": "diamond", "size": 62, "strokeWidth": 1.6}
+    words = {"type": "text", "align": "left", "color": GREY, "fontSize": 10.5}
+
+    def x(field: str, to: str = "") -> Spec:
+        return {"x": axis.channel(field), **({"x2": {"field": to}} if to else {})}
+
+    def layer(field: str, mark: Spec, encoding: Spec) -> list[Spec]:
+        return [kept(mark, f"isValid(datum.{field})", encoding)] if field in present else []
+
+    line = 1.0 if axis.factor is not None else axis.line
+    return [
+        *layer("nl", band, x("nl", "nh")),
+        *([rule_at("x", line)] if line is not None else []),
+        *layer("pl", {"type": "rule", "strokeWidth": 1.2, "color": PUBLISHED}, x("pl", "ph")),
+        *layer("d", grey, x("d")),
+        *layer("p", tick, x("p")),
+        *([_models(view, {**x("o"), **own})] if "o" in present else []),
+        *layer("lo", {"type": "rule", "strokeWidth": 2}, {**x("lo", "hi"), **own}),
+        *layer("al", _arrow("left"), {**x("lo"), **own}),
+        *layer("ah", _arrow("right"), {**x("hi"), **own}),
+        *layer("b", {**second, "filled": False, "color": BESIDE, "opacity": 0.9}, x("b")),
+        *layer("v", point, {**x("v"), "stroke": own["color"], "fill": fill}),
+        *layer("u", {**words, "fontStyle": "italic"}, {"x": {"value": 3}, "text": {"field": "u"}}),
+    ]
+
+
+def _arrow(side: str) -> Spec:
+    """A triangle at the edge, where an interval goes on."""
+    return {
+        "type": "point",
+        "shape": f"triangle-{side}",
+        "filled": True,
+        "size": 42,
+        "opacity": 1,
+    }
+
+
+def _models(view: View, encoding: Spec) -> Spec:
+    labels = [short(model, 28) for model in view.models]
+    shapes = SHAPES if len(labels) <= len(SHAPES) else ("circle",)
+    shape: Spec = {
+        "field": "m",
+        "type": "nominal",
+        "scale": {"domain": labels, "range": [*shapes] * (1 + len(labels) // len(shapes))},
+        "legend": None,
+    }
+    if len(labels) <= len(SHAPES):
+        shape["legend"] = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
+    mark = {"type": "point", "filled": False, "size": 30, "strokeWidth": 1.1, "opacity": 0.75}
+    return kept(mark, "isValid(datum.o)", {**encoding, "shape": shape})
+
+
+def legend(
+    view: View, null: str, *, none: str = "1", published: str = ""
+) -> tuple[tuple[str, str], ...]:
+    """Return what each mark of such a chart is, for the key under it.
+
+    Parameters
+    ----------
+    view
+        The report's view.
+    null, none
+        What the band is the null range of, and the value without a difference.
+    published
+        What ticks are; "" where there are none.
+    """
+    main = view.called(view.main)
+    return (
+        ("dot", f"{main}, with its interval: can be told from {none}"),
+        ("ring", f"{main}: cannot be told from {none}"),
+        *((("small", "each model"),) if len(view.models) > 1 else ()),
+        ("band", null),
+        *((("tick", published),) if published else ()),
+    )

@@ -1,0 +1,156 @@
+"""Passages behind each finding: stories sampled by seed, with their people marked."""
+
+from pathlib import Path
+from typing import Any
+
+from portrayal.records import ALL
+from portrayal.report.findings import Finding, findings, leads
+from portrayal.report.passages import Reading, passage
+from portrayal.report.view import View
+from portrayal.report.words import GENDER_WORDS, people_of
+
+EACH = 2
+"""Passages for each finding."""
+LIKELY = 0.5
+"""Likelihood from which a name counts as most borne by a group here."""
+
+
+def found_readings(view: View) -> list[Reading]:
+    """Return passages behind what the report found, or nearly found."""
+    return readings(view, findings(view) or leads(view))
+
+
+def readings(view: View, found: list[Finding]) -> list[Reading]:
+    """Return passages behind the first findings; empty where texts or annotations are missing."""
+    folder = view.run.annotations(next(iter(view.settings.get("annotators", ())), ""))
+    texts, people = view.run.texts.parts(), folder.parts()
+    if not texts or not people:
+        return []
+    chosen = [_reading(view, finding, texts, people) for finding in found[:4]]
+    return [*chosen, _any(view, texts, people)]
+
+
+def _reading(view: View, finding: Finding, texts: list[Path], people: list[Path]) -> Reading:
+    e = finding.first
+    laden = "subordination" in finding.kind
+    over = (e.value or 0) > 1
+    race, gender = e.group.get("race"), e.group.get("gender")
+    names = _names(view, race)
+    rare = not laden and not over
+    if rare or (race and not names):
+        names, gender = [], None
+    slots = ("object" if over else "subject",) if laden else ("subject", "object")
+    given = _given(view, texts, people) | {
+        "domain": e.strata.get("domain", ALL),
+        "laden": laden,
+        "subject": "subject" in slots,
+        "object": "object" in slots,
+        "names": names or [""],
+        "named": bool(names),
+        "gender": gender or "",
+        "gendered": gender is not None,
+        "seed": f"{view.seed} {finding.kind} {' '.join(e.group.values())}",
+    }
+    role = {"object": "subordinate", "subject": "dominant"}[slots[0]] if laden else ""
+    how = _how(race, gender, names, role, rare)
+    rows = _sample(given)
+    if not rows:
+        rows = _sample({**given, "named": False, "gendered": False})
+        how = "No story fits closely; these are drawn at random from the same kind."
+    return Reading(finding.headline, how, tuple(passage(row) for row in rows))
+
+
+def _any(view: View, texts: list[Path], people: list[Path]) -> Reading:
+    """Two stories of each kind drawn from all, whatever was found."""
+    rows = []
+    for laden in (False, True):
+        given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
+        rows += _sample(given)
+    how = "Whatever the numbers say, read some stories that no finding chose."
+    return Reading("Stories drawn at random", how, tuple(passage(row) for row in rows))
+
+
+def _given(view: View, texts: list[Path], people: list[Path]) -> dict[str, Any]:
+    """What `_QUERY` needs, without any condition on names or genders."""
+    return {
+        "texts": [str(path) for path in texts],
+        "people": [str(path) for path in people],
+        "prompts": str(view.run.prompts_path),
+        "domain": ALL,
+        "laden": False,
+        "subject": True,
+        "object": True,
+        "names": [""],
+        "named": False,
+        "gender": "",
+        "gendered": False,
+        "seed": str(view.seed),
+        "most": EACH,
+    }
+
+
+_QUERY = """
+    with wanted as (
+        select prompt_id, text as prompt, strata['condition'] as condition
+        from read_parquet($prompts)
+        where ($domain = 'all' or strata['domain'] = $domain)
+          and (strata['condition'] is null or (strata['condition'] = 'power-laden') = $laden)
+    ), chosen as (
+        select t.text_id, t.prompt_id, t.model,
+               a.subject_name, a.object_name, a.subject_spans, a.object_spans
+        from read_parquet($texts) t
+        join wanted using (prompt_id)
+        join read_parquet($people) a using (text_id)
+        where t.outcome = 'ok' and a.error is null and (
+            ($subject and (not $named or list_contains($names, lower(a.subject_name)))
+                      and (not $gendered or a.subject_gender = $gender))
+            or ($object and (not $named or list_contains($names, lower(a.object_name)))
+                        and (not $gendered or a.object_gender = $gender)))
+        order by md5(t.text_id || $seed), t.text_id limit $most
+    )
+    select c.model, w.prompt, w.condition, left(t.text, 100000) as text, length(t.text) as size,
+           c.subject_name, c.object_name, c.subject_spans[1:200] as subject_spans,
+           c.object_spans[1:200] as object_spans
+    from chosen c join wanted w using (prompt_id) join read_parquet($texts) t using (text_id)
+    order by md5(c.text_id || $seed), c.text_id
+"""
+
+
+def _sample(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """Texts that fit, in an order that the seed fixes."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        found = connection.execute(_QUERY, given)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def _names(view: View, race: str | None) -> list[str]:
+    """Names that most of their bearers share with a group, from what the measures list."""
+    if race is None:
+        return []
+    found: dict[str, float] = {}
+    for e in view.estimates:
+        if "name" not in e.group:
+            continue
+        share = e.details.get(f"share_{race}")
+        if share is None and e.group.get("race") == race:
+            share = e.details.get("likelihood_of_name")
+        if share is not None and share >= LIKELY:
+            found[e.group["name"].casefold()] = share
+    return list(found)
+
+
+def _how(race: str | None, gender: str | None, names: list[str], role: str, rare: bool) -> str:
+    if rare:
+        return "Stories of this kind drawn at random, as the group is rare in them."
+    if race and not names:
+        return "Stories of this kind drawn at random; no name is likely enough to choose by."
+    parts = [f"with a {role} character" if role else "with a character"]
+    if race:
+        parts.append(f"whose name is borne mostly by {people_of(race)}")
+    if gender:
+        words = GENDER_WORDS.get(gender, gender)
+        parts.append(f"and who has {words} references" if race else f"with {words} references")
+    return f"Drawn at random among stories {' '.join(parts)}."
