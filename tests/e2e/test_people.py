@@ -63,6 +63,13 @@ def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"bios.jsonl", "p.csv", "p.jsonl"}
 
 
+def test_no_cell_runs_in_a_spreadsheet(portrayal: Portrayal, tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", [{"id": "=cmd()", "text": BIO}])
+    portrayal("people", "a.jsonl", "--out", "p.csv").ok()
+    with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as stream:
+        assert {row["text_id"] for row in csv.DictReader(stream)} == {"'=cmd()"}
+
+
 def test_people_without_a_name(portrayal: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A woman waved. She left.", encoding="utf-8")
     assert portrayal("people", "a.txt", "--json").json()["people"] == []

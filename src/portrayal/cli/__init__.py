@@ -1,7 +1,5 @@
 """The command line: parse, call, print."""
 
-import csv
-import io
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -68,6 +66,7 @@ def estimates(
     json: Json = False,
 ) -> None:
     """Print the estimates of a run."""
+    from portrayal.collect.tables import write_rows
     from portrayal.run import Run, flatten_estimates
     from portrayal.validate import check_choice
 
@@ -77,11 +76,7 @@ def estimates(
         show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
     elif format == "csv":
         table = flatten_estimates(rows)
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(table.column_names)
-        writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        typer.echo(text.getvalue(), nl=False)
+        write_rows(sys.stdout, table.column_names, table.to_pylist())
     else:
         show.estimates_table(rows)
 

@@ -1,4 +1,4 @@
-"""The command `code raters`: parse, call, print."""
+"""The commands of `portrayal code` that make and serve a project, and the door to the others."""
 
 import os
 from collections.abc import Callable
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from portrayal.cli import code_cues as cli_code_cues
-from portrayal.cli import code_read as cli_code_read
+from portrayal.cli import code_cues, code_read
 from portrayal.cli import printing as show
+from portrayal.cli.code_read import ProjectPath, find_project
 from portrayal.cli.options import Json
-from portrayal.errors import OptionError, RunError
+from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
@@ -37,31 +37,6 @@ app = typer.Typer(
 
 PASSWORD = "PORTRAYAL_CODE_PASSWORD"  # noqa: S105
 """Environment variable that gives the password without a terminal."""
-
-ProjectPath = Annotated[
-    Path, typer.Argument(metavar="PROJECT", help="Folder of a coding project, or a run with one.")
-]
-
-
-def find_project(path: Path) -> "Project":
-    """Return the project in a folder, or the only one of a run.
-
-    Raises
-    ------
-    RunError
-        When there is none, or a run has several.
-    """
-    from portrayal.coding import open_project
-
-    found = sorted(one.parent for one in path.glob("coding/*/project.toml"))
-    if (path / "project.toml").is_file() or not (path / "audit.toml").is_file():
-        return open_project(path)
-    if not found:
-        raise RunError(f"{path} has no texts to code yet. Draw some: portrayal code make {path}")
-    if len(found) > 1:
-        names = ", ".join(str(one) for one in found)
-        raise RunError(f"{path} has several coding projects; name one of {names}.")
-    return open_project(found[0])
 
 
 @app.command()
@@ -198,10 +173,7 @@ def make(
 
 
 def raters(
-    project: Annotated[
-        Path,
-        typer.Argument(metavar="PROJECT", help="Folder of a coding project, or a run with one."),
-    ],
+    project: ProjectPath,
     reset: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Forget the personal code of this rater, who lost it."),
@@ -213,7 +185,7 @@ def raters(
 
     found = find_project(project)
     if not found.codes_path.is_file():
-        raise OptionError(f"nobody has coded in {found.folder} yet.")
+        raise OptionError(f"no one has coded in {found.folder} yet.")
     store = Store(found.codes_path)
     try:
         if reset is not None:
@@ -237,7 +209,7 @@ def raters(
 
 
 app.command()(make)
-app.command()(cli_code_cues.cues)
+app.command()(code_cues.cues)
 app.command()(raters)
-for name, read in cli_code_read.COMMANDS.items():
+for name, read in code_read.COMMANDS.items():
     app.command(name)(read)

@@ -1,4 +1,4 @@
-"""What the commands of coding print: agreement, models and clusters."""
+"""The commands of `portrayal code` that read what was coded: agreement, models, clusters, files."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -22,8 +22,7 @@ from portrayal.cli.asking import (
     under_way,
 )
 from portrayal.cli.options import Json
-from portrayal.cli.printing import line
-from portrayal.errors import OptionError
+from portrayal.errors import OptionError, RunError
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
@@ -49,6 +48,27 @@ Merge = Annotated[
 ]
 
 
+def find_project(path: Path) -> "Project":
+    """Return the project in a folder, or the only one of a run.
+
+    Raises
+    ------
+    RunError
+        When there is none, or a run has several.
+    """
+    from portrayal.coding import open_project
+
+    found = sorted(one.parent for one in path.glob("coding/*/project.toml"))
+    if (path / "project.toml").is_file() or not (path / "audit.toml").is_file():
+        return open_project(path)
+    if not found:
+        raise RunError(f"{path} has no texts to code yet. Draw some: portrayal code make {path}")
+    if len(found) > 1:
+        names = ", ".join(str(one) for one in found)
+        raise RunError(f"{path} has several coding projects; name one of {names}.")
+    return open_project(found[0])
+
+
 def agree(
     project: ProjectPath,
     level: Level = 0.95,
@@ -60,7 +80,7 @@ def agree(
     from portrayal.coding.agreement import agreement
     from portrayal.coding.codes import read_codes
 
-    found = _project(project)
+    found = find_project(project)
     codes = read_codes(found)
     said = agreement(found, codes, level=level, draws=draws, seed=seed)
     if json:
@@ -81,7 +101,7 @@ def llm(
     """Let a language model code the texts, as a rater apart from people."""
     from portrayal.coding.llm import code_by_model
 
-    found = _project(project)
+    found = find_project(project)
     with under_way(found.folder, as_object=json), asking_progress(quiet=json) as advance:
         result = code_by_model(found, how.asking(advance))
     if json:
@@ -101,12 +121,10 @@ def clusters(
     json: Json = False,
 ) -> None:
     """List which codes occur together in each group, and an exemplar of the commonest set."""
-    from dataclasses import asdict
-
     from portrayal.coding.clusters import cluster_codes
     from portrayal.coding.codes import read_codes
 
-    found = _project(project)
+    found = find_project(project)
     groups = cluster_codes(
         found, read_codes(found), by=by, merge=_merged(merge), seed=seed, level=level
     )
@@ -129,7 +147,7 @@ def report(
     """Write what was read and coded as an HTML page of its own."""
     from portrayal.report.coding import write_coding_report
 
-    found = _project(project)
+    found = find_project(project)
     path = out or found.folder / "coding.html"
     written = write_coding_report(found, path, by=by, merge=_merged(merge), level=level, seed=seed)
     show.line(f"report: {written}")
@@ -147,7 +165,7 @@ def export(
     from portrayal.validate import check_choice
 
     check_choice("format", format, ("csv", "sheets", "label-studio"))
-    found = _project(project)
+    found = find_project(project)
     if format == "csv":
         written = [export_codes(found, out)]
     elif format == "sheets":
@@ -159,7 +177,7 @@ def export(
     for path in written:
         show.line(f"wrote {path}")
     if not written:
-        show.line("nothing written: nobody is done with a text.")
+        show.line("nothing written: no one is done with a text.")
 
 
 def import_(
@@ -184,7 +202,7 @@ def import_(
 
     kind = format or ("label-studio" if file.suffix.lower() == ".json" else "csv")
     check_choice("format", kind, ("csv", "label-studio"))
-    found, raters = _project(project), _pairs("--rater", rater)
+    found, raters = find_project(project), _pairs("--rater", rater)
     if kind == "csv":
         if raters:
             raise OptionError("--rater names raters of Label Studio; a CSV file holds the names.")
@@ -199,12 +217,6 @@ def import_(
         show.line(f"{name}: {n:,} texts")
     for why, n in done.left_out.items():
         show.line(f"left out: {n:,} {why}")
-
-
-def _project(path: Path) -> "Project":
-    from portrayal.cli.code import find_project
-
-    return find_project(path)
 
 
 def _merged(merge: list[str] | None) -> dict[str, str]:
@@ -265,20 +277,20 @@ def _compared_facts(one: "Agreement") -> dict[str, Any]:
 
 def print_agreement(found: "ProjectAgreement", started: int) -> None:
     """Print the agreement of people, then of pairs, then of each model with people."""
-    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "nobody"
-    line(f"people: texts done by {done}; {started:,} begun and not done, which do not count.")
+    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "no one"
+    show.line(f"people: texts done by {done}; {started:,} begun and not done, which do not count.")
     if len(found.people.raters) < 2:
-        line("agreement takes two people or more.")
+        show.line("agreement takes two people or more.")
     _figures(found.people)
     for pair in found.pairs:
-        line(f"\n{' and '.join(pair.raters)}:")
+        show.line(f"\n{' and '.join(pair.raters)}:")
         _figures(pair)
     for model in found.models:
-        line(
+        show.line(
             f"\nlanguage model {model.raters[1]}, against what people settle on (not in the above):"
         )
         if model.left_open:
-            line(f"{model.left_open:,} decisions that people left open are not compared.")
+            show.line(f"{model.left_open:,} decisions that people left open are not compared.")
         _figures(model)
 
 
@@ -289,7 +301,7 @@ def _figures(one: "Agreement") -> None:
             table.add_row(*(escape(cell) for cell in _cells(figure)))
         Console(emoji=False).print(table)
     for warning in one.warnings:
-        line(f"warning: {warning}")
+        show.line(f"warning: {warning}")
 
 
 _HEADS = ("code", "statistic", "value", "interval", "texts")
@@ -323,13 +335,13 @@ def interval(figure: "Coefficient") -> str:
 
 def print_coder(result: "CoderResult") -> None:
     """Print what a model did, with everything that failed."""
-    line(f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts.")
+    show.line(f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts.")
     for what, counts in (("answers not used", result.unusable), ("codes removed", result.removed)):
         if counts:
             said = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
-            line(f"{what}: {said}")
+            show.line(f"{what}: {said}")
     if result.failed:
-        line(
+        show.line(
             f"{len(result.failed):,} texts have no codes of it. The same command asks again about "
             "those that no answer came for."
         )
@@ -375,7 +387,7 @@ def print_clusters(found: "list[GroupClusters]") -> None:
             by_code.add_row(*map(escape, cells))
     Console(emoji=False).print(by_code)
     for why in dict.fromkeys(row.no_null for group in found for row in group.shares if row.no_null):
-        line(f"nothing by chance: {why}.")
+        show.line(f"nothing by chance: {why}.")
 
 
 def _share(share: "Share") -> tuple[str, str, str]:

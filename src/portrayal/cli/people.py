@@ -1,6 +1,5 @@
 """What the command that lists people prints and writes."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -135,24 +134,20 @@ def write(rows: Iterable[Row], path: Path) -> int:
     The file is there when it is complete, so that one of this name may have been read. In CSV,
     lists are joined by blanks and mentions are given by their number.
     """
+    from portrayal.collect.tables import write_rows
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        return _write_csv(rows, stream) if _is_csv(path) else _write_lines(rows, stream)
+        return (
+            write_rows(stream, _CELLS, map(_cells, rows))
+            if _is_csv(path)
+            else _write_lines(rows, stream)
+        )
 
 
 def _is_csv(path: Path) -> bool:
     """Whether the name of the file says CSV."""
     return path.suffix.casefold() == ".csv"
-
-
-def _write_csv(rows: Iterable[Row], stream: TextIO) -> int:
-    """Write a header and one line per row; return how many rows."""
-    writer = csv.DictWriter(stream, _CELLS, lineterminator="\n")
-    writer.writeheader()
-    number = 0
-    for number, row in enumerate(rows, 1):  # noqa: B007
-        writer.writerow(_cells(row))
-    return number
 
 
 def _write_lines(rows: Iterable[Row], stream: TextIO) -> int:
@@ -189,5 +184,5 @@ def _summary(number: int, counts: Mapping[str, int]) -> str:
     if counts["n_blank"]:
         parts.append(f"{counts['n_blank']:,} blank")
     if counts["n_nobody"]:
-        parts.append(f"{counts['n_nobody']:,} with nobody in it")
+        parts.append(f"{counts['n_nobody']:,} with no one in it")
     return ", ".join(parts)

@@ -3,13 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from portrayal.coding.documents import Documents, names_mask
 from portrayal.coding.project import ItemPerson, Project
@@ -20,7 +17,8 @@ from portrayal.measure.clustered import share_inference
 from portrayal.measure.cues import role_of
 from portrayal.records import ALL, OUTCOMES, Interval
 from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
-from portrayal.run.directory import SETTINGS, Run
+from portrayal.run import Run, read_chosen, read_prompts
+from portrayal.run.directory import SETTINGS
 
 THRESHOLD = 0.6
 """Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
@@ -59,28 +57,18 @@ def frame(run: Run) -> pa.Table:
         return connection.sql(query, params=given).to_arrow_table()
 
 
-def prompts_of(run: Run) -> dict[str, dict[str, str]]:
-    """Return the strata of each prompt, and its words as `text`."""
-    return {
-        row["prompt_id"]: dict(row["strata"]) | {"text": row["text"]}
-        for row in pq.ParquetFile(run.prompts_path).read().to_pylist()
-    }
-
-
 def texts_of(run: Run, text_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the rows of some texts by text_id."""
-    wanted = pa.array(sorted(set(text_ids)), pa.string())
-    columns = ["text_id", "prompt_id", "model", "text"]
-    return {row["text_id"]: row for row in _rows(run.texts.parts(), columns, wanted)}
+    rows = read_chosen(run.texts.parts(), ("text_id", "prompt_id", "model", "text"), set(text_ids))
+    return {row["text_id"]: row for row in rows}
 
 
 def people_of(
     run: Run, text_ids: Iterable[str], conditions: Mapping[str, Mapping[str, str]]
 ) -> dict[str, tuple[ItemPerson, ...]]:
     """Return the people of some texts by text_id; `conditions` gives each text's prompt strata."""
-    wanted = pa.array(sorted(set(text_ids)), pa.string())
     columns = ["text_id", *(f"{s}_{part}" for s in SLOTS for part in ("name", "gender", "spans"))]
-    rows = list(_rows(people_parts(run), columns, wanted))
+    rows = list(read_chosen(people_parts(run), columns, set(text_ids)))
     shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
     return {
         row["text_id"]: tuple(_people(row, conditions.get(row["text_id"], {}), shares))
@@ -129,7 +117,7 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     if foreign or not groups:
         known = ", ".join(ATTRIBUTES)
         raise OptionError(f"a run's people are grouped by {known}; got {foreign or 'none'}.")
-    table, prompts = frame(run), prompts_of(run)
+    table, prompts = frame(run), read_prompts(run.prompts_path, words="text")
     ids = table["text_id"].to_pylist()
     texts = texts_of(run, ids)
     strata = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
@@ -206,18 +194,6 @@ def _people(
                 labels["race"] = most[0]
         spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
         yield ItemPerson(slot, name, gender or "", strata.get(f"{slot}_role", ""), spans, labels)
-
-
-def _rows(parts: Sequence[Path], columns: list[str], wanted: pa.Array) -> Iterator[dict[str, Any]]:
-    """Rows whose text_id is wanted, of the columns that the parts have."""
-    for part in parts:
-        file = pq.ParquetFile(part)
-        found = [name for name in columns if name in file.schema_arrow.names]
-        rows = pc.indices_nonzero(pc.is_in(file.read(columns=["text_id"])["text_id"], wanted))
-        if len(rows):
-            blank = dict.fromkeys(columns)
-            for row in file.read(columns=found).take(rows).to_pylist():
-                yield blank | row
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from portrayal.coding.characters import (
     THRESHOLD,
     NameShares,
     frame,
     people_of,
-    prompts_of,
     sentence_places,
     texts_of,
 )
@@ -26,7 +24,7 @@ from portrayal.errors import DataError
 from portrayal.measure import Scope
 from portrayal.measure.cues import ELSEWHERE, CueList, cue_list, find_cues, role_of
 from portrayal.reference import GENDERS, RACES
-from portrayal.run.directory import Run
+from portrayal.run import Run, read_prompts, read_shards
 from portrayal.validate import check_choice, check_count
 
 WAYS = ("names", "cue", "group", "random")
@@ -91,7 +89,7 @@ def sample_items(run: Run, sampling: Sampling) -> list[Item]:
     strata = _per(run, strata, sampling.per)
     drawn, reasons = _draw(strata, sampling)
     ids = list(drawn)
-    texts, prompts = texts_of(run, ids), prompts_of(run)
+    texts, prompts = texts_of(run, ids), read_prompts(run.prompts_path, words="text")
     known = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
     people = people_of(run, ids, known)
     order = Scope("coding", seed=sampling.seed).rng("order").permutation(len(ids))
@@ -183,7 +181,7 @@ def _by_cue(run: Run, cues: CueList) -> Strata:
 
 def _characters(run: Run) -> Iterator[tuple[str, str, str | None, str | None]]:
     """text_id, role, name and gender of every character."""
-    prompts = prompts_of(run)
+    prompts = read_prompts(run.prompts_path)
     for row in frame(run).to_pylist():
         condition = prompts.get(row["prompt_id"], {}).get("condition", "")
         for slot in SLOTS:
@@ -230,11 +228,10 @@ def _per(run: Run, strata: Strata, attributes: Sequence[str]) -> Strata:
     """Split strata by model, by domain, or by both."""
     if not attributes:
         return strata
-    prompts = prompts_of(run)
+    prompts = read_prompts(run.prompts_path)
     known: dict[str, str] = {}
-    for part in run.texts.parts():
-        rows = pq.ParquetFile(part).read(columns=["text_id", "prompt_id", "model"]).to_pylist()
-        for row in rows:
+    for (table,) in read_shards(run.texts, ("text_id", "prompt_id", "model")):
+        for row in table.to_pylist():
             values = {"model": row["model"], "domain": prompts[row["prompt_id"]].get("domain", "")}
             known[row["text_id"]] = ", ".join(values[name] for name in attributes)
     split: dict[str, list[str]] = defaultdict(list)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from portrayal.annotate.people import (
     UNSPECIFIED,
@@ -32,7 +31,7 @@ from portrayal.raters.sheets import (
     unique_rows,
     write_instructions,
 )
-from portrayal.run.directory import Run
+from portrayal.run import Run, read_rows
 from portrayal.validate import check_count, check_seed
 
 BY = ("domain", "condition", "model")
@@ -60,13 +59,9 @@ class Drawn:
 
 def readable_texts(run: Run) -> Iterator[dict[str, str]]:
     """Yield the texts of a run with the outcome "ok", with the strata of their prompts."""
-    prompts = {
-        row["prompt_id"]: dict(row["strata"]) for row in pq.read_table(run.prompts_path).to_pylist()
-    }
-    for part in run.texts.parts():
-        for row in pq.read_table(part, columns=_COLUMNS).to_pylist():
-            if row.pop("outcome") == "ok" and row["text"]:
-                yield {**prompts[row["prompt_id"]], **row}
+    for row in read_rows(run, _COLUMNS):
+        if row.pop("outcome") == "ok" and row["text"]:
+            yield row
 
 
 def draw(
