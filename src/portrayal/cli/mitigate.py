@@ -99,6 +99,7 @@ def agency(
 ) -> None:
     """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues."""
     from portrayal.mitigate import mitigate_agency
+    from portrayal.studies.agency.audit import FIRST
 
     if (run is None) == (texts is None):
         raise OptionError("give either the directory of a run or --texts FILE.")
@@ -116,6 +117,7 @@ def agency(
             out,
             group=tuple(group or ("gender", "race")),
             stratum=stratum,
+            first=FIRST,
             columns=[*(column or ()), *(more or ())],
             method=method,
             target=target,

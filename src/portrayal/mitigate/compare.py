@@ -101,6 +101,7 @@ def compare(
     draws: int = 2000,
     permutations: int = 999,
     seed: int = 0,
+    first: tuple[str, ...] = (),
 ) -> Comparison:
     """Compare the shares of agentic sentences before and after.
 
@@ -113,8 +114,10 @@ def compare(
         Names of the group columns.
     level, draws, permutations, seed
         Of the intervals and the null.
+    first
+        Values of groups that come first in a difference.
     """
-    data = texts_of(passages, before, after)
+    data = texts_of(passages, before, after, first)
     sums = (
         data.sums(data.cell),
         drawn_sums(data, draws, seed),
@@ -126,7 +129,7 @@ def compare(
     groups: list[Change] = []
     gaps: list[Change] = []
     start, slope = STATISTICS["agentic"]
-    for name, labels, member in kinds_of(data.cells, columns):
+    for name, labels, member in kinds_of(data, columns):
         seen, drawn, null = (each.means(member) for each in sums)
         has = (in_cluster @ member) > 0
         for k, label in enumerate(labels):

@@ -74,6 +74,7 @@ def mitigate_agency(
     draws: int = 2000,
     permutations: int = 999,
     seed: int = 0,
+    first: Sequence[str] = (),
     classify: Classify | None = None,
     say: Say = lambda _: None,
 ) -> Mitigation:
@@ -109,6 +110,8 @@ def mitigate_agency(
         Texts that are less alike to what they were are listed.
     level, draws, permutations, seed
         Of intervals and null.
+    first
+        Values of groups that come first in a difference.
     classify
         In place of what `classifier` names.
     say
@@ -122,7 +125,7 @@ def mitigate_agency(
         Saying what to do; what was answered before is kept.
     """
     _check(method, target, reference, rounds, per_stratum, min_group, stratum)
-    how = _how(level, draws, permutations, seed)
+    how = _how(level, draws, permutations, seed) | {"first": tuple(first)}
     passages = read_passages(source, group, stratum=stratum, columns=columns)
     if all(passage.unread for passage in passages):
         raise DataError(f"{source}: none of the {len(passages):,} texts can be read.")

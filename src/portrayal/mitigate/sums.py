@@ -3,16 +3,15 @@
 They are `portrayal.measure.agency.places.Sums`, so that means and variances here are the audit's.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency.gap import FIRST
 from portrayal.measure.agency.places import Sums
 from portrayal.measure.agency.share import STATISTICS
-from portrayal.measure.agency.texts import PER_RUN
+from portrayal.measure.agency.texts import told_runs
 from portrayal.measure.agency.variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
 from portrayal.mitigate.passages import Passage
 from portrayal.stats import cluster_weights, divide, shuffle_within
@@ -33,6 +32,8 @@ class Texts:
         Codes, shape (n,).
     cells
         Group values by code of cell.
+    first
+        Values of groups that come first in a difference.
     """
 
     gap: FloatArray
@@ -41,6 +42,7 @@ class Texts:
     cluster: IntArray
     block: IntArray
     cells: tuple[tuple[str, ...], ...]
+    first: tuple[str, ...]
 
     @property
     def n_runs(self) -> int:
@@ -98,7 +100,7 @@ def variances(
     As in the audit there is none overall where an attribute has one group.
     """
     found: dict[str, Scores] = {}
-    kinds = list(kinds_of(data.cells, columns))
+    kinds = list(kinds_of(data, columns))
     for name, labels, member in kinds:
         if len(labels) > 1:
             few = ((sums[0].count[0] @ member) < MIN_TEXTS).any(axis=-1)
@@ -121,16 +123,20 @@ def _known_mean(values: FloatArray) -> FloatArray:
     return np.asarray(divide(total, known.sum(axis=-1).astype(np.float64)))
 
 
-def texts_of(passages: Sequence[Passage], before: Sequence[float], after: Sequence[float]) -> Texts:
+def texts_of(
+    passages: Sequence[Passage],
+    before: Sequence[float],
+    after: Sequence[float],
+    first: tuple[str, ...] = (),
+) -> Texts:
     """Return the texts that have a share of agentic sentences before and after, not NaN."""
     share = np.array([before, after], dtype=np.float64).reshape(2, -1)
     kept = np.flatnonzero(~np.isnan(share).any(axis=0)).tolist()
     used = [passages[i] for i in kept]
-    cells = sorted({passage.group for passage in used}, key=lambda cell: [*map(_place, cell)])
+    order = _first(first)
+    cells = sorted({passage.group for passage in used}, key=lambda cell: [*map(order, cell)])
     start, slope = STATISTICS["agentic"]
-    run = _codes(_numbered([passage.run for passage in used]))
-    if len(used) < PER_RUN * len(cells) * len(set(run.tolist())):
-        run = np.zeros_like(run)  # as in an audit: a run would hold too few texts of a group
+    run = told_runs(_codes(_numbered([passage.run for passage in used])), len(cells))
     return Texts(
         (share[:, kept] - start) / slope,
         _codes([cells.index(passage.group) for passage in used]),
@@ -138,6 +144,7 @@ def texts_of(passages: Sequence[Passage], before: Sequence[float], after: Sequen
         _codes(_numbered([passage.cluster for passage in used])),
         _codes(_numbered([passage.block for passage in used])),
         tuple(cells),
+        first,
     )
 
 
@@ -150,17 +157,16 @@ def _numbered(labels: Sequence[Any]) -> list[int]:
     return [table.setdefault(label, len(table)) for label in labels]
 
 
-def _place(value: str) -> tuple[bool, str]:
-    """Where a value stands among others: those that the audit puts first come first."""
-    return value not in FIRST, value
+def _first(values: tuple[str, ...]) -> Callable[[str], tuple[bool, str]]:
+    """The key that sorts these values before all others."""
+    return lambda value: (value not in values, value)
 
 
-def kinds_of(
-    cells: Sequence[tuple[str, ...]], columns: Sequence[str]
-) -> Iterator[tuple[str, list[str], FloatArray]]:
+def kinds_of(data: Texts, columns: Sequence[str]) -> Iterator[tuple[str, list[str], FloatArray]]:
     """Yield each attribute, its values, and which cells belong to which; then all crossed."""
+    cells = data.cells
     for i, name in enumerate(columns):
-        values = sorted({cell[i] for cell in cells}, key=_place)
+        values = sorted({cell[i] for cell in cells}, key=_first(data.first))
         member = [[float(cell[i] == value) for value in values] for cell in cells]
         yield name, values, np.array(member, dtype=np.float64).reshape(len(cells), len(values))
     if len(columns) > 1:

@@ -24,6 +24,7 @@ from portrayal.measure.agency.variance import AGENCY_VARIANCE
 from portrayal.measure.scope import Scope
 from portrayal.run import Run, write_parquet
 from portrayal.run.estimates import flatten_estimates
+from portrayal.studies.agency import audit as agency
 
 SCOPE = Scope("agency", draws=200, permutations=100, instruments={"classifier": "test"})
 NAN = float("nan")
@@ -65,7 +66,14 @@ def made(tmp_path, rows, *, by_prompt=False, group=("gender", "race"), stratum=N
         }
         write_parquet(pa.table(annotated), stage.folder / "part-00000.parquet")
         stages[masking] = stage
-    return agency_texts(run, stages, group=group, stratum=stratum)
+    return agency_texts(
+        run,
+        stages,
+        group=group,
+        strata=(stratum,) if stratum else agency.STRATA,
+        spellings=agency.SPELLINGS,
+        first=agency.FIRST,
+    )
 
 
 STRATA = pa.map_(pa.string(), pa.string())

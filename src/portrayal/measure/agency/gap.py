@@ -21,8 +21,6 @@ from portrayal.registry import Component
 from portrayal.types import FloatArray
 
 MINUS = " − "
-FIRST = ("male", "White")
-"""Values that come first in a difference, as in the paper."""
 
 
 def agency_gap(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
@@ -36,12 +34,12 @@ def agency_gap(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     found = list(places(texts, scope))
     for place in found:
         for kind in place.kinds:
-            yield from _of_kind(place, kind, scope)
+            yield from _of_kind(place, kind, texts.first, scope)
     human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}
     for place in found:
         other = human.get((place.task, place.condition, place.masking))
         if other is not None and place.stratum == "all" and not _is_human(place):
-            yield from _beside_human(place, other, scope)
+            yield from _beside_human(place, other, texts.first, scope)
 
 
 def pair_label(upper: dict[str, str], lower: dict[str, str]) -> dict[str, str]:
@@ -56,16 +54,18 @@ def _is_human(place: Place) -> bool:
     return place.model.casefold() == HUMAN and place.stratum == "all"
 
 
-def _ordered(groups: tuple[dict[str, str], ...]) -> list[int]:
-    """Indices of the groups with those of `FIRST` first."""
+def _ordered(groups: tuple[dict[str, str], ...], first: tuple[str, ...]) -> list[int]:
+    """Indices of the groups, those with the values of `first` before the others."""
 
     def key(i: int) -> tuple[tuple[bool, str], ...]:
-        return tuple((value not in FIRST, value) for value in groups[i].values())
+        return tuple((value not in first, value) for value in groups[i].values())
 
     return sorted(range(len(groups)), key=key)
 
 
-def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Estimate]:
+def _of_kind(
+    place: Place, kind: tuple[int, ...], first: tuple[str, ...], scope: Scope
+) -> Iterator[Estimate]:
     groups, members = place.groups(kind)
     observed = place.observed.means(members)
     drawn, null = place.drawn.means(members), place.null.means(members)
@@ -77,7 +77,7 @@ def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Esti
         what = " and ".join(place.attributes[a] for a in kind)
         reason = f"fewer than two groups of {what} have texts"
         yield Estimate(group=label, value=None, undefined=reason, **base)
-    for i, j in combinations(_ordered(groups), 2):
+    for i, j in combinations(_ordered(groups, first), 2):
         more: dict[str, Any] = {
             "group": pair_label(groups[i], groups[j]),
             "n_units": float(count[i] + count[j]),
@@ -98,7 +98,9 @@ def _of_kind(place: Place, kind: tuple[int, ...], scope: Scope) -> Iterator[Esti
         yield explained(found, resampled, n_clusters, place)
 
 
-def _beside_human(place: Place, human: Place, scope: Scope) -> Iterator[Estimate]:
+def _beside_human(
+    place: Place, human: Place, first: tuple[str, ...], scope: Scope
+) -> Iterator[Estimate]:
     """How far a model's difference lies above that of human texts, for every pair of one attribute.
 
     Groups of several attributes crossed are left out: they are too many to be told apart twice.
@@ -106,7 +108,7 @@ def _beside_human(place: Place, human: Place, scope: Scope) -> Iterator[Estimate
     for kind in place.kinds:
         ours, members = place.groups(kind)
         theirs, other = human.groups(kind)
-        shared = [i for i in _ordered(ours) if ours[i] in theirs]
+        shared = [i for i in _ordered(ours, first) if ours[i] in theirs]
         if len(kind) > 1:
             continue
         for i, j in combinations(shared, 2):

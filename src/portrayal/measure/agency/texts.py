@@ -93,8 +93,6 @@ HUMAN = "human"
 """The model of texts that people wrote."""
 EACH = "text"
 """What is given in place of a column to take each text as a cluster of its own."""
-STRATA = ("occupation", "department")
-"""Strata of the published prompts, used where the user names none."""
 PER_RUN = 10
 """Texts that a group must have in a run on average for runs to be told apart."""
 NOT_SAMPLED = "beyond the balanced sample of its group and stratum"
@@ -103,7 +101,6 @@ NO_GROUP = "no value in a group column"
 REASONS = (NOT_SAMPLED, TOO_FEW, NO_GROUP)
 NO_SENTENCE = "no sentence that the classifier can tell"
 _UNKNOWN = ""
-_SHORT = {"gender": {"m": "male", "f": "female"}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +134,8 @@ class AgencyTexts:
         Sentences that the classifier could tell, and those it could not, by masking.
     left_out
         Why a text is not read, as index into `REASONS`; -1 where it is.
+    first
+        Values of groups that come first in a difference.
     """
 
     models: tuple[str, ...]
@@ -159,6 +158,7 @@ class AgencyTexts:
     told: Mapping[str, FloatArray]
     untold: Mapping[str, FloatArray]
     left_out: IntArray
+    first: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -223,8 +223,9 @@ def agency_texts(
     stages: Mapping[str, Stage],
     *,
     group: Sequence[str],
-    stratum: str | None,
-    tasks: Mapping[str, str] = MappingProxyType({}),
+    strata: Sequence[str] = (),
+    spellings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    first: Sequence[str] = (),
     cluster: str | None = None,
 ) -> AgencyTexts:
     """Read a run with its agency annotations.
@@ -237,10 +238,12 @@ def agency_texts(
         The annotations by masking.
     group
         Strata of the prompts that are the groups.
-    stratum
-        Stratum by which tables are split; None takes occupation or department.
-    tasks
-        Other spellings of tasks, casefolded.
+    strata
+        Strata by which tables are split: the first of these that a text has.
+    spellings
+        Other spellings of values, casefolded, by stratum of the prompts: {"gender": {"m": "male"}}.
+    first
+        Values of groups that come first in a difference.
     cluster
         Stratum whose values are the independent units; "text" takes each text as one, None the
         prompts. A text without a value is a unit of its own.
@@ -260,20 +263,25 @@ def agency_texts(
     by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
     known = read_prompts(run.prompts_path)
     about = [known[prompt] for prompt in rows["prompt_id"]]
-    check_columns(about, group, stratum)
-    columns = [[_value(each, name) for each in about] for name in group]
-    strata = [_stratum(each, (stratum,) if stratum else STRATA) for each in about]
-    said = [each.get("domain", ALL) for each in about]
-    named_tasks = [tasks.get(each.casefold(), each) for each in said]
+    check_columns(about, group)
+
+    def values(name: str, missing: str) -> list[str]:
+        known = spellings.get(name, {})
+        said = [each.get(name, missing) for each in about]
+        return [known.get(value.casefold(), value) for value in said]
+
+    columns = [values(name, _UNKNOWN) for name in group]
+    split = [next((own[name] for name in strata if name in own), None) for own in about]
+    named_tasks = values("domain", ALL)
     conditions = [each.get("condition", ORIGINAL) for each in about]
     codes = [_coded(column) for column in columns]
-    stratum_code, stratum_labels = _coded([name or "" for name in strata])
+    stratum_code, stratum_labels = _coded([name or "" for name in split])
     model, models = _coded(rows["model"])
     task, task_labels = _coded(named_tasks)
     condition, condition_labels = _coded(conditions)
     n = len(about)
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
-    coarse = _coded_any(list(zip(named_tasks, conditions, strata, strict=True)))
+    coarse = _coded_any(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH) else {WITHIN: clusters}
     moved = (*group, "name", *((cluster,) if cluster else ()))
     alike = {ALIKE: _coded_any([_alike(each, moved) for each in about])} if by_prompt else {}
@@ -302,6 +310,7 @@ def agency_texts(
         told={name: found[1] for name, found in counts.items()},
         untold={name: found[2] for name, found in counts.items()},
         left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
+        first=tuple(first),
     )
 
 
@@ -339,7 +348,7 @@ def _counted(agentic: Any) -> Counted:
 
 
 def check_columns(
-    about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None
+    about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None = None
 ) -> None:
     """Raise an OptionError for a group or stratum that no text has a value for."""
     asked = [("--group", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
@@ -351,15 +360,6 @@ def check_columns(
                 f"{option} {name}: no text has a value for it{read}. Give {option} a column of "
                 f"your file, or say which one it is with --column {name}=NAME."
             )
-
-
-def _value(strata: Mapping[str, str], name: str) -> str:
-    value = strata.get(name, _UNKNOWN)
-    return _SHORT.get(name, {}).get(value.casefold(), value)
-
-
-def _stratum(strata: Mapping[str, str], names: Sequence[str]) -> str | None:
-    return next((strata[name] for name in names if name in strata), None)
 
 
 def _alike(strata: Mapping[str, str], moved: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -392,12 +392,16 @@ def _coded_any(labels: Sequence[Any]) -> IntArray:
     return np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.int64)
 
 
+def told_runs(sample: IntArray, n_cells: int) -> IntArray:
+    """Return the run of each text; 0 for all where a run would hold too few texts of a group."""
+    few = len(sample) < PER_RUN * n_cells * len(np.unique(sample))
+    return np.zeros_like(sample) if few else sample
+
+
 def _runs(sample: IntArray, place: IntArray, n_cells: int) -> IntArray:
-    """Runs of each place; all texts of a place are one run where a run would hold too few."""
+    """Runs of each place."""
     runs = sample.copy()
     for where in np.unique(place, axis=0):
         inside = (place == where).all(axis=1)
-        n_runs = len(np.unique(sample[inside]))
-        if inside.sum() < PER_RUN * n_cells * n_runs:
-            runs[inside] = 0
+        runs[inside] = told_runs(sample[inside], n_cells)
     return runs

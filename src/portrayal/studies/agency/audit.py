@@ -32,6 +32,12 @@ from portrayal.validate import check_count
 MEASURES = ("agency_share.v1", "agency_gap.v1", "agency_variance.v1")
 ANNOTATORS = {MASKED: "agency.v1", UNMASKED: "agency-unmasked.v1"}
 GROUP = ("gender", "race")
+FIRST = ("male", "White")
+"""Values that come first in a difference, as in the paper."""
+STRATA = ("occupation", "department")
+"""Strata of the published prompts, used where the user names none."""
+SPELLINGS = {"gender": {"m": "male", "f": "female"}}
+"""Values of the published files, by column."""
 """Groups that are compared where none are named, as far as the texts tell them."""
 _OWN_NAME = ("linear", "lexicon", "sentiment")
 _ENGINES = (*_OWN_NAME, "llm")
@@ -147,8 +153,9 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
         run,
         {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
         group=options.group or _default_group(read_prompts(run.prompts_path).values()),
-        stratum=options.stratum,
-        tasks=TASKS,
+        strata=(options.stratum,) if options.stratum else STRATA,
+        spellings={"domain": TASKS, **SPELLINGS},
+        first=FIRST,
         cluster=options.cluster,
     )
     return balanced(texts, options.per_stratum, options.min_group, options.seed)
