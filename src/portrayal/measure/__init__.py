@@ -1,8 +1,10 @@
 """Measuring: annotations become estimates.
 
-A *measure* is a function of a tally of annotated texts and a scope; it returns one estimate per
-stratum and group, each with an interval that clusters by prompt, a null, and a reason where it is
-undefined.
+A *measure* is a function of annotated texts and a `Scope`; it returns one estimate per stratum and
+group, each with an interval that clusters by prompt, a null, and a reason where it is undefined.
+The texts come as a tally of stories (`stories`), a paired table (`pairs`), agency texts (`agency`)
+or mentions of cues (`cues`). A new measure is a function and a `Component` in one of these folders,
+and a line in pyproject.toml.
 """
 
 from portrayal.measure.scope import Scope

@@ -27,9 +27,8 @@ from portrayal.stats.bootstrap import (
     log_share_influence,
 )
 from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
-from portrayal.stats.multiplicity import benjamini_hochberg
 from portrayal.stats.noncentral import noncentral_variance
-from portrayal.stats.paper import altman_bland_p, z_from_interval
+from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
 from portrayal.stats.proportions import (
     chance_p,

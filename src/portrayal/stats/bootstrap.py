@@ -26,6 +26,12 @@ def cluster_weights(
     ------
     ValueError
         If `n_clusters` or `n_draws` is below 1.
+
+    Examples
+    --------
+    >>> cluster_weights(3, 2, np.random.default_rng(0))
+    array([[1, 1, 1],
+           [0, 0, 3]])
     """
     if n_clusters < 1 or n_draws < 1:
         raise ValueError(
@@ -69,6 +75,12 @@ def expanded_percentile(
     ----------
     Hesterberg (2015), What teachers should know about the bootstrap ("expanded
     percentile interval").
+
+    Examples
+    --------
+    >>> low, high = expanded_percentile(np.arange(101), 0.9, 10)
+    >>> (float(low.round(1)), float(high.round(1)))
+    (2.7, 97.3)
     """
     tail = (1.0 - check_level(level)) / 2.0
     if n_clusters < 1:
@@ -103,6 +115,11 @@ def log_share_influence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     References
     ----------
     Binder (1983), On the variances of asymptotically normal estimators from complex surveys.
+
+    Examples
+    --------
+    >>> log_share_influence([1, 3], [4, 4])
+    array([-0.25,  0.25])
     """
     a, b = check_not_negative("a", a), check_not_negative("b", b)
     return _portion(a) - _portion(b)
@@ -133,6 +150,12 @@ def cluster_robust_t(
     ------
     ValueError
         If `influence` has no cluster axis, or `df` is below 1.
+
+    Examples
+    --------
+    >>> error, p = cluster_robust_t(0.5, [0.1, -0.2, 0.1])
+    >>> (float(error.round(3)), float(p.round(3)))
+    (0.3, 0.238)
     """
     u = np.asarray(influence, dtype=np.float64)
     if u.ndim == 0 or u.shape[-1] == 0:

@@ -65,6 +65,11 @@ def informative_prior(totals: npt.ArrayLike, strength: float) -> FloatArray:
     References
     ----------
     Monroe, Colaresi & Quinn (2008), Fightin' Words, section 3 (informative Dirichlet prior).
+
+    Examples
+    --------
+    >>> informative_prior([3, 1], 8.0)
+    array([6., 2.])
     """
     totals = check_not_negative("totals", totals)
     if not 0 < strength < np.inf:

@@ -44,6 +44,12 @@ def noncentral_variance(variance: float, noise: npt.ArrayLike, level: float) -> 
     ----------
     Steiger (2004), Beyond the F test: effect size confidence intervals (noncentral intervals);
     Satterthwaite (1946) for ν.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).chisquare(4, 2000) / 4
+    >>> [round(bound, 1) for bound in noncentral_variance(9.0, noise, 0.95)]
+    [3.4, 15.1]
     """
     tail = (1.0 - check_level(level)) / 2.0
     if variance < 0:

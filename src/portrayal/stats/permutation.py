@@ -33,6 +33,12 @@ def shuffle_within(
     ------
     ValueError
         If the shapes differ or are not one-dimensional.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> shuffle_within(np.array([0, 1, 2, 3]), [0, 0, 1, 1], rng)
+    array([1, 0, 3, 2])
     """
     values, block = np.asarray(labels), np.asarray(block)
     if values.ndim != 1 or values.shape != block.shape:
@@ -52,6 +58,12 @@ def permutation_range(draws: npt.ArrayLike, level: float) -> tuple[FloatArray, F
 
     Draws have shape (n_draws, ...); NaN draws are left out, +inf sorts last; the result is NaN
     where every draw is NaN. Raises ValueError for a level outside (0, 1) or no draws.
+
+    Examples
+    --------
+    >>> low, high = permutation_range(np.arange(101), 0.9)
+    >>> (float(low), float(high))
+    (4.999999999999999, 95.0)
     """
     low, high, _ = central_range(draws, (1.0 - check_level(level)) / 2.0)
     return low, high
@@ -81,6 +93,11 @@ def permutation_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
     References
     ----------
     Phipson & Smyth (2010), Permutation p-values should never be zero.
+
+    Examples
+    --------
+    >>> float(permutation_p(2.0, [0.5, 1.0, 1.1]))
+    0.5
     """
     values = np.asarray(draws, dtype=np.float64)
     if values.ndim == 0:

@@ -50,6 +50,12 @@ def clopper_pearson(
     ----------
     Clopper & Pearson (1934), The use of confidence or fiducial limits illustrated in the case of
     the binomial.
+
+    Examples
+    --------
+    >>> low, high = clopper_pearson(3, 10, 0.95)
+    >>> (float(low.round(3)), float(high.round(3)))
+    (0.067, 0.652)
     """
     tail = (1.0 - check_level(level)) / 2.0
     k, n = check_counts(k, n)
@@ -67,6 +73,11 @@ def upper_of_none(n: npt.ArrayLike, level: float) -> FloatArray:
 
     Close to 3 / n at the level 0.95, the "rule of three" (Hanley & Lippman-Hand 1983, If nothing
     goes wrong, is everything all right?); NaN where n is 0. Raises ValueError for negative n.
+
+    Examples
+    --------
+    >>> float(upper_of_none(100, 0.95).round(4))
+    0.0295
     """
     n = np.asarray(n, dtype=np.float64)
     if np.any(n < 0):
@@ -161,6 +172,12 @@ def wilson(k: npt.ArrayLike, n: npt.ArrayLike, level: float) -> tuple[FloatArray
     ----------
     Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
     Shieh et al. (2025), section 4.6, divide these bounds by the baseline share p*.
+
+    Examples
+    --------
+    >>> low, high = wilson(3, 10, 0.95)
+    >>> (float(low.round(3)), float(high.round(3)))
+    (0.108, 0.603)
     """
     z = normal_quantile(level)
     k, n = check_counts(k, n)
@@ -195,6 +212,11 @@ def score_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatAr
     ------
     ValueError
         For impossible counts, or `p0` outside (0, 1).
+
+    Examples
+    --------
+    >>> float(score_test(60, 100, 0.5).round(4))
+    0.0455
     """
     k, n = check_counts(k, n)
     p0 = check_inside_unit("p0", p0)
@@ -222,6 +244,11 @@ def exact_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatAr
     ------
     ValueError
         For impossible counts, or `p0` outside (0, 1).
+
+    Examples
+    --------
+    >>> float(exact_test(60, 100, 0.5).round(4))
+    0.0569
     """
     k, n = check_counts(k, n)
     k, n, p0 = np.broadcast_arrays(k, n, check_inside_unit("p0", p0))

@@ -20,6 +20,11 @@ def smooth(
     `smoothing` (s >= 0) broadcasts, so that `np.where((k1 == 0) | (k2 == 0), 1.0, 0.0)` smooths
     only where a count is zero, as Fig. 3a of Shieh et al. (2025) does. With s > 0 an empty total
     becomes s of 2 s; leave such cells out beforehand.
+
+    Examples
+    --------
+    >>> smooth(0, 10, 1.0)
+    (np.float64(1.0), np.float64(12.0))
     """
     k, n = check_counts(k, n)
     s = check_not_negative("smoothing", smoothing)
@@ -37,6 +42,11 @@ def ratio(
 
     Raises ValueError for impossible counts. Shieh et al. (2025), Eq. 3, with 1 the subordinate and
     2 the dominant role.
+
+    Examples
+    --------
+    >>> float(ratio(30, 100, 20, 100))
+    1.4999999999999998
     """
     k1, n1 = smooth(k1, n1, smoothing)
     k2, n2 = smooth(k2, n2, smoothing)
@@ -67,6 +77,12 @@ def katz_log(
     References
     ----------
     Katz et al. (1978), Obtaining confidence intervals for the risk ratio in cohort studies.
+
+    Examples
+    --------
+    >>> low, high = katz_log(30, 100, 20, 100, level=0.95)
+    >>> (float(low.round(3)), float(high.round(3)))
+    (0.916, 2.456)
     """
     z = normal_quantile(level)
     k1, n1 = smooth(k1, n1, smoothing)
@@ -105,6 +121,12 @@ def score_ratio_interval(
     ----------
     Koopman (1984), Confidence intervals for the ratio of two binomial proportions.
     Miettinen & Nurminen (1985), Comparative analysis of two rates, Eq. 11 and Appendix I.
+
+    Examples
+    --------
+    >>> low, high = score_ratio_interval(30, 100, 20, 100, 0.95)
+    >>> (float(low.round(3)), float(high.round(3)))
+    (0.924, 2.458)
     """
     z = normal_quantile(level)
     cells = _broadcast_cells(k1, n1, k2, n2)
@@ -122,6 +144,11 @@ def score_ratio_test(
 
     Returns p-values in 0–1 in the broadcast shape; NaN where the pooled share is 0 or 1 or a total
     is empty. Raises ValueError for impossible counts.
+
+    Examples
+    --------
+    >>> float(score_ratio_test(30, 100, 20, 100).round(4))
+    0.1025
     """
     k1, n1, k2, n2 = _broadcast_cells(k1, n1, k2, n2)
     pooled = divide(k1 + k2, n1 + n2)

@@ -1,4 +1,4 @@
-"""The median of the values that are defined."""
+"""Sizes: Cohen's d of a mean, and the median of the values that are defined."""
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,11 @@ def cohens_d(mean: npt.ArrayLike, reference: npt.ArrayLike, sd: npt.ArrayLike) -
     ----------
     Shieh et al. (2025), section 4.6 and Tables S13a–d; their gender rows are too small by a factor
     of sqrt(10), which is left out here.
+
+    Examples
+    --------
+    >>> float(cohens_d(0.6, 0.5, 0.2).round(2))
+    0.5
     """
     spread = check_not_negative("sd", sd)
     difference = np.asarray(mean, dtype=np.float64) - np.asarray(reference, dtype=np.float64)
@@ -57,6 +62,11 @@ def median_of_defined(values: npt.ArrayLike) -> FloatArray:
     ------
     ValueError
         For a single number, which has no axis.
+
+    Examples
+    --------
+    >>> float(median_of_defined([3.0, np.nan, 1.0]))
+    2.0
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim == 0:

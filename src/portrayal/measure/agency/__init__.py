@@ -1,1 +1,22 @@
-"""TODO."""
+"""Measures of language agency: shares, gaps and variances of the ratio gap of texts.
+
+An *agency text* is one text with its ratio gap and the groups it is about; a *place* is one task of
+one model, whose sums every measure of agency reads.
+"""
+
+from portrayal.measure.agency.gap import AGENCY_GAP
+from portrayal.measure.agency.places import Place, places
+from portrayal.measure.agency.share import AGENCY_SHARE
+from portrayal.measure.agency.texts import AgencyTexts, agency_texts, balanced
+from portrayal.measure.agency.variance import AGENCY_VARIANCE
+
+__all__ = [
+    "AGENCY_GAP",
+    "AGENCY_SHARE",
+    "AGENCY_VARIANCE",
+    "AgencyTexts",
+    "Place",
+    "agency_texts",
+    "balanced",
+    "places",
+]

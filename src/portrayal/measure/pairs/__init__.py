@@ -1,1 +1,28 @@
-"""TODO."""
+"""Measures of pairs: generated texts beside the originals that people wrote.
+
+A *paired table* has one row for each generated text that has its original; a *level* is what is
+compared within each row (words, sentences or topics); a *quantity* is a number of each row whose
+mean over pairs is estimated.
+"""
+
+from portrayal.measure.pairs.documents import document_levels, read_topics
+from portrayal.measure.pairs.estimates import Column, Quantity, paired_means
+from portrayal.measure.pairs.levels import sentence_levels, word_levels
+from portrayal.measure.pairs.reading import pair_texts
+from portrayal.measure.pairs.table import Level, Paired, Place, Texts, places
+
+__all__ = [
+    "Column",
+    "Level",
+    "Paired",
+    "Place",
+    "Quantity",
+    "Texts",
+    "document_levels",
+    "pair_texts",
+    "paired_means",
+    "places",
+    "read_topics",
+    "sentence_levels",
+    "word_levels",
+]

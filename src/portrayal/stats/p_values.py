@@ -1,17 +1,56 @@
-"""How Shieh et al. (2025) turn a printed interval into a p-value; kept as the paper's method.
+"""p-values of many tests at once, and of a printed interval as Shieh et al. (2025) make them.
 
-The package's own defaults are the score, exact and clustered tests; these two functions are for
-comparison with the published tables.
+The package's own defaults are the score, exact and clustered tests; the paper's are for comparison
+with the published tables.
 """
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from portrayal.stats._arguments import divide
 from portrayal.types import FloatArray
 
 _WIDTH_OF_95 = 3.92
 """Width of a 95 % normal interval in standard errors, as Altman & Bland round it."""
+
+
+def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
+    """Benjamini–Hochberg q-values of one family of tests.
+
+    Parameters
+    ----------
+    p
+        p-values in 0–1, any shape; the whole array is the family. NaN marks a test that could not
+        be made: it stays NaN and does not count as a member.
+
+    Returns
+    -------
+    q
+        In the shape of `p`; the smallest false discovery rate at which the test is rejected.
+
+    Raises
+    ------
+    ValueError
+        Where a p-value lies outside 0–1.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Controlling the false discovery rate.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.02, 0.9])
+    array([0.03, 0.03, 0.9 ])
+    """
+    values = np.asarray(p, dtype=np.float64)
+    if np.any((values < 0) | (values > 1)):
+        raise ValueError("p-values must lie between 0 and 1.")
+    known = ~np.isnan(values)
+    q = np.full(values.shape, np.nan)
+    if np.any(known):
+        q[known] = stats.false_discovery_control(values[known], method="bh")
+    return q
 
 
 def altman_bland_p(z: npt.ArrayLike) -> FloatArray:
@@ -21,6 +60,11 @@ def altman_bland_p(z: npt.ArrayLike) -> FloatArray:
     ----------
     Altman & Bland (2011), How to obtain the P value from a confidence interval, BMJ 343:d2304;
     Shieh et al. (2025), section 4.6.
+
+    Examples
+    --------
+    >>> altman_bland_p([0.0, 1.96]).round(3)
+    array([1.  , 0.05])
     """
     size = np.abs(np.asarray(z, dtype=np.float64))
     return np.asarray(np.exp(-0.717 * size - 0.416 * size**2))
@@ -49,6 +93,11 @@ def z_from_interval(
     ------
     ValueError
         Where a lower bound exceeds its upper bound.
+
+    Examples
+    --------
+    >>> float(z_from_interval(1.5, 1.0, 2.0, log=False).round(2))
+    1.96
     """
     value, low, high = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
     if np.any(low > high):
