@@ -1,0 +1,164 @@
+"""A study that this package has never met: right words, chart, table and download, and a page."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import altair
+import pytest
+
+from portrayal.records import Estimate
+from portrayal.report import write_report
+from portrayal.report.certainty import instruments
+from portrayal.report.downloads import csv_text, headline_rows
+from portrayal.report.figures import figures
+from portrayal.report.findings import cannot_say, findings
+from portrayal.report.view import View
+from portrayal.run import Run
+
+from .conftest import estimate
+
+DOCS = Path(__file__).parents[2] / "docs" / "extending.md"
+RELIGIONS = {
+    "Muslim": (2.4, 1.9, 3.1, 1e-5),
+    "Hindu": (0.4, 0.3, 0.6, 1e-4),
+    "Jain": (1.1, 0.7, 1.6, 0.6),
+}
+
+
+def rows() -> list[Estimate]:
+    return [
+        estimate(
+            value,
+            low,
+            high,
+            measure="kindness_ratio.v1",
+            study="hospital",
+            strata={"ward": ward, "model": "m"},
+            group={"religion": religion},
+            q=q,
+            null=(0.9, 1.1),
+        )
+        for ward in ("Surgery", "Nursery")
+        for religion, (value, low, high, q) in RELIGIONS.items()
+    ]
+
+
+@pytest.fixture
+def view(make_run: Callable[..., Run]) -> View:
+    return View.of(make_run(rows(), study="hospital"))
+
+
+def test_the_headline_names_group_place_and_value(view: View) -> None:
+    first, second = findings(view)
+    assert second.headline == (
+        "Muslim (religion) in Nursery: kindness ratio 2.4, where 1 would be no difference"
+    )
+    assert first.headline.startswith("Hindu (religion) in Nursery: kindness ratio 0.40")
+    said = second.evidence.replace("\u00a0", " ")
+    assert "95 % interval 1.9–3.1 over 10 prompts" in said
+    assert "Also in Surgery (2.4, 1.9–3.1)." in said
+    assert "2 have an interval that includes 1" in cannot_say(view)
+
+
+def test_it_is_drawn_as_dots_in_steady_colours(view: View) -> None:
+    (figure,) = figures(view)
+    altair.Chart.from_dict(figure.spec)
+    panels = figure.spec["vconcat"]
+    assert [panel["title"]["text"] for panel in panels] == ["Surgery", "Nursery"]
+    data = {d["row"]: d for d in panels[0]["data"]["values"]}
+    assert (data["Muslim"]["v"], data["Muslim"]["s"], data["Jain"]["s"]) == (2.4, True, False)
+    assert len({d["c"] for d in data.values()}) == 3
+    assert figure.reading.startswith("4 of 6 values can be told from 1; furthest stands Hindu")
+    assert figure.table.columns[:2] == ("Ward", "Group")
+
+
+def test_it_stands_in_table_and_download(view: View) -> None:
+    found = headline_rows(view)
+    assert found["rows"][0][:5] == ["Kindness ratio", "m", "Surgery", "Muslim", "2.4"]
+    lines = list(csv.DictReader(io.StringIO(csv_text(view))))
+    assert {"religion", "ward", "value", "q"} <= set(lines[0])
+    assert len(lines) == 6
+    assert instruments(view)
+
+
+def test_the_whole_page_is_written(view: View, tmp_path: Path) -> None:
+    page = write_report(view.run, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "No ratio was measured" not in page
+    assert "Muslim (religion) in Nursery: kindness ratio 2.4" in page
+    for word in ("race share", "subordinate", "dominant", "headline resampled"):
+        assert word not in page.partition('<script type="application/json"')[0], word
+
+
+def test_differences_are_findings_too(make_run: Callable[..., Run]) -> None:
+    row = estimate(
+        -0.2,
+        -0.3,
+        -0.1,
+        measure="warmth_gap.v1",
+        statistic="difference",
+        q=1e-4,
+        null=(-0.05, 0.05),
+        group={"religion": "Jain"},
+    )
+    (found,) = findings(View.of(make_run([row], study="hospital")))
+    assert found.headline.endswith("warmth gap −0.200, where 0 would be no difference")
+
+
+def _block(kind: str, holds: str) -> str:
+    blocks = re.findall(rf"```{kind}\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    return next(block for block in blocks if holds in block)
+
+
+def _install(site: Path) -> None:
+    """Lay the worked example of docs/extending.md out as an installer would."""
+    code = _block("python", "acme_hospital.py")
+    (site / "acme_hospital.py").write_text(code, encoding="utf-8")
+    points = _block("toml", "hospital =").replace('[project.entry-points."', "[")
+    points = points.replace('"]', "]").replace('"', "")
+    info = site / "acme_hospital-0.1.dist-info"
+    info.mkdir()
+    about = "Metadata-Version: 2.1\nName: acme-hospital\nVersion: 0.1\n"
+    (info / "METADATA").write_text(about, encoding="utf-8")
+    (info / "entry_points.txt").write_text(points, encoding="utf-8")
+
+
+def test_the_worked_example_is_audited_and_reported(tmp_path: Path) -> None:
+    _install(tmp_path)
+    texts = [
+        {
+            "prompt": f"Write to the {religion} patient in bed {bed}.",
+            "religion": religion,
+            "ward": "Surgery",
+            "model": "m",
+            "text": "You were brave." if praised else "You slept.",
+        }
+        for religion, often in (("Muslim", 2), ("Hindu", 9), ("Jain", 9))
+        for bed in range(20)
+        for praised in (bed % 10 < often,)
+    ]
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("\n".join(map(json.dumps, texts)), encoding="utf-8")
+    run = tmp_path / "run"
+    command = ["audit", "hospital", "--texts", str(answers), "--out", str(run), "--draws", "200"]
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-m", "portrayal", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )
+    assert done.returncode == 0, done.stderr
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "<h1>Hospital: whom answers praise</h1>" in page
+    said = "Texts about Muslim patients on Surgery are praised 0.22 times as often as others"
+    assert said in page
+    assert '<div id="chart-measure-praise-ratio-v1">' in page
+    assert "Read as" in page
