@@ -12,7 +12,8 @@ import pytest
 import portrayal
 from portrayal import registry
 from portrayal.errors import DataError, OptionError, PortrayalError, RunError, UnknownNameError
-from portrayal.pipeline.audit import _file_mark, with_q_values
+from portrayal.measure import with_q_values
+from portrayal.pipeline.audit import _file_mark
 from portrayal.records import Estimate, Test
 from portrayal.run import Stage, fingerprint
 from portrayal.stats import benjamini_hochberg

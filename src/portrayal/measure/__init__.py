@@ -7,7 +7,7 @@ or mentions of cues (`cues`). A new measure is a function and a `Component` in o
 and a line in pyproject.toml.
 """
 
-from portrayal.measure.scope import Scope
+from portrayal.measure.scope import Scope, with_q_values
 from portrayal.measure.stories.corrected import HandSample, hand_sample
 from portrayal.measure.stories.tally import ROLES, Characters, Tally, tally_stories
 
@@ -19,4 +19,5 @@ __all__ = [
     "Tally",
     "hand_sample",
     "tally_stories",
+    "with_q_values",
 ]

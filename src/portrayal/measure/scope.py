@@ -1,14 +1,15 @@
-"""Scope: the settings that every measure of an audit shares."""
+"""Scope: the settings that every measure of an audit shares, and what all its estimates get."""
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from portrayal.records import Estimate
+from portrayal.records import ALL, Estimate, Test
 from portrayal.registry import Component
+from portrayal.stats import benjamini_hochberg
 from portrayal.validate import check_count, check_level, check_seed, check_smoothing
 
 
@@ -70,3 +71,27 @@ class Scope:
             "instruments": self.instruments,
         }
         return Estimate(**(shared | fields))
+
+
+def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
+    """Add Benjamini–Hochberg q to each estimate's clustered test.
+
+    A family is one measure of one model, or of all models together: each is read on its own, and
+    the pooled tests repeat those of the single models. For the same reason what is pooled over the
+    values of a stratum is not of a family with the single values.
+    """
+    families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
+    for i, estimate in enumerate(estimates):
+        if estimate.tests:
+            strata = estimate.strata
+            pooled = frozenset(name for name, value in strata.items() if value == ALL)
+            family = (estimate.measure, strata.get("model", ALL), pooled)
+            families.setdefault(family, []).append(i)
+    adjusted = list(estimates)
+    for members in families.values():
+        q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
+        for i, value in zip(members, q.tolist(), strict=True):
+            first, *others = estimates[i].tests
+            tests = (Test(first.p, first.method, value), *others)
+            adjusted[i] = replace(estimates[i], tests=tests)
+    return adjusted

@@ -13,8 +13,7 @@ from portrayal.collect.ask.replies import asker
 from portrayal.errors import DataError, OptionError
 from portrayal.mitigate.compare import Comparison, compare
 from portrayal.mitigate.instruction import ANEW, instruct
-from portrayal.mitigate.kept import Kept, preserved, worse
-from portrayal.mitigate.page import render
+from portrayal.mitigate.kept import Kept, preserved, render, worse
 from portrayal.mitigate.passages import Classify, Passage, Reading, read_agency, read_passages
 from portrayal.mitigate.rewriting import EDITED, Rewritten, first_readings, rewrite
 from portrayal.mitigate.targets import TARGETS, Target

@@ -5,13 +5,12 @@ They are `portrayal.measure.agency.places.Sums`, so that means and variances her
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from portrayal.measure.agency.places import Sums
 from portrayal.measure.agency.share import STATISTICS
-from portrayal.measure.agency.texts import told_runs
+from portrayal.measure.agency.texts import numbered, told_runs
 from portrayal.measure.agency.variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
 from portrayal.mitigate.passages import Passage
 from portrayal.stats import cluster_weights, divide, shuffle_within
@@ -136,13 +135,13 @@ def texts_of(
     order = _first(first)
     cells = sorted({passage.group for passage in used}, key=lambda cell: [*map(order, cell)])
     start, slope = STATISTICS["agentic"]
-    run = told_runs(_codes(_numbered([passage.run for passage in used])), len(cells))
+    run = told_runs(numbered([passage.run for passage in used]), len(cells))
     return Texts(
         (share[:, kept] - start) / slope,
         _codes([cells.index(passage.group) for passage in used]),
         run,
-        _codes(_numbered([passage.cluster for passage in used])),
-        _codes(_numbered([passage.block for passage in used])),
+        numbered([passage.cluster for passage in used]),
+        numbered([passage.block for passage in used]),
         tuple(cells),
         first,
     )
@@ -150,11 +149,6 @@ def texts_of(
 
 def _codes(numbers: Sequence[int]) -> IntArray:
     return np.array(numbers, dtype=np.int64)
-
-
-def _numbered(labels: Sequence[Any]) -> list[int]:
-    table: dict[Any, int] = {}
-    return [table.setdefault(label, len(table)) for label in labels]
 
 
 def _first(values: tuple[str, ...]) -> Callable[[str], tuple[bool, str]]:

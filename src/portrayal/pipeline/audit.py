@@ -18,12 +18,10 @@ from portrayal.collect.ask.asking import Asking, ask_model
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
+from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.datasheet import write_datasheet
-from portrayal.pipeline.pairing import about_pairs, pairing
-from portrayal.records import ALL, Estimate, Test
-from portrayal.run import Run, Stage, estimates_to_table, fingerprint, write_parquet
+from portrayal.run import Run, Stage, estimates_to_table, fingerprint, read_prompts, write_parquet
 from portrayal.run.shards import Progress
-from portrayal.stats import benjamini_hochberg
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say
 from portrayal.validate import check_count
@@ -128,7 +126,7 @@ def audit(
     tell = say or _silent
     if model is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
-    paired = pairing(chosen, reference, pair_by)
+    paired = _pairing(chosen, reference, pair_by)
     mapping = {**paired, **_mapping(columns)}
     loading = {"shard_rows": shard_rows, "replace": replace}
     with run.lock():
@@ -140,7 +138,7 @@ def audit(
             )
         if model is not None:
             asking = Asking(model, samples) if isinstance(model, str) else model
-            _ask(run, chosen, about_pairs(run, chosen, asking), tell)
+            _ask(run, chosen, _about_pairs(run, chosen, asking), tell)
         _collect(run, chosen, choice, texts, mapping, preset, loading, tell)
         work = {"workers": workers, "executor": executor, "progress": progress}
         annotations = _annotate(run, chosen, choice, (labelling, classifying), work, tell)
@@ -154,8 +152,72 @@ def audit(
     return run
 
 
+def _options(study: Study, given: Mapping[str, Any]) -> Options:
+    known = [field.name for field in dataclasses.fields(study.options)]
+    for name in given:
+        if name not in known:
+            raise OptionError(
+                f"{study.name} has no option {name!r}; its options: {', '.join(known)}."
+            )
+    return study.options(**given)
+
+
 def _mapping(columns: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
     return dict(columns) if isinstance(columns, Mapping) else parse_columns(columns or ())
+
+
+def _pairing(study: Study, reference: Any, pair_by: str | None) -> dict[str, str]:
+    """The column mapping that pairs texts with reference texts; refused where there is none."""
+    if study.pair_field is None:
+        if reference is not None or pair_by is not None:
+            raise OptionError(f"{study.name} compares texts with no reference; leave it out.")
+        return {}
+    return {} if pair_by is None else {study.pair_field: pair_by}
+
+
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
+def _collect_reference(
+    run: Run,
+    study: Study,
+    reference: Any,
+    columns: Mapping[str, str],
+    loading: Mapping[str, Any],
+    tell: Say,
+) -> None:
+    note = run.reference.note()
+    if reference is not None:
+        note = import_texts(
+            run, reference, study.fields, (), columns=columns, reference=True, **loading
+        )
+    elif not note.get("complete"):
+        raise OptionError(
+            f"{study.name} compares texts with those that people wrote: give them as reference "
+            f"(--reference FILE), as {run.path} holds none yet."
+        )
+    tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
+
+
+def _about_pairs(run: Run, study: Study, asking: Asking) -> Asking:
+    """Return `asking` with the run's reference as what the prompts are made from.
+
+    A prompt file, or headlines that the user named, are left as they are.
+    """
+    options = dict(asking.prompt_options)
+    if study.pair_field is None or asking.prompts is not None or "headlines" in options:
+        return asking
+    return dataclasses.replace(asking, prompt_options={"headlines": _pairs(run, study), **options})
+
+
+def _pairs(run: Run, study: Study) -> list[dict[str, str]]:
+    """Return the strata of each reference text, under the names that prompt makers read."""
+    return [
+        {"headline": strata[str(study.pair_field)]}
+        | {name: strata[name] for name in ("domain", "source") if name in strata}
+        for strata in read_prompts(run.reference_prompts_path).values()
+    ]
 
 
 def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
@@ -168,20 +230,6 @@ def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
         raise KeyboardInterrupt
     if stopped == "declined":
         raise OptionError("nothing was asked: the collection was declined.")
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""
-
-
-def _options(study: Study, given: Mapping[str, Any]) -> Options:
-    known = [field.name for field in dataclasses.fields(study.options)]
-    for name in given:
-        if name not in known:
-            raise OptionError(
-                f"{study.name} has no option {name!r}; its options: {', '.join(known)}."
-            )
-    return study.options(**given)
 
 
 def _collect(
@@ -206,27 +254,6 @@ def _collect(
             run, texts, fields, study.prompts(), columns=columns, preset=preset, **loading
         )
     tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
-
-
-def _collect_reference(
-    run: Run,
-    study: Study,
-    reference: Any,
-    columns: Mapping[str, str],
-    loading: Mapping[str, Any],
-    tell: Say,
-) -> None:
-    note = run.reference.note()
-    if reference is not None:
-        note = import_texts(
-            run, reference, study.fields, (), columns=columns, reference=True, **loading
-        )
-    elif not note.get("complete"):
-        raise OptionError(
-            f"{study.name} compares texts with those that people wrote: give them as reference "
-            f"(--reference FILE), as {run.path} holds none yet."
-        )
-    tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
 
 
 def _unread(note: Mapping[str, Any]) -> str:
@@ -315,27 +342,3 @@ def _file_mark(value: Any) -> Any:
         return None
     status = path.stat()
     return f"{status.st_size}:{status.st_mtime_ns}"
-
-
-def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
-    """Add Benjamini–Hochberg q to each estimate's clustered test.
-
-    A family is one measure of one model, or of all models together: each is read on its own, and
-    the pooled tests repeat those of the single models. For the same reason what is pooled over the
-    values of a stratum is not of a family with the single values.
-    """
-    families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
-    for i, estimate in enumerate(estimates):
-        if estimate.tests:
-            strata = estimate.strata
-            pooled = frozenset(name for name, value in strata.items() if value == ALL)
-            family = (estimate.measure, strata.get("model", ALL), pooled)
-            families.setdefault(family, []).append(i)
-    adjusted = list(estimates)
-    for members in families.values():
-        q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
-        for i, value in zip(members, q.tolist(), strict=True):
-            first, *others = estimates[i].tests
-            tests = (Test(first.p, first.method, value), *others)
-            adjusted[i] = dataclasses.replace(estimates[i], tests=tests)
-    return adjusted

@@ -281,10 +281,10 @@ def agency_texts(
     condition, condition_labels = _coded(conditions)
     n = len(about)
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
-    coarse = _coded_any(list(zip(named_tasks, conditions, split, strict=True)))
+    coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH) else {WITHIN: clusters}
     moved = (*group, "name", *((cluster,) if cluster else ()))
-    alike = {ALIKE: _coded_any([_alike(each, moved) for each in about])} if by_prompt else {}
+    alike = {ALIKE: numbered([_alike(each, moved) for each in about])} if by_prompt else {}
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
     n_cells = len(set(cell))
@@ -378,7 +378,7 @@ def _clusters(
     if not any(column in own for own in about):
         raise OptionError(f"--cluster {column}: no text has a value for it.")
     named = [own.get(column, i) for i, own in enumerate(about)]
-    return column, _coded_any(named)
+    return column, numbered(named)
 
 
 def _coded(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
@@ -387,7 +387,8 @@ def _coded(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
     return np.array([table[label] for label in labels], dtype=np.int64), tuple(found)
 
 
-def _coded_any(labels: Sequence[Any]) -> IntArray:
+def numbered(labels: Sequence[Any]) -> IntArray:
+    """Return a code of each label, numbered in the order in which labels first come."""
     table: dict[Any, int] = {}
     return np.array([table.setdefault(label, len(table)) for label in labels], dtype=np.int64)
 
