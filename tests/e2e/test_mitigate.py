@@ -187,7 +187,7 @@ def test_the_texts_of_a_run_are_taken_with_their_groups(
         other = portrayal("mitigate", "agency", "run", "--out", "b", *again, *QUICK).json()
         assert any("When generating the biography" in prompt for prompt in server.answered)
     assert facts["texts"] == {"rewritten": N}
-    assert other["texts"] == {"asked anew": N}
+    assert other["texts"] == {"asked again": N}
     assert len(_lines(tmp_path / "a" / "texts.jsonl")) == N
 
 

@@ -24,7 +24,7 @@ def test_new_answers_replace_texts_and_failures_keep_them() -> None:
     model = Model(lambda text: Reply("", "refused") if "p2" in text else f"She {LEADS}")
     done = instruct(passages, read, model)
     assert done.texts == [f"She {LEADS}", f"She {LEADS}", "He leads."]
-    assert done.rounds[0].texts == {"asked anew": 2, "refused": 1}
+    assert done.rounds[0].texts == {"asked again": 2, "refused": 1}
     assert len({each.prompt_id for each in model.asked}) == 3
     assert "When generating the biography" in model.asked[0].text
 

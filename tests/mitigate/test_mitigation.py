@@ -149,7 +149,7 @@ def test_strata_are_told_with_their_levels_and_those_without_one(
 
 def test_the_instruction_needs_no_edits(texts: Path, tmp_path: Path) -> None:
     done = _run(texts, tmp_path / "out", method="instruction")
-    assert done.facts["texts"]["asked anew"] == 40
+    assert done.facts["texts"]["asked again"] == 40
     assert done.facts["edits"]["applied"] == 0
 
 

@@ -183,7 +183,7 @@ class _Reader:
         return model
 
     def _outcome(self, row: Row, text: str | None, labelled: bool, number: int) -> Outcome:
-        """The outcome as given; a text whose people somebody labelled was read; else guessed."""
+        """The outcome as given; a text whose people someone labelled was read; else guessed."""
         given = _text(row.get(self.mapping.get("outcome", "")))
         if not given:
             unread = "text" in self.mapping and not (text or "").strip()

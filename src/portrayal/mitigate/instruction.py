@@ -13,7 +13,7 @@ from portrayal.mitigate.passages import Passage
 from portrayal.mitigate.prompts import with_instruction
 from portrayal.mitigate.rewriting import NO_ANSWER, Read, Rewritten, Round, first_readings
 
-ANEW = "asked anew"
+ASKED_AGAIN = "asked again"
 
 
 def instruct(
@@ -58,10 +58,10 @@ def instruct(
         reply = replies.get(prompts[i].prompt_id)
         now.last[i] = NO_ANSWER if reply is None else reply.outcome
         if reply is not None and reply.outcome == "ok" and reply.text.strip():
-            now.last[i], now.texts[i] = ANEW, reply.text
-    anew = [i for i in used if now.last[i] == ANEW]
-    fresh = read([now.texts[i] for i in anew], [passages[i].names for i in anew])
-    for i, reading in zip(anew, fresh, strict=True):
+            now.last[i], now.texts[i] = ASKED_AGAIN, reply.text
+    again = [i for i in used if now.last[i] == ASKED_AGAIN]
+    fresh = read([now.texts[i] for i in again], [passages[i].names for i in again])
+    for i, reading in zip(again, fresh, strict=True):
         now.readings[i] = reading
     now.rounds.append(Round(dict(sorted(Counter(now.last.values()).items())), 0, {}, {}))
     now.stopped = "every prompt was asked once more"

@@ -95,7 +95,7 @@ def worse(
     """Return what got worse: groups, gaps, variances and texts, as plain values.
 
     A text got worse where its share of agentic sentences moved against the direction in which it
-    was rewritten (down, where it was asked anew), or where it is less alike than it should be.
+    was rewritten (down, where it was asked again), or where it is less alike than it should be.
     """
     against = []
     for i, old in enumerate(before):

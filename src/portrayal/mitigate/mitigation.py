@@ -1,4 +1,4 @@
-"""A mitigation from texts to report: read, rewrite or ask anew, compare, write."""
+"""A mitigation from texts to report: read, rewrite or ask again, compare, write."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import asker
 from portrayal.errors import DataError, OptionError
 from portrayal.mitigate.compare import Comparison, compare
-from portrayal.mitigate.instruction import ANEW, instruct
+from portrayal.mitigate.instruction import ASKED_AGAIN, instruct
 from portrayal.mitigate.kept import Kept, preserved, render, worse
 from portrayal.mitigate.passages import Classify, Passage, Reading, read_agency, read_passages
 from portrayal.mitigate.rewriting import EDITED, Rewritten, first_readings, rewrite
@@ -305,7 +305,7 @@ def _fate(i: int, passage: Passage, done: Rewritten) -> str:
     if i not in done.last:
         return f"{UNCHANGED}: not chosen"
     if passage.text != done.texts[i]:
-        return "rewritten" if i in done.changed else ANEW
+        return "rewritten" if i in done.changed else ASKED_AGAIN
     return f"{UNCHANGED}: {done.last[i] if done.last[i] != EDITED else 'no change'}"
 
 

@@ -28,7 +28,7 @@ _LISTED = 20  # models, names of strata or values shown in a line
 def write_datasheet(run: "Run", path: str | Path) -> Path:
     """Write the datasheet of a run as Markdown, and return its path.
 
-    A datasheet that somebody filled in or changed is left as it is: its text no longer has the
+    A datasheet that someone filled in or changed is left as it is: its text no longer has the
     digest that its last line gives.
 
     Parameters

@@ -67,7 +67,7 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 LEVEL = DOCUMENT
 FEWEST_DRAWS, ROW_DRAWS = 20, 40_000
 """The null's draws times rows are about `ROW_DRAWS`, as every draw infers the topics of all texts
-anew; but never fewer draws than `FEWEST_DRAWS`."""
+again; but never fewer draws than `FEWEST_DRAWS`."""
 _DEALT = "sentences dealt again at random to each pair's two texts, under the same topic model"
 _STREAM = 0xD0
 _TEXTS = 8192  # texts whose topics are inferred together

@@ -324,7 +324,7 @@ def lexicon_columns(paired: Paired) -> Iterator[LexiconColumns]:
 
 
 class Made(Sequence[Block]):
-    """Blocks that are made anew from what stands on disk each time they are asked for."""
+    """Blocks that are made again from what stands on disk each time they are asked for."""
 
     def __init__(self) -> None:
         """Begin without blocks."""

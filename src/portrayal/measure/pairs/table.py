@@ -1,4 +1,4 @@
-"""Places: where a paired measure looks, by model, prompt form, domain and source."""
+"""The paired table: generated texts beside their originals, its levels, and where measures look."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
