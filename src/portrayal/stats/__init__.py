@@ -6,6 +6,7 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
+from portrayal.stats.agreeing import agreeing_interval
 from portrayal.stats.agreement import (
     beyond_chance,
     bias_index,
@@ -26,7 +27,39 @@ from portrayal.stats.bootstrap import (
     expanded_percentile,
     log_share_influence,
 )
+from portrayal.stats.clustered import (
+    design_effect,
+    effect_density,
+    effective_number,
+    evidence_interval,
+    evidence_p,
+    infer_differences,
+    infer_means,
+    infer_ratios,
+    infer_shares,
+    ratio_evidence,
+    satterthwaite,
+    share_evidence,
+)
 from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
+from portrayal.stats.mixture import (
+    fit_mixture,
+    fit_shares,
+    mixture_interval,
+    mixture_ratio_interval,
+    moments,
+    name_model,
+    role_scores,
+    spread_as_bearers,
+)
+from portrayal.stats.naming import (
+    fair_inference,
+    fair_naming,
+    reads_representation,
+    reads_subordination,
+    repetition,
+    repetition_effect,
+)
 from portrayal.stats.noncentral import noncentral_variance
 from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
@@ -41,9 +74,21 @@ from portrayal.stats.proportions import (
     wilson,
 )
 from portrayal.stats.ratios import katz_log, ratio, score_ratio_interval, score_ratio_test, smooth
+from portrayal.stats.roles import (
+    coin_test,
+    contributions,
+    fewest_prompts,
+    median_inference,
+    no_test_reason,
+    prompt_subsets,
+    role_inference,
+    sharper_p,
+    subset_ratios,
+)
 from portrayal.stats.summaries import cohens_d, median_of_defined
 
 __all__ = [
+    "agreeing_interval",
     "altman_bland_p",
     "benjamini_hochberg",
     "beyond_chance",
@@ -57,12 +102,28 @@ __all__ = [
     "cohen_parts",
     "cohens_d",
     "cohens_kappa",
+    "coin_test",
+    "contributions",
     "count_by_chance",
+    "design_effect",
     "divide",
+    "effect_density",
+    "effective_number",
+    "evidence_interval",
+    "evidence_p",
     "exact_test",
     "expanded_percentile",
+    "fair_inference",
+    "fair_naming",
+    "fewest_prompts",
+    "fit_mixture",
+    "fit_shares",
     "fleiss_kappa",
     "fleiss_parts",
+    "infer_differences",
+    "infer_means",
+    "infer_ratios",
+    "infer_shares",
     "informative_prior",
     "kappa_without_bias",
     "katz_log",
@@ -70,19 +131,38 @@ __all__ = [
     "krippendorff_parts",
     "log_odds",
     "log_share_influence",
+    "median_inference",
     "median_of_defined",
+    "mixture_interval",
+    "mixture_ratio_interval",
+    "moments",
+    "name_model",
+    "no_test_reason",
     "noncentral_variance",
     "percent_agreement",
     "permutation_p",
     "permutation_range",
     "prevalence_index",
+    "prompt_subsets",
     "ratio",
+    "ratio_evidence",
+    "reads_representation",
+    "reads_subordination",
+    "repetition",
+    "repetition_effect",
+    "role_inference",
+    "role_scores",
+    "satterthwaite",
     "score_ratio_interval",
     "score_ratio_test",
     "score_test",
+    "share_evidence",
+    "sharper_p",
     "shuffle_within",
     "smooth",
     "specific_agreement",
+    "spread_as_bearers",
+    "subset_ratios",
     "upper_of_none",
     "wilson",
     "z_from_interval",

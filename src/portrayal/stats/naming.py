@@ -1,0 +1,307 @@
+"""What fair naming reads, and how much of a difference name counting shows.
+
+*Fair naming* draws first names at random from the bearers of a population (the Census table). A
+race's share is then the mean of its shares by name; over p*, that is R0, the representation ratio
+that fair naming reads. It is not 1 where the population of the table is not the one of p*.
+
+Counting by name shares also shrinks differences. With v the variance of a race's share between
+bearers and p its mean, the *shrink factor* is
+
+    v / (p (1 - p)),
+
+the share of the variance "is of this race" that the first name explains. If people of a race are
+named t times as often as the population has them, the mean share reads p (1 + factor (t - 1)).
+
+Everything is about populations of name bearers and says nothing about a person.
+
+Sources: Shieh et al. (2025), Eq. 1-3 and 5 (fractional counting); the shrink is the attenuation of
+a regression on a misclassified group, here with known shares (Chen et al. 2019, Fairness under
+unawareness, FAT*); Kish (1965), Survey sampling, for the design effect.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from portrayal.stats.agreeing import agreeing_interval
+from portrayal.types import BoolArray, FloatArray
+
+LEAST_SHRINK = 0.1
+"""A table measures a group only if a true doubling of its share would read 1.1 or more."""
+
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class FairNaming:
+    """What drawing names at random from the bearers reads for each race; all of shape (k,).
+
+    Attributes
+    ----------
+    share, sd, skew
+        Mean, standard deviation and skewness over bearers of the race's share among the bearers of
+        one's name (shares in 0-1).
+    shrink
+        sd^2 / (share (1 - share)), in 0-1: what a difference is multiplied by.
+    matched
+        Share of the bearers whose name the race's table lists; the other columns are about these.
+    """
+
+    share: FloatArray
+    sd: FloatArray
+    skew: FloatArray
+    shrink: FloatArray
+    matched: FloatArray
+
+    @property
+    def measurable(self) -> BoolArray:
+        """Which races the tables can measure, shape (k,)."""
+        return self.shrink >= LEAST_SHRINK
+
+    def r0(self, starred: FloatArray) -> FloatArray:
+        """Return the representation ratio of fair naming for baseline shares p*, shape (k,)."""
+        return self.share / starred
+
+    def reason(self, i: int) -> str | None:
+        """Return why race `i` cannot be measured; None where it can."""
+        if self.measurable[i]:
+            return None
+        if not self.matched[i] > 0:
+            return "cannot be measured with this table: none of its names is known"
+        reads = 1.0 + float(self.shrink[i])
+        return f"cannot be measured with this table: a true ratio of 2 would read {reads:.2f}"
+
+
+@dataclass(frozen=True)
+class ShareInference:
+    """Tests of shares against fair naming; all of shape (k,), shares in 0-1.
+
+    Attributes
+    ----------
+    share, low, high
+        Observed share and its interval by prompts; NaN with fewer than 2 prompts. Divide by p* for
+        ratios. The interval leaves out the share of fair naming exactly where p < 1 - level.
+    p
+        Two-sided, of the share of fair naming.
+    null_low, null_high
+        Central range of the share under fair naming with as many repeated names.
+    """
+
+    share: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    null_low: FloatArray
+    null_high: FloatArray
+
+
+def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
+    """Describe names drawn at random from a population of bearers.
+
+    All races take one population. A race from a second table (MENA, NH/PI) is described by that
+    table's shares of those same bearers' names, over the bearers whose name it lists: the same
+    denominator as in counting.
+
+    Parameters
+    ----------
+    bearers
+        Bearers of each name in the population, shape (n_names,); 0 or more, any unit.
+    likelihood
+        Share of each race among the bearers of a name, shape (n_names, k); NaN where the race's
+        table does not list the name.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit, or bearers that do not count anybody.
+
+    >>> fair = fair_naming(np.array([3.0, 1.0]), np.array([[0.0], [1.0]]))
+    >>> float(fair.share[0]), float(fair.shrink[0])
+    (0.25, 1.0)
+    """
+    if bearers.ndim != 1 or likelihood.shape[:1] != bearers.shape or likelihood.ndim != 2:
+        raise ValueError(
+            f"bearers (n_names,) and likelihood (n_names, k) do not fit: got {bearers.shape} and "
+            f"{likelihood.shape}."
+        )
+    if bool(np.any(~(bearers >= 0))) or not bearers.sum() > 0:
+        raise ValueError("bearers must be counts of 0 or more, and some name must have one.")
+    known = ~np.isnan(likelihood)
+    weight = bearers[:, np.newaxis] * known
+    total = weight.sum(0)
+    weight = _divide(weight, total)
+    filled = np.where(known, likelihood, 0.0)
+    share = (weight * filled).sum(0)
+    away = np.where(known, filled - share, 0.0)
+    variance = (weight * away**2).sum(0)
+    sd = np.sqrt(variance)
+    skew = _divide((weight * away**3).sum(0), sd**3)
+    shrink = _divide(variance, share * (1.0 - share))
+    empty = total == 0
+    share, sd = (np.where(empty, np.nan, each) for each in (share, sd))
+    return FairNaming(share, sd, skew, shrink, total / bearers.sum())
+
+
+def reads_representation(true: float, shrink: FloatArray) -> FloatArray:
+    """Return what a true representation reads, over what fair naming reads (R / R0).
+
+    Parameters
+    ----------
+    true
+        How many times as often as in the population of bearers people of the race are named.
+    shrink
+        Shrink factor of each race, shape (k,); from `fair_naming`.
+
+    >>> reads_representation(2.0, np.array([0.2])).tolist()
+    [1.2]
+    """
+    return 1.0 + shrink * (true - 1.0)
+
+
+def reads_subordination(
+    true: float, shrink: FloatArray, dominant: float | None = 1.0
+) -> FloatArray:
+    """Return what a true subordination ratio reads.
+
+    Parameters
+    ----------
+    true
+        Share among subordinate over share among dominant characters, by race itself.
+    shrink
+        Shrink factor of each race, shape (k,): of the population where `dominant` is given, of the
+        names at hand (both roles together) where it is None.
+    dominant
+        How many times as often as in that population the race is dominant. None: both roles
+        together, equally large, have the population's share; then dominant = 2 / (1 + true).
+
+    >>> reads_subordination(2.0, np.array([0.2])).round(3).tolist()
+    [1.2]
+    >>> reads_subordination(2.0, np.array([0.2]), None).round(3).tolist()
+    [1.143]
+    """
+    if true < 0:
+        raise ValueError(f"a ratio is 0 or more; got {true!r}.")
+    base = 2.0 / (1.0 + true) if dominant is None else dominant
+    return (1.0 + shrink * (true * base - 1.0)) / (1.0 + shrink * (base - 1.0))
+
+
+def repetition(counts: FloatArray) -> float:
+    """Return how much oftener two characters of one prompt share their name than those of two.
+
+    Within prompts minus between prompts, over 1 - between, and at least 0: the correlation of the
+    names of one prompt.
+
+    Parameters
+    ----------
+    counts
+        Characters by name and prompt, shape (n_names, n_prompts).
+
+    >>> repetition(np.array([[3.0, 0.0], [0.0, 3.0]]))
+    1.0
+    """
+    size = counts.sum(0)
+    within = float((size * (size - 1.0)).sum())
+    total = float(size.sum())
+    between = total**2 - float((size**2).sum())
+    if within <= 0 or between <= 0:
+        return 0.0
+    squares = float((counts**2).sum())
+    same_within = (squares - total) / within
+    same_between = (float((counts.sum(1) ** 2).sum()) - squares) / between
+    if same_between >= 1.0:
+        return 0.0
+    return max((same_within - same_between) / (1.0 - same_between), 0.0)
+
+
+def repetition_effect(units: FloatArray, correlation: float) -> FloatArray:
+    """Return 1 + (m - 1) correlation, with m the mean prompt size that a unit sees.
+
+    `units` are characters per prompt, shape (n_prompts, k); the result has shape (k,) (Kish 1965).
+    """
+    mean = _divide((units**2).sum(0), units.sum(0))
+    return 1.0 + np.maximum(mean - 1.0, 0.0) * correlation
+
+
+def fair_inference(
+    count: FloatArray,
+    units: FloatArray,
+    fair: FairNaming,
+    correlation: float,
+    level: float = 0.95,
+) -> ShareInference:
+    """Test shares of races against fair naming.
+
+    The p-value is the larger of two. One asks whether names drawn at random from the bearers, as
+    often repeated within a prompt as those at hand, would read such a share: Pearson's type III
+    distribution with the mean, variance and skewness of the mean of n / deff names. The other is
+    the t test by prompts of log(share / fair share), which also stands where prompts differ in
+    other ways than by repeating names. So no share inside the null range has p < 1 - level.
+
+    Parameters
+    ----------
+    count, units
+        Sum of name shares, and characters whose name the race's table lists, by prompt; shapes
+        (n_prompts, k).
+    fair
+        From `fair_naming`, for the same k races.
+    correlation
+        From `repetition`; 0 where names do not repeat.
+    level
+        Of interval and null range, a fraction.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit.
+
+    >>> fair = fair_naming(np.array([3.0, 1.0]), np.array([[0.0], [1.0]]))
+    >>> found = fair_inference(np.array([[2.0], [3.0]]), np.full((2, 1), 10.0), fair, 0.0)
+    >>> float(found.share[0]), bool(found.null_low[0] <= 0.25 <= found.null_high[0])
+    (0.25, True)
+    """
+    if count.shape != units.shape or count.ndim != 2 or count.shape[1] != fair.share.size:
+        raise ValueError(
+            f"count and units must share a shape (n_prompts, {fair.share.size}); got {count.shape} "
+            f"and {units.shape}."
+        )
+    total = units.sum(0)
+    share = np.where(total > 0, _divide(count.sum(0), total), np.nan)
+    size = np.maximum(_divide(total, repetition_effect(units, correlation)), 1.0)
+    spread, skew = fair.sd / np.sqrt(size), fair.skew / np.sqrt(size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        upper = stats.pearson3.sf((share - fair.share) / spread, skew)
+        lower = stats.pearson3.cdf((share - fair.share) / spread, skew)
+        drawn = np.minimum(1.0, 2.0 * np.minimum(upper, lower))
+        tails = stats.pearson3.ppf([[(1 - level) / 2], [(1 + level) / 2]], skew)
+        by_prompt, low, high = _log_t(count, units, fair.share, level)
+    prompts = (units > 0).sum(0)
+    by_prompt = np.where(np.isnan(by_prompt), 0.0, by_prompt)  # no variation: names alone decide
+    p = np.where((fair.sd > 0) & (prompts > 1), np.maximum(drawn, by_prompt), np.nan)
+    ends = np.clip(fair.share + spread * tails, 0.0, 1.0)
+    low, high = agreeing_interval(low, high, p, share, fair.share, level)
+    return ShareInference(share, low, high, p, ends[0], ends[1])
+
+
+def _log_t(
+    count: FloatArray, units: FloatArray, null: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """P and bounds of a share by prompts, on the log scale, with as many df as prompts less 1."""
+    clusters = (units > 0).sum(0)
+    df = np.maximum(clusters - 1.0, 1.0)
+    total, counted = units.sum(0), count.sum(0)
+    influence = _divide(count, counted) - _divide(units, total)
+    error = np.sqrt(clusters / df * (influence**2).sum(0))
+    log_share = np.log(counted / total)
+    p = 2.0 * stats.t.sf(np.abs(log_share - np.log(null)) / error, df)
+    half = stats.t.isf((1.0 - level) / 2.0, df) * error
+    none = (clusters < 2) | ~np.isfinite(log_share) | (error <= _TINY)
+    bounds = (p, np.exp(log_share - half), np.exp(log_share + half))
+    p, low, high = (np.where(none, np.nan, each) for each in bounds)
+    return p, low, high
+
+
+def _divide(above: FloatArray, below: FloatArray) -> FloatArray:
+    """Quotient, 0 where the divisor is 0."""
+    above, below = np.broadcast_arrays(above, below)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below != 0)
