@@ -19,15 +19,7 @@ THRESHOLD = 0.001
 _CELLS = 1 << 18  # documents × words × topics that are worked on together: about 1 MB
 
 
-def infer(
-    bags: Bags,
-    weights: Floats,
-    alpha: Floats,
-    *,
-    iterations: int = ITERATIONS,
-    threshold: float = THRESHOLD,
-    first: Floats | None = None,
-) -> Floats:
+def infer(bags: Bags, weights: Floats, alpha: Floats) -> Floats:
     """Return gamma, the variational Dirichlet of each document's topics.
 
     Parameters
@@ -38,10 +30,6 @@ def infer(
         exp E[log beta], shape (V, K); its type is that of the arithmetic.
     alpha
         Prior of the topics, shape (K,).
-    iterations, threshold
-        When a document is finished.
-    first
-        gamma to begin from, shape (n, K); equal weights by default.
 
     Returns
     -------
@@ -52,14 +40,12 @@ def infer(
     alpha = alpha.astype(kind)
     gamma = np.tile(alpha, (len(bags), 1))
     for rows, place in _batches(bags, len(alpha)):
-        begin = np.ones((len(rows), len(alpha)), kind) if first is None else first[rows]
+        begin = np.ones((len(rows), len(alpha)), kind)
         gamma[rows] = _settle(
             weights[bags.word[place]],
             bags.count[place].astype(kind),
             alpha,
-            begin.astype(kind),
-            iterations,
-            threshold,
+            begin,
         )
     return gamma
 
@@ -80,8 +66,6 @@ def _settle(
     count: Floats,
     alpha: Floats,
     gamma: Floats,
-    iterations: int,
-    threshold: float,
 ) -> Floats:
     """Update gamma of b documents of l words until each is finished.
 
@@ -91,13 +75,13 @@ def _settle(
     result = np.empty_like(gamma)
     left = np.arange(len(gamma))
     theta = expected(gamma)
-    for turn in range(iterations):
+    for turn in range(ITERATIONS):
         norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
         mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
         before, gamma = gamma, alpha + theta * mass
         change = np.abs(gamma - before).mean(axis=1)
-        open_ = change >= threshold
-        if turn == iterations - 1:
+        open_ = change >= THRESHOLD
+        if turn == ITERATIONS - 1:
             open_[:] = False
         result[left[~open_]] = gamma[~open_]
         if not open_.any():

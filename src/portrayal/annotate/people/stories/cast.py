@@ -54,6 +54,17 @@ class Cast:
         hint[gender] = hint.get(gender, 0.0) + weight
         self.references[slot].append(at)
 
+    def doers(self, found: Mapping[int, int]) -> tuple[dict[int, int], dict[int, bool]]:
+        """Who stands where and whether as the subject of a clause; `found` resolves pronouns."""
+        who: dict[int, int] = {}
+        subjects: dict[int, bool] = {}
+        for event in self.events:
+            entity = found.get(event.at, event.entity)
+            if entity >= 0 and event.case in ("", "s", "o"):
+                who[event.at] = entity
+                subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
+        return who, subjects
+
 
 def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
     """Mentions for characters in `slots`; without `nominals` only names and pronouns."""

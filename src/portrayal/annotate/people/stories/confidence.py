@@ -144,13 +144,7 @@ def _fit(choice: Choice) -> float:
 
 def _acts(scene: Scene, cast: Cast, choice: Choice) -> float:
     """How much more the subject acts as one than the object, from -4 to 4."""
-    who: dict[int, int] = {}
-    subjects: dict[int, bool] = {}
-    for event in cast.events:
-        entity = choice.found.get(event.at, event.entity)
-        if entity >= 0 and event.case in ("", "s", "o"):
-            who[event.at] = entity
-            subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
+    who, subjects = cast.doers(choice.found)
     return max(-4.0, min(4.0, actions(scene.tokens, scene.cues, who, subjects, scene.words)))
 
 

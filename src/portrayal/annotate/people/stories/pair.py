@@ -155,14 +155,7 @@ def _leads(scene: Scene, value: float) -> bool:
 def _acted(scene: Scene, a: int, b: int) -> float:
     """How much more `a` acts as the subject than `b`, at most `MOST_ACTIONS` either way."""
     cast = make_cast(scene, [a, b], nominals=False)
-    found = _resolved(scene, cast)
-    who: dict[int, int] = {}
-    subjects: dict[int, bool] = {}
-    for event in cast.events:
-        entity = found.get(event.at, event.entity)
-        if entity >= 0 and event.case in ("", "s", "o"):
-            who[event.at] = entity
-            subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
+    who, subjects = cast.doers(_resolved(scene, cast))
     acted = actions(scene.tokens, scene.cues, who, subjects, scene.words)
     return max(-MOST_ACTIONS, min(MOST_ACTIONS, acted))
 
