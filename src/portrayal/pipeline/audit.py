@@ -86,7 +86,7 @@ def audit(
     report
         Whether to write `report.html`.
     labeler_settings
-        How a labeling model is asked: fields of `annotate.people.labeler.LabelAsking`, such as
+        How a labeling model is asked: fields of `portrayal.collect.ask.asking.Asking`, such as
         `base_url`, `budget` or `confirm`. Who labels is among the options.
     classifier_settings
         How a model that classifies sentences ("llm:…") is asked: `base_url`, `budget` and what else
