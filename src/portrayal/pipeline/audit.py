@@ -89,8 +89,7 @@ def audit(
         How a labeling model is asked: fields of `portrayal.collect.ask.asking.Asking`, such as
         `base_url`, `budget` or `confirm`. Who labels is among the options.
     classifier_settings
-        How a model that classifies sentences ("llm:…") is asked: `base_url`, `budget` and what else
-        `portrayal.annotate.agency.asked.SETTINGS` names.
+        How a model that classifies sentences ("llm:…") is asked: likewise.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
