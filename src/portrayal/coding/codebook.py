@@ -63,7 +63,7 @@ class Codebook:
     codes, fields
         Questions with yes or no, and questions with an answer.
     warning
-        What raters are told about the texts before they see one; None where nothing is needed.
+        What raters read about the texts before they see one; None where nothing is needed.
     show_people
         Whether the page marks the people that an annotator found; not where raters find them.
     """
@@ -105,6 +105,11 @@ def codebook(spec: str | Path) -> Codebook:
         When there is neither such a codebook nor such a file.
     DataError
         When the file is not a codebook; the message says where.
+
+    Examples
+    --------
+    >>> [code.key for code in codebook("stereotypes").codes][:2]
+    ['white_savior', 'perpetual_foreigner']
     """
     name = str(spec)
     if name in codebook_names():

@@ -39,7 +39,7 @@ class Documents:
     groups
         Label of each text by attribute: `race`, `gender`, …; "" where it has none.
     role
-        Role of whom each text is about; "all" throughout where texts are not told apart so.
+        Role of whom each text is about; "all" throughout where texts have no roles.
     cluster, clustered_by
         Cluster of each text, shape (n,), and what clusters are.
     own_names

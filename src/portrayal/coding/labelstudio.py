@@ -49,10 +49,10 @@ def labeling_config(book: Codebook) -> str:
     A code's definition is the hint of its choice, and its key the alias that exports carry.
     """
     lines = ["<View>", f"  <Header {_attributes(value=book.title)}/>"]
-    told = [book.warning or "", *book.instructions.split("\n\n")]
-    lines += [f"  <Header {_attributes(value=part, size='5')}/>" for part in told if part.strip()]
-    told = [f"{code.name}: {code.definition}" for code in book.codes]
-    lines += [f"  <Header {_attributes(value=part, size='6')}/>" for part in told]
+    words = [book.warning or "", *book.instructions.split("\n\n")]
+    lines += [f"  <Header {_attributes(value=part, size='5')}/>" for part in words if part.strip()]
+    words = [f"{code.name}: {code.definition}" for code in book.codes]
+    lines += [f"  <Header {_attributes(value=part, size='6')}/>" for part in words]
     lines.append(f"  <Header {_attributes(value='$title', size='5')}/>")
     lines.append(f"  <Text {_attributes(name=TEXT, value='$text')}/>")
     if book.codes:

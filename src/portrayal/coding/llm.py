@@ -62,7 +62,7 @@ Where the story shows no code, answer {{"codes": []}}.
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CoderAnswer:
     """One usable answer: the passage that shows each code it gives, and what was removed."""
 
     passages: Mapping[str, str]
@@ -145,7 +145,7 @@ def coder_prompt(book: Codebook, item: Item) -> Prompt:
     return prompt_of(asked)
 
 
-def read_answer(reply: str, text: str, book: Codebook) -> Said | None:
+def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
     """Return the codes of an answer whose passages stand in `text`; None where it has no list.
 
     Passages are compared without regard to case, spaces and the form of quotes.
@@ -169,7 +169,7 @@ def read_answer(reply: str, text: str, book: Codebook) -> Said | None:
             removed["passage not in the text"] += 1
         else:
             passages.setdefault(key, passage)
-    return Said(passages, dict(removed))
+    return CoderAnswer(passages, dict(removed))
 
 
 def rater_of(model: str) -> str:
@@ -216,7 +216,7 @@ def _store(
 
 def _usable(
     replies: Sequence[Reply], item: Item, book: Codebook
-) -> tuple[list[Said], Counter[str]]:
+) -> tuple[list[CoderAnswer], Counter[str]]:
     usable, why = [], Counter[str]()
     for reply in replies:
         if reply.outcome != "ok":
@@ -228,7 +228,7 @@ def _usable(
     return usable, why
 
 
-def _vote(answers: Sequence[Said]) -> dict[str, str]:
+def _vote(answers: Sequence[CoderAnswer]) -> dict[str, str]:
     """The codes that more than half of the answers give, each with the first of its passages."""
     keys = dict.fromkeys(key for said in answers for key in said.passages)
     given = [key for key in keys if majority(key in said.passages for said in answers)]

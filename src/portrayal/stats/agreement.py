@@ -34,6 +34,11 @@ def cohens_kappa(table: npt.ArrayLike) -> FloatArray:
     References
     ----------
     Cohen (1960), A coefficient of agreement for nominal scales.
+
+    Examples
+    --------
+    >>> round(float(cohens_kappa([[20, 5], [10, 15]])), 2)
+    0.4
     """
     return beyond_chance(*cohen_parts(table))
 
@@ -62,6 +67,11 @@ def fleiss_kappa(counts: npt.ArrayLike, weights: npt.ArrayLike | None = None) ->
     References
     ----------
     Fleiss (1971), Measuring nominal scale agreement among many raters.
+
+    Examples
+    --------
+    >>> round(float(fleiss_kappa([[3, 0], [0, 3], [2, 1]])), 2)
+    0.55
     """
     return beyond_chance(*fleiss_parts(counts, weights))
 
@@ -90,6 +100,11 @@ def krippendorff_alpha(counts: npt.ArrayLike, weights: npt.ArrayLike | None = No
     References
     ----------
     Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+
+    Examples
+    --------
+    >>> round(float(krippendorff_alpha([[3, 0], [0, 2], [2, 1]])), 2)
+    0.53
     """
     return beyond_chance(*krippendorff_parts(counts, weights))
 
@@ -112,7 +127,7 @@ def specific_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = No
 
     Of two raters and two answers it is positive and negative agreement, 2a / (2a + b + c), which
     Cicchetti and Feinstein (1990), High agreement but low kappa: II, read beside kappa. Shape
-    (..., k), in 0–1; NaN for a category that nobody gives. Parameters and errors are those of
+    (..., k), in 0–1; NaN for a category that no one gives. Parameters and errors are those of
     `krippendorff_alpha`.
     """
     counts, weights = _checked(counts, weights)

@@ -1,4 +1,4 @@
-"""Marks in memory are what the store would say if it were read anew, whoever writes."""
+"""MarkedPlaces in memory are what the store would say if it were read anew, whoever writes."""
 
 import sqlite3
 import threading
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coding.raters import project
-from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk, Marks
+from portrayal.coding.server.desk import ADJUDICATES, RATES, Desk, MarkedPlaces
 from portrayal.coding.store import DISPUTES, Click, Store
 
 PLACE = {f"t{i}": i for i in range(1, 5)}
@@ -42,13 +42,13 @@ def test_marks_follow_every_writer(acts: list[tuple[str, str, str, str | None, b
         stores = Store(path), Store(path)
         for rater in RATERS:
             stores[0].enrol(rater)
-        marks = Marks(stores[0], PLACE)
+        marks = MarkedPlaces(stores[0], PLACE)
         for number, (rater, item, what, value, other) in enumerate(acts):
             act(stores[other], number, rater, item, what, value)
             if number < begin:
                 continue
             for mark in (DISPUTES, *RATERS):
-                anew = Marks(stores[1], PLACE).of(mark)
+                anew = MarkedPlaces(stores[1], PLACE).of(mark)
                 np.testing.assert_array_equal(marks.of(mark), anew)
         assert set(np.flatnonzero(marks.of(DISPUTES))) == {
             PLACE[item] for item in stores[1].disputed() if item in PLACE
@@ -60,7 +60,7 @@ def test_marks_follow_every_writer(acts: list[tuple[str, str, str, str | None, b
 def test_threads_that_write_and_look_at_once_end_with_the_same_marks(tmp_path: Path) -> None:
     path = tmp_path / "codes.sqlite"
     store, other = Store(path), Store(path)
-    marks = Marks(store, PLACE)
+    marks = MarkedPlaces(store, PLACE)
 
     def code(own: Store, rater: str, value: str) -> None:
         own.enrol(rater)
@@ -77,7 +77,7 @@ def test_threads_that_write_and_look_at_once_end_with_the_same_marks(tmp_path: P
     for thread in threads:
         thread.join()
     for mark in (DISPUTES, "ann", "bo", "cy"):
-        np.testing.assert_array_equal(marks.of(mark), Marks(other, PLACE).of(mark))
+        np.testing.assert_array_equal(marks.of(mark), MarkedPlaces(other, PLACE).of(mark))
     assert marks.of("bo").any()
     store.close()
     other.close()
@@ -96,7 +96,7 @@ def test_a_store_from_before_changes_were_logged_goes_on(tmp_path: Path) -> None
         connection.execute("drop table changes")
     connection.close()
     store = Store(path)
-    marks = Marks(store, PLACE)
+    marks = MarkedPlaces(store, PLACE)
     assert list(np.flatnonzero(marks.of(DISPUTES))) == [2]
     store.save(Click("f" * 16, "bo", "t2", "code", "c", "1"))
     assert not marks.of(DISPUTES).any()

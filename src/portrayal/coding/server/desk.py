@@ -17,8 +17,8 @@ from portrayal.errors import OptionError
 from portrayal.types import BoolArray, IntArray
 
 
-class Marks:
-    """The marks of a store by place, read once and from then on by what changed.
+class MarkedPlaces:
+    """Which places a store marks, read once and from then on by what changed.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class Marks:
 
 
 RATES, ADJUDICATES = "rate", "adjudicate"
-"""What somebody has come to do."""
+"""What a reader has come to do."""
 _SUFFIX = " (adjudication)"
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody at the page: key and shown name, and what they do (`RATES` or `ADJUDICATES`)."""
+    """A person at the page: key and shown name, and what they do (`RATES` or `ADJUDICATES`)."""
 
     key: str
     name: str
@@ -94,10 +94,10 @@ class Desk:
         self.items: tuple[Item, ...] = project.items
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
-        self._marks = Marks(store, self.place)
+        self._marks = MarkedPlaces(store, self.place)
 
     def reader(self, name: str, does: str) -> Reader:
-        """Return the reader of this name, without adding anybody.
+        """Return the reader of this name, without adding anyone.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Desk:
         return reader
 
     def known(self, reader: Reader) -> bool:
-        """Whether somebody of this name has been here; one of another kind is refused."""
+        """Whether someone of this name has been here; one of another kind is refused."""
         found = self.store.rater(reader.name)
         return found is not None and found[1] == reader.kind
 

@@ -43,7 +43,7 @@ class Address:
     def answers_to(self, host: str) -> bool:
         """Whether a request's Host header is one of this page.
 
-        A page of somebody else whose name is made to point here (DNS rebinding) sends its own name,
+        A page of someone else whose name is made to point here (DNS rebinding) sends its own name,
         and is refused; a number is no name.
         """
         name, port = _split(host)

@@ -109,6 +109,11 @@ def cue_list(spec: str | Path = "laissez-faire") -> CueList:
         When `spec` is neither a shipped name nor a file.
     DataError
         When the file is not a cue list; says which entry and what is expected.
+
+    Examples
+    --------
+    >>> "Navajo" in {cue.term for cue in cue_list("laissez-faire").cues}
+    True
     """
     if str(spec) in cue_list_names():
         shipped = files("portrayal.measure.cues").joinpath("cuelists", f"{spec}.toml")
@@ -125,7 +130,11 @@ def cue_list(spec: str | Path = "laissez-faire") -> CueList:
 
 
 def cues_of(terms: Iterable[str], group: str = "own") -> CueList:
-    """Return plain terms as a list of one group."""
+    """Return plain terms as a list of one group.
+
+    >>> cues_of(["Navajo", "Diné"]).groups
+    ('own',)
+    """
     cues = (Cue(group, term.strip()) for term in terms)
     return _checked("own terms", "Own terms", "", cues, "the terms")
 
