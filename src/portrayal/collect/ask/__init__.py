@@ -16,6 +16,7 @@ from portrayal.collect.ask.budget import (
 )
 from portrayal.collect.ask.collection import Collection, CollectReport, Plan, Request
 from portrayal.collect.ask.judge import Verdict, answer_outcome, judge_outcome
+from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.provider import (
     Answer,
     FinishReason,
@@ -29,7 +30,6 @@ from portrayal.collect.ask.provider import (
     services,
 )
 from portrayal.collect.ask.runner import AskCallback, AskProgress, collect, collect_texts
-from portrayal.collect.ask.trouble import Retry
 
 __all__ = [
     "Answer",

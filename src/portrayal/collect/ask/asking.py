@@ -11,9 +11,9 @@ from portrayal.collect.ask.batch.collect import check_no_batches, collect_batch
 from portrayal.collect.ask.batch.rounds import BatchPace
 from portrayal.collect.ask.budget import Budget, CostEstimate, Price, expecting, price_to_pay
 from portrayal.collect.ask.collection import CollectReport
+from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.provider import Provider, check_model, provider_of
 from portrayal.collect.ask.runner import AskCallback, collect_texts
-from portrayal.collect.ask.trouble import Retry
 from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import OptionError
 from portrayal.records import Prompt

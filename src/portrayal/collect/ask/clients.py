@@ -4,132 +4,19 @@ Each function is an entry point of the group `portrayal.providers`. Clients are 
 that only the service in use needs its extra.
 """
 
-import asyncio
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from pydantic_ai.messages import (
-    ModelRequest,
-    ModelRequestPart,
-    ModelResponse,
-    SystemPromptPart,
-    TextPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.settings import ModelSettings
-
-from portrayal.collect.ask.provider import (
-    Answer,
-    FinishReason,
-    Provider,
-    StopError,
-    TryAgainError,
-    Usage,
-    check_parameters,
-)
-from portrayal.collect.ask.trouble import trouble_of
+from portrayal.collect.ask.provider import Provider, StopError, check_parameters
 from portrayal.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-
-_NO_TOOLS = ModelRequestParameters()
-_REASONS: dict[str | None, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "content_filter": "content_filter",
-    None: "stop",
-}
-
-
-class RemoteModel:
-    """A provider over a pydantic-ai model whose own retries are off.
-
-    Parameters
-    ----------
-    name
-        "SERVICE:MODEL".
-    model
-        The model with its client.
-    parameters
-        Checked parameters; `system` is sent as the system prompt.
-    variables
-        Environment variables of its keys.
-    settings
-        Further settings for every request, such as switched-off retries.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        model: Model[Any],
-        parameters: Mapping[str, Any],
-        variables: Sequence[str],
-        settings: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.parameters: Mapping[str, Any] = dict(parameters)
-        self._model, self._variables = model, tuple(variables)
-        sent = {key: value for key, value in parameters.items() if key != "system"}
-        self._settings = ModelSettings(**{**sent, **(settings or {})})  # type: ignore[typeddict-item]
-        system = parameters.get("system")
-        self._first: list[ModelRequestPart] = [SystemPromptPart(system)] if system else []
-        self._open: AsyncExitStack | None = None
-        self._opening = asyncio.Lock()
-
-    async def ask(self, prompt: str) -> Answer:
-        """Send one user message and return the answer; see `Provider.ask`."""
-        if self._open is None:
-            await self._enter()
-        request = ModelRequest(parts=[*self._first, UserPromptPart(prompt)])
-        try:
-            response = await self._model.request([request], self._settings, _NO_TOOLS)
-        except Exception as error:
-            # The client's error may echo a key, so it is not chained to what is shown.
-            raise trouble_of(error, self.name, self._variables) from None
-        return self._answer(response)
-
-    async def _enter(self) -> None:
-        async with self._opening:
-            if self._open is None:
-                stack = AsyncExitStack()
-                await stack.enter_async_context(self._model)
-                self._open = stack
-
-    async def close(self) -> None:
-        """Close the connections; the next `ask` opens new ones."""
-        if self._open is not None:
-            stack, self._open = self._open, None
-            self._opening = asyncio.Lock()  # the next loop's
-            await stack.aclose()
-
-    def _answer(self, response: ModelResponse) -> Answer:
-        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        details = response.provider_details or {}
-        said = str(details.get("finish_reason") or "").lower()
-        reason: FinishReason = _REASONS.get(response.finish_reason, "other")
-        if not text and response.finish_reason == "error":
-            raise TryAgainError("server", f"{self.name}: the answer ended with an error.")
-        if not text and not said and response.finish_reason is None:
-            raise TryAgainError("body", f"{self.name}: the answer holds nothing that was promised.")
-        if response.finish_reason is None and said == "content_filter":
-            reason = "content_filter"
-        refusal = details.get("refusal")
-        if refusal or said == "refusal":
-            reason = "refusal"
-            text = text or (refusal if isinstance(refusal, str) else "")
-        return Answer(
-            text=text,
-            finish_reason=reason,
-            usage=Usage(response.usage.input_tokens, response.usage.output_tokens),
-            model=response.model_name or "",
-            response_id=response.provider_response_id or "",
-        )
-
+    from portrayal.collect.ask.batch.door import BatchService
+    from portrayal.collect.ask.remote import RemoteModel
 
 Parameters = Mapping[str, Any]
 _ONCE = {"max_retries": 0}
@@ -144,7 +31,13 @@ def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider
         key = _key("openai", "OPENAI_API_KEY", needed=base_url is None)
         made = OpenAIChatModel(model, provider=OpenAIProvider(base_url, key or "none"))
     made.client.max_retries = 0
-    return _remote("openai", made, parameters, ("OPENAI_API_KEY",))
+    return _remote("openai", made, parameters, ("OPENAI_API_KEY",), batches=_openai_batches)
+
+
+def _openai_batches(provider: "RemoteModel") -> "BatchService":
+    from portrayal.collect.ask.batch.openai import OpenAIBatches
+
+    return OpenAIBatches(provider)
 
 
 def server(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -178,7 +71,15 @@ def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provi
         key = _key("anthropic", "ANTHROPIC_API_KEY")
         made = AnthropicModel(model, provider=AnthropicProvider(api_key=key, base_url=base_url))
     made.client.max_retries = 0
-    return _remote("anthropic", made, parameters, ("ANTHROPIC_API_KEY",))
+    return _remote(
+        "anthropic", made, parameters, ("ANTHROPIC_API_KEY",), batches=_anthropic_batches
+    )
+
+
+def _anthropic_batches(provider: "RemoteModel") -> "BatchService":
+    from portrayal.collect.ask.batch.anthropic import AnthropicBatches
+
+    return AnthropicBatches(provider)
 
 
 def google(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -190,7 +91,13 @@ def google(model: str, base_url: str | None, parameters: Parameters) -> Provider
 
         key = _key("google", *variables)
         made = GoogleModel(model, provider=GoogleProvider(api_key=key, base_url=base_url))
-    return _remote("google", made, parameters, variables, _ONCE)
+    return _remote("google", made, parameters, variables, _ONCE, batches=_google_batches)
+
+
+def _google_batches(provider: "RemoteModel") -> "BatchService":
+    from portrayal.collect.ask.batch.google import GoogleBatches
+
+    return GoogleBatches(provider)
 
 
 def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -299,11 +206,13 @@ def _remote(
     parameters: Parameters,
     variables: tuple[str, ...],
     settings: Parameters | None = None,
+    batches: "Callable[[RemoteModel], BatchService] | None" = None,
 ) -> Provider:
+    from portrayal.collect.ask.remote import RemoteModel
 
     name = f"{service}:{made.model_name}"
     checked = check_parameters(name, parameters, _ignored(made))
-    return RemoteModel(name, made, checked, variables, settings)
+    return RemoteModel(name, made, checked, variables, settings, batches)
 
 
 def _ignored(made: "Model[Any]") -> set[str]:

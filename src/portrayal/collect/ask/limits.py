@@ -1,4 +1,4 @@
-"""Limits: how many requests are in flight, and how many a minute, adapted to the endpoint.
+"""Limits: how many requests are in flight, how many a minute, and how often a failed one is tried.
 
 The number in flight starts low, grows by one with each answer until the endpoint first limits the
 rate, is halved then, and grows by one per round of answers after that (AIMD). A wait that the
@@ -9,13 +9,17 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
 
+from portrayal.collect.ask.provider import StopError, TryAgainError
 from portrayal.errors import OptionError
 from portrayal.validate import check_count
 
 Clock = Callable[[], float]
 
 _START = 8
+_LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try that much longer
 _BURST_SECONDS = 1.0
 
 
@@ -144,3 +148,47 @@ def _bucket(name: str, per_minute: float | None, clock: Clock) -> Bucket | None:
     if not per_minute > 0:
         raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
     return Bucket(per_minute, clock)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How failures that are worth another try are met.
+
+    Attributes
+    ----------
+    attempts
+        Tries of one request before its row is "failed"; rate limits count a tenth.
+    first_wait, longest_wait
+        Seconds before the second try and at most; in between they double, times a random 0.5–1.
+    patience
+        Longest wait in seconds that an endpoint may ask for; a longer one ends the collection.
+    timeout
+        Seconds that one try may take.
+    """
+
+    attempts: int = 8
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+    patience: float = 600.0
+    timeout: float = 600.0
+
+    def wait(self, error: TryAgainError, tries: int, limited: int, random: Random) -> float | None:
+        """Return the seconds to wait after try `tries`, `limited` of them rate limits.
+
+        None when the request is given up.
+
+        Raises
+        ------
+        StopError
+            When the endpoint asks for more patience than there is.
+        """
+        if error.retry_after is not None and error.retry_after > self.patience:
+            raise StopError(
+                f"{error} The endpoint asks to wait {error.retry_after:,.0f} s. Run the same "
+                "command again after that; nothing that was answered is asked again."
+            )
+        if tries - limited + limited / _LIMITED_TIMES >= self.attempts:
+            return None
+        doubled = self.first_wait * 2.0 ** min(tries - 1, 30)
+        wait = min(self.longest_wait, doubled) * random.uniform(0.5, 1.0)
+        return max(wait, error.retry_after or 0.0)

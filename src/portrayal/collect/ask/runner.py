@@ -23,7 +23,7 @@ from portrayal.collect.ask.budget import (
 )
 from portrayal.collect.ask.collection import Collection, CollectReport, Request, Stopped, now
 from portrayal.collect.ask.judge import Asks, judge_outcome
-from portrayal.collect.ask.limits import Throttle
+from portrayal.collect.ask.limits import Retry, Throttle
 from portrayal.collect.ask.provider import (
     Answer,
     Provider,
@@ -32,7 +32,6 @@ from portrayal.collect.ask.provider import (
     TryAgainError,
     Usage,
 )
-from portrayal.collect.ask.trouble import Retry
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.records import Outcome, Prompt
 from portrayal.run.directory import Run

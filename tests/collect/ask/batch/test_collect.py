@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from portrayal.collect.ask import Price, clients
-from portrayal.collect.ask.batch.collect import cancel_batches, collect_batch, open_batches
+from portrayal.collect.ask.batch.collect import collect_batch, open_batches
 from portrayal.collect.ask.batch.rounds import BatchPace
 from portrayal.collect.ask.batch.store import Submissions
 from portrayal.collect.ask.provider import StopError
@@ -174,14 +174,14 @@ def test_requests_are_split_by_number(tmp_path, service):
 
 
 def test_requests_are_split_by_bytes(tmp_path, monkeypatch):
-    from portrayal.collect.ask.batch import service as batch_service
+    from portrayal.collect.ask.batch import openai as batch_openai
 
-    class Small(batch_service.BatchService):
+    class Small(batch_openai.OpenAIBatches):
         def __init__(self, given):
             super().__init__(given)
             self.max_bytes = 700
 
-    monkeypatch.setattr(batch_service, "BatchService", Small)
+    monkeypatch.setattr(batch_openai, "OpenAIBatches", Small)
     with BatchServer() as server:
         collect(tmp_path, "openai", server)
     check_whole(tmp_path)
@@ -255,21 +255,6 @@ def test_a_batch_of_somebody_else_is_not_taken_for_ours(tmp_path):
     assert set(server.asked.values()) == {1}
     (kept,) = Submissions(ours / "batches").all()
     assert kept.batch_id == "msgbatch_1"
-
-
-@services
-def test_cancelled_batches_give_what_they_have_and_are_not_asked_again(tmp_path, service):
-    with BatchServer(looks=50) as server:
-        collect(tmp_path, service, server, wait=0)
-        with Run(tmp_path).lock():
-            assert cancel_batches(Run(tmp_path), provider(service, server), pace=PACE) == 1
-        taken = collect(tmp_path, service, server, submit=False)
-        assert (taken.done, taken.open_batches) == (6, 0)
-        server.looks = 1
-        rest = collect(tmp_path, service, server)
-    assert rest.complete
-    assert [len(job.requests) for job in server.jobs.values()] == [12, 6]
-    check_whole(tmp_path)
 
 
 @services

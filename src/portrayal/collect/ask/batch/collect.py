@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from portrayal.collect.ask.batch.rounds import BatchPace
+from portrayal.collect.ask.batch.door import BatchService, service_of
+from portrayal.collect.ask.batch.rounds import BatchPace, Rounds
 from portrayal.collect.ask.batch.store import FOLDER, Submission, Submissions
 from portrayal.collect.ask.budget import (
     Budget,
@@ -31,10 +32,6 @@ from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
-
-if TYPE_CHECKING:
-    from portrayal.collect.ask.batch.rounds import Rounds
-    from portrayal.collect.ask.batch.service import BatchService
 
 BatchCallback = Callable[["BatchReport"], None]
 Confirm = Callable[[CostEstimate], bool]
@@ -82,7 +79,7 @@ def collect_batch(
     prompts, samples, study, mark, shard_rows
         As for `collect`.
     provider
-        A model of OpenAI, Anthropic or Google. It is closed at the end.
+        A model with a batch service, such as OpenAI's. It is closed at the end.
     wait
         Seconds to wait for batches to end; None waits for all, 0 submits and returns.
     submit
@@ -113,10 +110,7 @@ def collect_batch(
     OptionError
         When this model has no batch API, or it would ignore a parameter.
     """
-    from portrayal.collect.ask.batch.rounds import Rounds
-    from portrayal.collect.ask.batch.service import BatchService
-
-    service, steps = BatchService(provider), pace or BatchPace()
+    service, steps = service_of(provider), pace or BatchPace()
     opened = metered(
         run,
         prompts,
@@ -140,25 +134,6 @@ def collect_batch(
     return course.report()
 
 
-def cancel_batches(run: Run, provider: Provider, *, pace: BatchPace | None = None) -> int:
-    """Ask the endpoint to end every open batch of `provider`; return how many.
-
-    What they have answered by then is taken by `collect_batch(…, submit=False)`.
-    """
-    from portrayal.collect.ask.batch.rounds import Settler
-    from portrayal.collect.ask.batch.service import BatchService
-
-    service = BatchService(provider)
-    settler = Settler(service, Submissions(run.path / FOLDER), pace or BatchPace())
-
-    async def cancel() -> None:
-        await settler.settle()
-        await settler.cancel()
-
-    asyncio.run(_within(service, provider, cancel()))
-    return len(settler.open)
-
-
 def open_batches(run: Run) -> list[Submission]:
     """Return the batches of a run whose requests may still be answered, of every model."""
     return [one for one in Submissions(run.path / FOLDER).all() if one.is_open]
@@ -178,7 +153,7 @@ class _Course:
 
     def __init__(
         self,
-        rounds: "Rounds",
+        rounds: Rounds,
         pace: BatchPace,
         meter: Meter,
         cap: int | None,
@@ -245,7 +220,7 @@ class _Course:
 
 
 async def _within(
-    service: "BatchService", provider: Provider, work: Coroutine[Any, Any, None]
+    service: BatchService, provider: Provider, work: Coroutine[Any, Any, None]
 ) -> None:
     try:
         async with service:

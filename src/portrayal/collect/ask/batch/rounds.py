@@ -16,16 +16,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from pydantic_ai.models.batch import EncodedBatchRequest
-
-from portrayal.collect.ask.batch.service import BatchService, NotRunError, RefusedError, Result
+from portrayal.collect.ask.batch.door import BatchService, NotRunError, RefusedError, Result
 from portrayal.collect.ask.batch.store import Item, Submission, Submissions, new_mark
 from portrayal.collect.ask.budget import Meter
 from portrayal.collect.ask.collection import Collection, Request
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError
 from portrayal.records import Prompt
+
+if TYPE_CHECKING:
+    from pydantic_ai.models.batch import EncodedBatchRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +118,6 @@ class Settler:
         with suppress(StopError):  # it has ended
             await self._patiently(partial(self._service.cancel, copy))
 
-    async def cancel(self) -> None:
-        """Ask the endpoint to end every open batch."""
-        for one in self.open:
-            await self._patiently(partial(self._service.cancel, one))
-
     async def _patiently(self, call: Callable[[], Awaitable[Got]]) -> Got:
         """Repeat a harmless call while it fails in a way that may pass."""
         checks = 0
@@ -187,7 +183,7 @@ class Rounds(Settler):
             one = self.store.intend(mark, self._service.name, items)
             await self._create(one, [encoded for _, encoded in chunk])
 
-    async def _create(self, one: Submission, requests: list[EncodedBatchRequest]) -> None:
+    async def _create(self, one: Submission, requests: "list[EncodedBatchRequest]") -> None:
         while True:
             try:
                 batch_id = await self._service.create(requests, one.mark)
@@ -208,7 +204,7 @@ class Rounds(Settler):
 
     async def _chunks(
         self,
-    ) -> AsyncIterator[tuple[str, list[tuple[Request, EncodedBatchRequest]]]]:
+    ) -> "AsyncIterator[tuple[str, list[tuple[Request, EncodedBatchRequest]]]]":
         """Yield (mark, requests) within the endpoint's limits of number and bytes."""
         allowed = self._service.max_requests
         limit = min(allowed, self._pace.max_requests or allowed)

@@ -1,47 +1,28 @@
-"""A batch service: one model behind one batch API, in the few verbs that a collection needs.
+"""Batches over pydantic-ai: encoding, checking, cancelling and decoding are its own.
 
-Encoding, checking, cancelling and decoding are pydantic-ai's; creating and finding again are in
-`batch_openai`, `batch_anthropic` and `batch_google`, because only there can a batch carry a mark.
+Creating a batch, finding it again and reading its results are each service's, in the modules
+beside this one, because only there can a batch carry a mark.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from datetime import UTC, datetime
-from types import ModuleType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from pydantic_ai.exceptions import AgentRunError, UserError
-from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import Model
 from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
 
+from portrayal.collect.ask.batch.door import Result, no_batches
 from portrayal.collect.ask.batch.store import Submission
-from portrayal.collect.ask.clients import RemoteModel
-from portrayal.collect.ask.provider import (
-    Answer,
-    Provider,
-    RejectedError,
-    StopError,
-    TryAgainError,
-    scrub,
-)
-from portrayal.collect.ask.trouble import Trouble, trouble_of
+from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
+from portrayal.collect.ask.remote import RemoteModel
+from portrayal.collect.ask.trouble import trouble_of
 from portrayal.errors import OptionError, PortrayalError
 
 _LONGEST = 300
 _TRANSPORT = ("Connection", "Timeout", "Transport", "OSError")
 _QUOTA = ("insufficient_quota", "billing", "credit balance")
-
-
-class NotRunError(TryAgainError):
-    """An ended batch that ran none of its requests, which may be submitted again later."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__("rate_limit", message)
-
-
-class RefusedError(StopError):
-    """An ended batch whose requests were refused as a whole; none of them ran or will run."""
 
 
 def sort_error(
@@ -97,17 +78,17 @@ def _retry_after(error: Exception) -> float | None:
         return None
 
 
-Result = Answer | Trouble | None
-"""What one request got: an answer, why it has none, or None where it was cancelled."""
-
-
-class BatchService:
-    """The batch API behind a provider; an asynchronous context manager around its connections.
+class RemoteBatches:
+    """A `BatchService` over a model of pydantic-ai; a service adds how to create, find and read.
 
     Parameters
     ----------
     provider
-        "openai:…", "anthropic:…" or "google:…" as `collect.ask.provider` makes it.
+        A provider whose model has a batch API.
+    model
+        The model that batches, where it is another one than the provider's.
+    ignores
+        Parameters that this batch API would ignore.
 
     Raises
     ------
@@ -115,11 +96,14 @@ class BatchService:
         When this model has no batch API, or its batch API would ignore a parameter.
     """
 
-    def __init__(self, provider: Provider) -> None:
-        self.name = provider.name
-        self._model, self._door = _batched(provider)
-        self._remote = cast("RemoteModel", provider)
-        ignored = sorted(set(provider.parameters) & _ignored(self._model))
+    def __init__(
+        self, provider: RemoteModel, model: Any = None, ignores: Collection[str] = ()
+    ) -> None:
+        self.name, self._remote = provider.name, provider
+        self._model: Model[Any] = provider.model if model is None else model
+        if self._model.batch_max_requests is None:
+            raise no_batches(self.name)
+        ignored = sorted(set(provider.parameters) & {*self._model.unsupported_settings, *ignores})
         if ignored:
             raise OptionError(
                 f"the batch API of {self.name} ignores {ignored[0]}; leave it out, or collect "
@@ -127,8 +111,8 @@ class BatchService:
             )
         self._group = ""
         self._open = AsyncExitStack()
-        self.max_requests = self._model.batch_max_requests or 0
-        self.max_bytes = self._model.batch_max_bytes
+        self.max_requests: int = self._model.batch_max_requests or 0
+        self.max_bytes: int | None = self._model.batch_max_bytes
 
     async def __aenter__(self) -> Self:
         await self._open.enter_async_context(self._model)
@@ -147,23 +131,25 @@ class BatchService:
         return self._model.batch_request_size(request)
 
     async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
-        """Create a batch that can be found again by `mark`; return its id.
-
-        Raises
-        ------
-        TryAgainError
-            Of kind "rate_limit" when nothing was created; of another kind when that is unknown.
-        StopError
-            When nothing was created and no further try will help.
-        """
+        """Create a batch; see `BatchService.create`."""
         with self._sorted("creating a batch"):
-            return cast("str", await self._door.create(self._model, requests, mark))
+            return await self._create(self._model, requests, mark)
 
     async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
-        """Return batches that are (True) or may be (False) the submission; `known` are others."""
+        """Return batches that are or may be the submission; see `BatchService.find`."""
         with self._sorted("listing batches"):
-            found = await self._door.find(self._model, submission, known)
-            return cast("list[tuple[str, bool]]", found)
+            return await self._find(self._model, submission, known)
+
+    async def _create(self, model: Any, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
+        raise NotImplementedError
+
+    async def _find(
+        self, model: Any, submission: Submission, known: frozenset[str]
+    ) -> list[tuple[str, bool]]:
+        raise NotImplementedError
+
+    async def _results(self, model: Any, batch: Batch, *, lenient: bool) -> list[BatchResult]:
+        raise NotImplementedError
 
     async def check(self, submission: Submission) -> Batch:
         """Return the batch as it stands now."""
@@ -177,12 +163,11 @@ class BatchService:
         A line that cannot be read raises `TryAgainError`, or is left out when `lenient`.
         """
         with self._sorted("reading results"):
-            raw = await self._door.results(self._model, batch, lenient=lenient)
+            raw = await self._results(self._model, batch, lenient=lenient)
         return [(result.custom_id, self._decode(result)) for result in raw]
 
-    @staticmethod
-    def was_cancelled(batch: Batch) -> bool:
-        """Whether an ended batch was cancelled, so that what it lacks was not to be run."""
+    def was_cancelled(self, batch: Batch) -> bool:
+        """Whether an ended batch was cancelled; see `BatchService.was_cancelled`."""
         details = batch.provider_details or {}
         ended = details.get("status") or details.get("state") or ""
         return ended in ("cancelled", "JOB_STATE_CANCELLED")
@@ -207,8 +192,7 @@ class BatchService:
         )
 
     def _request(self, custom_id: str, prompt: str) -> BatchRequest:
-        message = ModelRequest(parts=[*self._remote._first, UserPromptPart(prompt)])
-        settings = self._remote._settings
+        message, settings = self._remote.request(prompt), self._remote.settings
         return BatchRequest(custom_id=custom_id, messages=[message], model_settings=settings)
 
     def _decode(self, result: BatchResult) -> Result:
@@ -218,11 +202,11 @@ class BatchService:
             return TryAgainError("timeout", "the batch expired before this request was run.")
         try:
             request = self._request(result.custom_id, "x")  # only its settings are read
-            return self._remote._answer(self._model.batch_decode(result, request))
+            return self._remote.read(self._model.batch_decode(result, request))
         except TryAgainError as error:
             return error
         except Exception as error:  # pydantic-ai's and pydantic's; one row never sinks a batch
-            return trouble_of(error, self.name, self._remote._variables)
+            return trouble_of(error, self.name, self._remote.variables)
 
     @contextmanager
     def _sorted(self, doing: str) -> Iterator[None]:
@@ -230,33 +214,4 @@ class BatchService:
             yield
         except Exception as error:
             # The client's error may echo a key, so it is not chained to what is shown.
-            raise sort_error(error, self.name, doing, self._remote._variables) from None
-
-
-def _batched(provider: Provider) -> tuple["Model[Any]", ModuleType]:
-    """Return the model that batches for `provider`, and the module that creates and finds."""
-    service, given = provider.name.partition(":")[0], cast("object", provider)
-    model = given._model if isinstance(given, RemoteModel) else None
-    if model is not None and service == "openai":
-        from pydantic_ai.models.openai import OpenAIResponsesModel
-
-        from portrayal.collect.ask.batch import openai as batch_openai
-
-        model = OpenAIResponsesModel(model.model_name, provider=cast("Any", model)._provider)
-        door: ModuleType = batch_openai
-    elif service == "anthropic":
-        from portrayal.collect.ask.batch import anthropic as door
-    elif service == "google":
-        from portrayal.collect.ask.batch import google as door
-    else:
-        model = None
-    if model is None or model.batch_max_requests is None:
-        raise OptionError(
-            f"{provider.name} has no batch API; OpenAI, Anthropic and Google (Gemini API) have one "
-            "at their own addresses. Collect without batches."
-        )
-    return model, door
-
-
-def _ignored(model: "Model[Any]") -> set[str]:
-    return {*model.unsupported_settings, *(("seed",) if model.system == "openai" else ())}
+            raise sort_error(error, self.name, doing, self._remote.variables) from None
