@@ -10,6 +10,7 @@ from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.records import Test as TestOf
 from portrayal.report.figures import figures
 from portrayal.report.page import render
+from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.studies.agency.audit import sample
 from portrayal.studies.agency.report.head import _differences, agency_head, facts
@@ -206,7 +207,7 @@ def test_other_audits_have_no_agency(tmp_path):
         permutations=20,
     )
     view = View.of(run)
-    assert "agency" not in view.report.package
+    assert "agency" not in report_of(view).package
     assert "Which groups can be ranked" not in render(view)
 
 

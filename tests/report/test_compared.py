@@ -7,6 +7,7 @@ import pytest
 
 from portrayal.report.certainty import instruments
 from portrayal.report.downloads import headline_rows
+from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.run import Run
 from portrayal.studies.news.report.head import compared, interval_table, interval_words
@@ -31,7 +32,7 @@ def one(tmp_path: Path, **more: object) -> View:
 
 def test_a_run_without_originals_has_no_such_head(make_run: Callable[..., Run]) -> None:
     view = View.of(make_run([estimate()]))
-    assert view.report.found is None
+    assert report_of(view).found is None
 
 
 def test_a_distance_is_said_with_interval_and_null(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from portrayal import registry
 from portrayal.report.figures import GENERIC, BrokenFigureWarning, build, figures
 from portrayal.report.page import render
+from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.report.words import described
 from portrayal.run import Run
@@ -102,7 +103,7 @@ def _fails(_view: View, _estimates: list[object]) -> list[object]:
 
 
 def test_a_broken_figure_fails_the_tests(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(view.report.figures, "subordination", _fails)
+    monkeypatch.setitem(report_of(view).figures, "subordination", _fails)
     with pytest.raises(BrokenFigureWarning, match=r"subordination\.v1 could not be drawn"):
         figures(view)
 
@@ -110,7 +111,7 @@ def test_a_broken_figure_fails_the_tests(view: View, monkeypatch: pytest.MonkeyP
 def test_a_broken_figure_says_so_in_its_place(
     view: View, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(view.report.figures, "subordination", _fails)
+    monkeypatch.setitem(report_of(view).figures, "subordination", _fails)
     with pytest.warns(BrokenFigureWarning):
         page = render(view)
     box = re.search(r'<p class="broken" role="alert">.*?</p>', page).group()

@@ -7,7 +7,7 @@ from typing import Any
 from portrayal.registry import Component
 from portrayal.report import formats as fmt
 from portrayal.report.inert import short
-from portrayal.report.study import Fact
+from portrayal.report.study import Fact, report_of
 from portrayal.report.view import View
 from portrayal.report.words import measure_title
 
@@ -18,14 +18,14 @@ NAMED = 5
 def facts(view: View) -> list[Fact]:
     """Return (what, value) of everything that was asked."""
     n_texts = int(view.note.get("n_texts", 0))
-    readers = view.report.wording.readers
+    readers = report_of(view).wording.readers
     rows = [
         ("Models", models_line(view) or fmt.NOTHING),
         ("Texts", f"{n_texts:,}"),
         ("Source", short(str(view.settings.get("source", "")), 80) or fmt.NOTHING),
         ("Originals", short(str(view.settings.get("reference", "")), 80)),
         ("Measured", _date(view)),
-        *((view.report.facts or _instrument_facts)(view)),
+        *((report_of(view).facts or _instrument_facts)(view)),
         (readers, ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),

@@ -7,6 +7,7 @@ from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
+from portrayal.report.study import report_of
 from portrayal.report.view import FEW_PROMPTS, View, place_words, q_of
 from portrayal.report.words import group_label, measure_title
 
@@ -15,7 +16,7 @@ ROWS = 12
 
 def intervals(view: View) -> tuple[str, Table]:
     """Return how clustered intervals compare with published ones: a sentence and a table."""
-    own = view.report.intervals
+    own = report_of(view).intervals
     return own(view) if own is not None else (naive_sentence(view), comparison(view))
 
 
@@ -23,18 +24,18 @@ def naive_sentence(view: View) -> str:
     """Return how many ratios lose their difference once prompts are resampled."""
     naive = [e for e in _ratios(view) if _excludes(e, naive=True)]
     kept = [e for e in naive if _excludes(e, naive=False)]
-    noun = view.report.wording.clusters
+    words = report_of(view).wording
     if not any(e.paper_interval for e in _ratios(view)):
         return ""
     if not naive:
-        return f"No naive interval excludes 1, so none is lost by resampling {noun}."
+        return f"No naive interval excludes 1, so none is lost by resampling {words.clusters}."
     rest = f"{len(kept)} of them still do" if kept else "none of them still does"
     both = [e for e in naive if e.interval is not None and e.paper_interval is not None]
     wider = sum(_width(e.interval) > _width(e.paper_interval) for e in both)
     return (
-        f"Treating every {view.report.wording.unit} as independent, as published audits do, "
-        f"{len(naive)} ratios differ from 1. Resampling {noun}, {rest}. "
-        f"{view.report.wording.texts.capitalize()} from one prompt resemble each other: the "
+        f"Treating every {words.unit} as independent, as published audits do, "
+        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {rest}. "
+        f"{words.texts.capitalize()} from one prompt resemble each other: the "
         f"clustered interval is the wider one for {wider} of these {len(both)} ratios."
     )
 
@@ -58,7 +59,7 @@ def comparison(view: View) -> Table:
         )
         for e in rows[:ROWS]
     )
-    words = view.report.wording
+    words = report_of(view).wording
     heads = ("Measure", words.place, "Group", "Ratio", "Clustered", "Naive")
     tail = (words.clusters.capitalize(), "p", "q")
     return Table((*heads, *tail), cells, 3, max(len(rows) - ROWS, 0))
@@ -82,8 +83,9 @@ def multiplicity(view: View) -> list[str]:
 
 def instruments(view: View) -> list[str]:
     """Return what is known of the error of what the numbers rest on."""
-    if view.report.instruments is not None:
-        return list(view.report.instruments(view))
+    own = report_of(view).instruments
+    if own is not None:
+        return list(own(view))
     annotators = view.settings.get("annotators", ())
     said = [f"Texts were read by {short(name, 80)}." for name in annotators]
     if view.annotator is not None:

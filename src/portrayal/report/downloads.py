@@ -6,6 +6,7 @@ from typing import Any
 
 from portrayal.report.formats import interval, number, probability
 from portrayal.report.inert import csv_cell, short
+from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import described, group_label, measure_title
 from portrayal.run.estimates import flat_row
@@ -40,7 +41,7 @@ def headline_rows(view: View) -> dict[str, Any]:
     It has the measures that ask for it (`Component.listed`), with places and groups as the study
     calls them.
     """
-    own = view.report
+    own = report_of(view)
     place, group = own.place or place_words, own.group or group_label
     rows = [
         [

@@ -19,7 +19,7 @@ from portrayal.report.figures.glance import glance
 from portrayal.report.findings import Finding, absent_groups, cannot_say, findings, leads
 from portrayal.report.inert import script_json, short
 from portrayal.report.passages import random_texts
-from portrayal.report.study import Section
+from portrayal.report.study import Section, report_of
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
@@ -97,10 +97,10 @@ def write_report(run: Run, path: str | Path | None = None) -> Path:
 def render(view: View) -> str:
     """Return the page of a view as HTML."""
     environment = templates("portrayal.report")
-    if view.report.package:
+    if report_of(view).package:
         from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
 
-        own = PrefixLoader({"study": PackageLoader(view.report.package, "templates")})
+        own = PrefixLoader({"study": PackageLoader(report_of(view).package, "templates")})
         shared = PackageLoader("portrayal.report", "templates")
         environment = environment.overlay(loader=ChoiceLoader([shared, own]))
     return environment.get_template("report.html.j2").render(_context(view))
@@ -155,7 +155,7 @@ def _filled(view: View, section: Section | None, template: str, content: Any = N
 
 
 def _context(view: View) -> dict[str, Any]:
-    report = view.report
+    report = report_of(view)
     found = _filled(view, report.found, "findings.html.j2", Found.of)
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)
     below = _filled(view, report.asked, "nothing.html.j2")

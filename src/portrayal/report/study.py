@@ -6,6 +6,7 @@ run's study and fills what is missing with parts that suit any study.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from portrayal.records import Estimate
@@ -114,3 +115,10 @@ class StudyReport:
     place: Callable[[Estimate], str] | None = None
     group: Callable[[Mapping[str, str]], str] | None = None
     style: str = ""
+
+
+def report_of(view: "View") -> StudyReport:
+    """Return what the study adds to the report; nothing where there is nothing, or no study."""
+    where = getattr(view.study, "report", "")
+    found: StudyReport = resolve_name(where) if where else StudyReport()
+    return found

@@ -8,14 +8,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pkgutil import resolve_name
 from typing import Any
 
 from portrayal import registry
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
-from portrayal.report.study import StudyReport
 from portrayal.report.words import described
 from portrayal.run.directory import Run
 
@@ -106,13 +104,6 @@ class View:
             return ()
         prompts = self.study.prompts()
         return tuple(dict.fromkeys(p.strata["domain"] for p in prompts if "domain" in p.strata))
-
-    @cached_property
-    def report(self) -> StudyReport:
-        """What the study adds to the report; nothing where it adds nothing or is not installed."""
-        where = getattr(self.study, "report", "")
-        found: StudyReport = resolve_name(where) if where else StudyReport()
-        return found
 
     @cached_property
     def values(self) -> dict[str, list[str]]:

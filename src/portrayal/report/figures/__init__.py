@@ -12,6 +12,7 @@ from portrayal.report.figures.figure import Builder, Figure, Published, Table
 from portrayal.report.figures.generic import broken, dots, elsewhere, outcomes, table
 from portrayal.report.figures.parts import CONFIG
 from portrayal.report.findings import STATISTICS
+from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.report.words import described
 
@@ -53,7 +54,7 @@ def _builder(view: View, measure: str, estimates: list[Estimate]) -> Builder:
     """The figure that the measure names, where the study or this package has it."""
     component = described(measure)
     name = component.figure if component is not None else ""
-    found = view.report.figures.get(name) or GENERIC.get(name)
+    found = report_of(view).figures.get(name) or GENERIC.get(name)
     if found is not None:
         return found
     return dots if all(e.statistic in STATISTICS for e in estimates) else table
