@@ -9,16 +9,18 @@ from scipy import integrate, stats
 
 from portrayal.stats import clustered as intervals
 from portrayal.stats.clustered import (
+    infer_differences,
+    infer_means,
+    infer_ratios,
+    infer_shares,
+)
+from portrayal.stats.design_effect import (
     Evidence,
     design_effect,
     effect_density,
     effective_number,
     evidence_interval,
     evidence_p,
-    infer_differences,
-    infer_means,
-    infer_ratios,
-    infer_shares,
     satterthwaite,
     share_evidence,
 )

@@ -27,16 +27,13 @@ from portrayal.stats.bootstrap import (
     expanded_percentile,
     log_share_influence,
 )
-from portrayal.stats.clustered import (
+from portrayal.stats.clustered import infer_differences, infer_means, infer_ratios, infer_shares
+from portrayal.stats.design_effect import (
     design_effect,
     effect_density,
     effective_number,
     evidence_interval,
     evidence_p,
-    infer_differences,
-    infer_means,
-    infer_ratios,
-    infer_shares,
     ratio_evidence,
     satterthwaite,
     share_evidence,
