@@ -9,7 +9,14 @@ import pytest
 
 import portrayal.reference as reference
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.reference import RACES, mena_nhpi_table, name_table, name_tables, race_likelihoods
+from portrayal.reference import (
+    RACES,
+    mena_nhpi_table,
+    name_bearers,
+    name_table,
+    name_tables,
+    race_likelihoods,
+)
 from portrayal.reference.shipped import data_file
 
 
@@ -92,6 +99,15 @@ def test_population_shares_as_documented() -> None:
     expected = {"White": 62.15, "Latine": 18.24, "Black": 10.64, "Asian": 5.05, "AI/AN": 0.66}
     assert {race: round(100 * share, 2) for race, share in census.items()} == expected
     assert {r: round(100 * s, 2) for r, s in wikipedia.items()} == {"MENA": 2.18, "NH/PI": 0.09}
+
+
+def test_bearers_of_names_have_the_shares_of_the_population() -> None:
+    table = name_table()
+    bearers, likelihood = name_bearers(table, mena_nhpi_table())
+    assert bearers.sum() == table.n_people
+    black = likelihood[:, RACES.index("Black")]
+    assert bearers @ black / bearers.sum() == pytest.approx(table.population["Black"])
+    assert 0.7 < bearers[~np.isnan(likelihood[:, RACES.index("MENA")])].sum() / bearers.sum() < 0.9
 
 
 def test_min_count_leaves_rare_names_out_and_says_so() -> None:

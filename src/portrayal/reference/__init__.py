@@ -11,6 +11,7 @@ from portrayal.reference.groups import GENDERS, PAIRS, RACES, countries, gender_
 from portrayal.reference.names import (
     NameTable,
     mena_nhpi_table,
+    name_bearers,
     name_table,
     name_tables,
     race_likelihoods,
@@ -28,6 +29,7 @@ __all__ = [
     "countries",
     "gender_words",
     "mena_nhpi_table",
+    "name_bearers",
     "name_table",
     "name_tables",
     "published",

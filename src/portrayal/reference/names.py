@@ -108,6 +108,11 @@ class NameTable:
         counts = np.bincount(bins, weights=self._index.counts, minlength=len(edges) - 1)
         return np.asarray(counts[: len(edges) - 1] / self._index.counts.sum(), dtype=np.float64)
 
+    @property
+    def listed(self) -> tuple[tuple[str, ...], FloatArray]:
+        """The names that can be matched and their bearers, shape (n_names,); NaN without counts."""
+        return self._index.keys, self._index.counts
+
 
 def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None) -> NameTable:
     """Return a registered name table, or read one from a file or folder.
@@ -195,6 +200,26 @@ def race_likelihoods(
     for table in (primary, secondary):
         result[:, [RACES.index(race) for race in table.races]] = table.likelihoods(names)
     return result
+
+
+def name_bearers(primary: NameTable, secondary: NameTable) -> tuple[FloatArray, FloatArray]:
+    """Return the population of name bearers of the first table, all races measured on it.
+
+    Returns
+    -------
+    bearers, likelihood
+        Bearers of each name of `primary`, shape (n_names,), NaN where it gives no counts; and the
+        shares of both tables for those names, shape (n_names, 7) in `RACES` order, as
+        `stats.fair_naming` takes them.
+
+    Examples
+    --------
+    >>> bearers, likelihood = name_bearers(name_table(), mena_nhpi_table())
+    >>> likelihood.shape == (len(bearers), 7)
+    True
+    """
+    names, bearers = primary.listed
+    return bearers, race_likelihoods(names, primary, secondary)
 
 
 @lru_cache(maxsize=1)
