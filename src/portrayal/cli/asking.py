@@ -8,16 +8,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.console import Console
 
 from portrayal.cli.printing import as_json, line
-from portrayal.collect.ask import AskCallback, AskProgress, CostEstimate
-from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import UnderWayError
 from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.collect.ask import AskCallback, AskProgress, CostEstimate
+    from portrayal.collect.ask.asking import Asking
 
 WHOM = ("model", "samples")
 LIMITS = ("base_url", "parameter", "concurrency", "rpm", "tpm", "budget", "price", "yes")
@@ -62,14 +63,16 @@ class How:
     batch: bool = False
     wait: float | None = None
 
-    def asking(self, progress: AskCallback | None = None, **more: Any) -> Asking:
+    def asking(self, progress: "AskCallback | None" = None, **more: Any) -> "Asking":
         """Return whom to ask and how; `more` are further fields of `Asking`."""
+        from portrayal.collect.ask.asking import Asking
+
         if self.model is None:
             raise OptionError("say whom to ask: --model SERVICE:MODEL.")
         settings = self.settings(progress)
         return Asking(self.model, self.samples, judge=self.judge, **settings, **more)
 
-    def settings(self, progress: AskCallback | None = None) -> dict[str, Any]:
+    def settings(self, progress: "AskCallback | None" = None) -> dict[str, Any]:
         """Return how to ask as fields of `Asking`, without whom."""
         same = ("base_url", "concurrency", "rpm", "tpm", "budget", "price", "batch", "wait")
         return {
@@ -179,7 +182,7 @@ def asks(spec: str | None) -> bool:
 
 
 def classifier_settings(
-    specs: Sequence[str | None], how: How, progress: AskCallback | None = None, prefix: str = ""
+    specs: Sequence[str | None], how: How, progress: "AskCallback | None" = None, prefix: str = ""
 ) -> dict[str, Any]:
     """Return how the options of a command ask classifying models, as `classifying_of` takes it."""
     if not any(map(asks, specs)):
@@ -191,7 +194,7 @@ def classifier_settings(
 
 
 def reading_settings(
-    specs: Sequence[str | None], reads: How, first: How, progress: AskCallback | None = None
+    specs: Sequence[str | None], reads: How, first: How, progress: "AskCallback | None" = None
 ) -> dict[str, Any]:
     """Return `classifier_settings` of a classifier beside the model that writes, the `first`.
 
@@ -222,7 +225,7 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def confirm(estimate: CostEstimate) -> bool:
+def confirm(estimate: "CostEstimate") -> bool:
     """Ask on the terminal before a paid collection; what no one bills is not asked about."""
     if not estimate.requests or estimate.model.startswith(("local:", "server:")):
         return True
@@ -233,7 +236,7 @@ def confirm(estimate: CostEstimate) -> bool:
     return typer.confirm("Start?", err=True)
 
 
-def cost_line(estimate: CostEstimate) -> str:
+def cost_line(estimate: "CostEstimate") -> str:
     """Return what a collection may take, in one line."""
     cost = "unknown, as there is no price for it; --price gives one"
     if estimate.cost is not None:
@@ -247,6 +250,8 @@ def cost_line(estimate: CostEstimate) -> str:
 @contextmanager
 def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
     """Say that batches are under way, and end the command, where that is all there is to say."""
+    from portrayal.collect.ask.replies import UnderWayError
+
     try:
         yield
     except UnderWayError as waiting:
@@ -258,7 +263,7 @@ def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
 
 
 @contextmanager
-def asking_progress(*, quiet: bool) -> Iterator[AskCallback | None]:
+def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
     """Show answers, rate, cost and time left on a terminal; nothing when `quiet`."""
     console = Console(stderr=True, emoji=False)
     if quiet or not console.is_terminal:
@@ -270,7 +275,7 @@ def asking_progress(*, quiet: bool) -> Iterator[AskCallback | None]:
     bar = Progress(*columns, console=console)
     task = bar.add_task("", total=None)
 
-    def advance(state: AskProgress) -> None:
+    def advance(state: "AskProgress") -> None:
         bar.start()  # only now: a question may have stood on the terminal before
         bar.update(task, completed=state.done, total=state.total, description=progress_line(state))
 
@@ -280,7 +285,7 @@ def asking_progress(*, quiet: bool) -> Iterator[AskCallback | None]:
         bar.stop()
 
 
-def progress_line(state: AskProgress) -> str:
+def progress_line(state: "AskProgress") -> str:
     """Return rate, cost, time left and troubles in a few words."""
     parts = [f"{state.rate:.1f}/s"]
     if state.cost is not None:

@@ -5,7 +5,7 @@ import io
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,11 +13,12 @@ from portrayal.cli import printing as show
 from portrayal.cli.asking import BATCH, LIMITS, WHOM, How, Offers, asking_progress, offering
 from portrayal.cli.options import Json, PromptFile
 from portrayal.cli.studies import each_study, of_study
-from portrayal.collect.ask import CollectReport
-from portrayal.collect.ask.asking import ask_model, prompts_of
-from portrayal.records import Prompt
-from portrayal.run import Run
 from portrayal.validate import check_choice
+
+if TYPE_CHECKING:
+    from portrayal.collect.ask import CollectReport
+    from portrayal.records import Prompt
+    from portrayal.run import Run
 
 
 @offering
@@ -31,7 +32,9 @@ def _collect(
     json: Json = False,
 ) -> None:
     """Ask a model all prompts of a study; the same command continues after anything."""
+    from portrayal.collect.ask.asking import ask_model
     from portrayal.pipeline.datasheet import write_datasheet
+    from portrayal.run import Run
 
     run = Run(out or Path("runs") / study)
     with run.lock(), asking_progress(quiet=json) as advance:
@@ -54,6 +57,8 @@ def _prompts(
     json: Json = False,
 ) -> None:
     """List the prompts of a study, or check a prompt file of your own."""
+    from portrayal.collect.ask.asking import prompts_of
+
     check_choice("format", format, ("csv", "json"))
     made = prompts_of(study, file, prompt_options)
     _print_prompts(study, made, as_object=json or format == "json")
@@ -101,7 +106,7 @@ def import_inspect(
         show.line(f"next: portrayal audit {done.study} --out {out}")
 
 
-def _report_facts(run: Run, report: CollectReport) -> dict[str, Any]:
+def _report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
     """What a collection did, as plain values."""
     return {
         "run": str(run.path),
@@ -119,7 +124,7 @@ def _report_facts(run: Run, report: CollectReport) -> dict[str, Any]:
     }
 
 
-def _print_prompts(study: str, made: Iterable[Prompt], *, as_object: bool) -> None:
+def _print_prompts(study: str, made: "Iterable[Prompt]", *, as_object: bool) -> None:
     """Print prompts as CSV or one JSON object."""
     rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in made]
     if as_object:

@@ -12,7 +12,6 @@ from rich.table import Column, Table
 
 from portrayal.cli.printing import as_json, line
 from portrayal.errors import OptionError
-from portrayal.run.files import replacing
 
 ENDINGS = (".jsonl", ".csv")
 """Endings of the files that --out writes."""
@@ -135,6 +134,7 @@ def write(rows: Iterable[Row], path: Path) -> int:
     lists are joined by blanks and mentions are given by their number.
     """
     from portrayal.collect.tables import write_rows
+    from portrayal.run.files import replacing
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:

@@ -14,9 +14,6 @@ from portrayal.cli.asking import How, Offers, offering
 from portrayal.cli.options import Json, PromptFile
 from portrayal.cli.printing import as_json, line
 from portrayal.cli.studies import each_study, of_study
-from portrayal.collect.ask import Price
-from portrayal.collect.ask.asking import prompts_of
-from portrayal.run import Run
 
 if TYPE_CHECKING:
     from portrayal.plan import Plan
@@ -42,7 +39,10 @@ def _plan(
     json: Json = False,
 ) -> None:
     """Say how many texts and tokens, what they cost, and what they could find."""
+    from portrayal.collect.ask import Price
+    from portrayal.collect.ask.asking import prompts_of
     from portrayal.plan import plan as make_plan
+    from portrayal.run import Run
 
     paired = study in registry.names("studies") and registry.get("studies", study).pair_field
     made = make_plan(
