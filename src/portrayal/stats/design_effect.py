@@ -139,8 +139,8 @@ def design_effect(
     Returns
     -------
     effect, df
-        Shape (n_groups,): clustered variance over `apart`'s sum, unbiased for the working model of
-        one correlation within prompts, and the degrees of freedom, the smaller of Satterthwaite's
+        Shape (n_groups,): clustered variance over `apart`'s sum, right on average under one
+        correlation within prompts, and the degrees of freedom, the smaller of Satterthwaite's
         and 3 (G / kurtosis - 1) with the kurtosis of the influences. NaN and 0 where undefined.
     """
     raw = (influence**2).sum(0)
