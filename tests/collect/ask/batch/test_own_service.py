@@ -11,9 +11,12 @@ from portrayal import registry
 from portrayal.collect.ask import Answer, Usage
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.batch import BatchService, Result
+from portrayal.collect.ask.batch.rounds import BatchPace
 from portrayal.collect.ask.batch.store import Submission
 from portrayal.collect.ask.replies import asker, prompt_of
 from portrayal.errors import OptionError
+
+PACE = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
 
 
 class Desk:
@@ -49,7 +52,7 @@ class Desk:
             model_name="m",
             provider_name="desk",
             group="desk",
-            status="completed",
+            status="ended",
             created_at=datetime.fromtimestamp(submission.made_at, UTC),
             request_count=len(submission.items),
         )
@@ -102,7 +105,7 @@ def test_a_registered_provider_brings_its_own_batches(desk, tmp_path):
     service: BatchService = desk
     assert service.max_requests == 2
     prompts = [prompt_of(word) for word in ("one", "two", "three")]
-    ask = asker(Asking("desk:m", batch=True, price="1/1"), tmp_path / "asked")
+    ask = asker(Asking("desk:m", batch=True, price="1/1", pace=PACE), tmp_path / "asked")
     replies = ask(prompts)
     assert [replies[p.prompt_id].text for p in prompts] == ["ONE", "TWO", "THREE"]
     assert sorted(len(job) for job in desk.jobs.values()) == [1, 2]
