@@ -51,7 +51,7 @@ def load_classifier(
     Examples
     --------
     >>> classify = load_classifier("lexicon")
-    >>> classify(["[someone] is ambitious and confident."])[0, 1] > 0.5
+    >>> bool(classify(["[someone] is ambitious and confident."])[0, 1] > 0.5)
     True
     """
     if spec == "linear":
