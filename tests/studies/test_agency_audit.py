@@ -295,3 +295,75 @@ def test_the_command_line_takes_groups_by_repeating_them(tmp_path):
     result = CliRunner().invoke(app, [*command, *more])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "r" / "report.html").is_file()
+
+
+TABLE_14 = {
+    "English": (75, 528),
+    "Mathematics": (60, 333),
+    "Biology": (17, 217),
+    "Communication": (53, 130),
+    "Computer Science": (26, 122),
+    "Education": (20, 127),
+    "Chemistry": (23, 114),
+    "Sociology": (19, 111),
+    "Philosophy": (32, 86),
+    "Fine Arts": (35, 80),
+    "Science": (17, 77),
+    "Economics": (10, 58),
+    "Accounting": (20, 42),
+    "Languages": (20, 24),
+    "Humanities": (20, 20),
+}
+"""Wan & Chang 2024, Table 14: reviews of women and men by department."""
+TOO_SMALL = {"Law": (9, 200), "Nursing": (50, 3), "Dance": (0, 12)}
+
+
+def reviews():
+    """Reviews as RateMyProfessor has them: a fifth of the genders are guessed by less."""
+    for department, counts in {**TABLE_14, **TOO_SMALL}.items():
+        for gender, n in zip(("female", "male"), counts, strict=True):
+            for i in range(n):
+                value = f"mostly_{gender}" if i % 5 == 0 else gender
+                text = ACTS if i % 2 else CARES
+                yield {"text": text, "gender": value, "department": department}
+    for value in ("unknown", "andy", ""):
+        yield {"text": ACTS, "gender": value, "department": "English"}
+
+
+def test_table_14_comes_out_with_at_least_10_reviews_of_each_gender(tmp_path):
+    said = []
+    run = portrayal.audit(
+        "agency", texts=list(reviews()), out=tmp_path / "r", min_group=10, say=said.append, **FAST
+    )
+    found = {}
+    for e in run.records:
+        chosen = (e.measure, e.statistic, e.strata["masking"])
+        if chosen == ("agency_share.v1", "ratio_gap", "masked") and e.group:
+            found.setdefault(e.strata["stratum"], {})[e.group["gender"]] = e.n_units
+    overall = found.pop("all")
+    assert found == {d: {"female": f, "male": m} for d, (f, m) in TABLE_14.items()}
+    assert sum(overall.values()) == 2516
+    n = len(list(reviews()))
+    assert f"left out: 3 of {n:,} texts without a value for gender" in said
+    line = "in strata with fewer than 10 texts of a group of gender (--min-group): "
+    assert f"left out: 274 of {n:,} texts {line}Dance, Law, Nursing" in said
+
+
+def test_the_console_says_that_a_sample_leaves_no_text(tmp_path):
+    said = []
+    rows = own_texts("gender", ("f", "m"), n=4)
+    portrayal.audit("agency", texts=rows, out=tmp_path / "r", min_group=9, say=said.append, **FAST)
+    few = "in strata with fewer than 9 texts of a group of gender (--min-group): no stratum"
+    assert f"left out: 8 of 8 texts {few}" in said
+    assert "no text is left to measure" in said
+
+
+def test_the_console_says_what_a_balanced_sample_leaves_out_and_nothing_else(tmp_path):
+    said = []
+    rows = own_texts("gender", ("f", "m"), n=4)
+    how = {"texts": rows, "out": tmp_path / "r", "say": said.append}
+    portrayal.audit("agency", **how, per_stratum=3, **FAST)
+    assert "left out: 2 of 8 texts beyond 3 of each group and stratum (--per-stratum)" in said
+    said.clear()
+    portrayal.audit("agency", **how, **FAST)
+    assert not [line for line in said if "left out" in line]

@@ -165,9 +165,9 @@ class Study:
     pair_field
         The field by which texts are paired with reference texts; None where there are none.
     fit
-        Work between annotations and estimates that keeps a stage of its own, such as fitting a
-        topic model; returns a JSON-like mark of what it made, on which the estimates depend. None
-        where there is no such work.
+        Work between annotations and estimates: fitting a topic model, which keeps a stage of its
+        own, or saying which texts are left out. Returns a JSON-like mark of what it made, on which
+        the estimates depend, or None. None where there is no such work.
     report
         Where the `StudyReport` lies that says what the study adds to the report, as "module:NAME",
         read only when a report is written; "" where the generic report says everything.

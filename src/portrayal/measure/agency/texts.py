@@ -196,7 +196,8 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
     per_stratum
         Texts of each group and stratum at most, drawn at random; 0 keeps all.
     min_group
-        Strata in which a group has fewer texts are left out; 0 keeps all.
+        Strata in which a group has fewer texts are left out; 0 keeps all. Groups are those of which
+        the model has texts of that task and condition.
     seed
         Start of the random stream.
     """
@@ -207,8 +208,9 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
     place = np.stack([texts.model, texts.task, texts.condition, texts.stratum], axis=1)
     for where in np.unique(place[readable], axis=0) if readable.any() else ():
         inside = readable & (place == where).all(axis=1)
+        groups = np.unique(texts.cell[readable & (place[:, :3] == where[:3]).all(axis=1)])
         counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
-        if min_group and counts.min() < min_group:
+        if min_group and counts[groups].min() < min_group:
             left_out[inside] = 1
         elif per_stratum:
             for cell in np.flatnonzero(counts > per_stratum).tolist():

@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+
 from portrayal import registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.agency.rows import agency_settings
@@ -15,6 +17,10 @@ from portrayal.errors import OptionError
 from portrayal.measure.agency.texts import (
     EACH,
     MASKED,
+    NO_GROUP,
+    NOT_SAMPLED,
+    REASONS,
+    TOO_FEW,
     UNMASKED,
     AgencyTexts,
     agency_texts,
@@ -27,18 +33,31 @@ from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.prompts import FIELDS, TASKS, prompts
 from portrayal.studies.agency.reproduce import reproduce
 from portrayal.studies.study import Options, Study, option
+from portrayal.types import Say
 from portrayal.validate import check_count
 
 MEASURES = ("agency_share.v1", "agency_gap.v1", "agency_variance.v1")
 ANNOTATORS = {MASKED: "agency.v1", UNMASKED: "agency-unmasked.v1"}
 GROUP = ("gender", "race")
+"""Groups that are compared where none are named, as far as the texts tell them."""
 FIRST = ("male", "White")
 """Values that come first in a difference, as in the paper."""
 STRATA = ("occupation", "department")
 """Strata of the published prompts, used where the user names none."""
-SPELLINGS = {"gender": {"m": "male", "f": "female"}}
-"""Values of the published files, by column."""
-"""Groups that are compared where none are named, as far as the texts tell them."""
+SPELLINGS = {
+    "gender": {
+        "m": "male",
+        "f": "female",
+        "mostly_male": "male",
+        "mostly_female": "female",
+        "andy": "",
+        "unknown": "",
+    }
+}
+"""Values of the published files, by column; those of a guesser by names are joined as in Table 14,
+and where it could not tell the text has no value."""
+_NAMED = 5
+"""Strata that a line on the console names."""
 _OWN_NAME = ("linear", "lexicon", "sentiment")
 _ENGINES = (*_OWN_NAME, "llm")
 
@@ -161,6 +180,51 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
     return balanced(texts, options.per_stratum, options.min_group, options.seed)
 
 
+def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
+    """Say which texts are not measured, and why; silent where all are."""
+    known = read_prompts(run.prompts_path)
+    group = options.group or _default_group(known.values())
+    told = all(_value(name, strata) for strata in known.values() for name in group)
+    if options.min_group or options.per_stratum or not told:
+        for line in left_out_lines(read_texts(run, options), options):
+            say(line)
+
+
+def _value(name: str, strata: Mapping[str, str]) -> str:
+    """The value of a column as the study reads it; "" where there is none."""
+    value = strata.get(name, "")
+    return SPELLINGS.get(name, {}).get(value.casefold(), value)
+
+
+def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
+    """Yield a line for each reason why texts are not measured."""
+    n = len(texts.model)
+    why = {
+        NO_GROUP: f"without a value for {' or '.join(texts.attributes)}",
+        NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
+        TOO_FEW: _few(texts, options.min_group),
+    }
+    for reason, words in why.items():
+        left_out = int((texts.left_out == REASONS.index(reason)).sum())
+        if left_out:
+            yield f"left out: {left_out:,} of {n:,} texts {words}"
+    if n and not texts.kept.any():
+        yield "no text is left to measure"
+
+
+def _few(texts: AgencyTexts, min_group: int) -> str:
+    """Which strata have too few texts of a group."""
+    dropped = texts.left_out == REASONS.index(TOO_FEW)
+    codes = np.unique(texts.stratum[dropped]).tolist()
+    names = [texts.strata[code] if code >= 0 else "no stratum" for code in codes]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    group = " and ".join(texts.attributes)
+    return (
+        f"in strata with fewer than {min_group} texts of a group of {group} (--min-group): "
+        f"{', '.join(names[:_NAMED])}{more}"
+    )
+
+
 def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """The groups of `GROUP` that some text has a value for."""
     known = {name for each in strata for name in each}
@@ -226,5 +290,6 @@ STUDY = Study(
     sample=sample,
     reproduce=reproduce,
     card="card.md",
+    fit=say_left_out,
     report="portrayal.studies.agency.report:REPORT",
 )
