@@ -22,7 +22,7 @@ from portrayal.cli.asking import (
     reading_settings,
 )
 from portrayal.cli.options import Columns, Json, More, PromptFile
-from portrayal.cli.studies import chosen, each_study, of_study
+from portrayal.cli.studies import chosen, each_study, of_study, option_name
 from portrayal.errors import OptionError
 
 
@@ -69,7 +69,7 @@ def _audit(
     given = _given(study, texts, reference, sample)
     more_than_one = how.samples > 1
     what = {"prompts": prompts, "samples": more_than_one, "judge": how.judge, "batch": how.batch}
-    _check_asked(how.model, {**what, **prompt_options})
+    _check_asked(how.model, what | {option_name(key, v): v for key, v in prompt_options.items()})
     labeler_model = own.get("labeler_model")
     classifier = own.get("classifier")
     if labeler_model is None:

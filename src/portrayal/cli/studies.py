@@ -67,6 +67,11 @@ def prompt_options(study: str) -> dict[str, PromptOption]:
     return {option.shown.name: option for option in made}
 
 
+def option_name(key: str, value: Any) -> str:
+    """Return the option of an argument of a prompt maker, which holds such a value."""
+    return key.removesuffix("s") if isinstance(value, (tuple, dict)) else key
+
+
 def _prompt_option(key: str, kind: Any, words: str) -> PromptOption:
     if isinstance(kind, UnionType):
         kind = next(each for each in get_args(kind) if each is not type(None))
@@ -74,7 +79,7 @@ def _prompt_option(key: str, kind: Any, words: str) -> PromptOption:
     if isinstance(origin, type) and issubclass(origin, (Sequence, Mapping)):
         named = issubclass(origin, Mapping)
         metavar = "NAME=VALUE" if named else None
-        name = key.removesuffix("s")
+        name = option_name(key, ())
         shown = option_parameter(name, list[str] | None, None, f"{words} Repeatable.", metavar)
         return PromptOption(key, shown, named)
     plain = kind if kind in (bool, int, float) else str
