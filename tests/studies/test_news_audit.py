@@ -11,6 +11,7 @@ from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.studies.news import levels
+from portrayal.studies.news.audit import NewsOptions
 from portrayal.studies.news.levels import LEVELS, chosen_levels
 
 pytest.importorskip("textblob", reason="sentiment needs textblob (extra 'news')")
@@ -92,15 +93,17 @@ REWRITTEN = tuple(
 def test_race_is_undefined_with_a_reason_or_counted_by_names(tmp_path: Path) -> None:
     """No "white doctor" stands in these texts; people are named by first and last name."""
     given = {"texts": REWRITTEN, "reference": NAMED, "levels": ("word",)}
-    plain = _audit(tmp_path / "plain", **given, report=True)
+    plain = _audit(tmp_path / "plain", **given, report=True, named_people="lists")
     race = _distance(plain, "race")
     assert race.value is None
     assert race.undefined == "no pair in which both texts mention a group"
     assert race.exclusions == {"no group words in either text": 3}
     page = portrayal.write_report(plain).read_text(encoding="utf-8")
     assert "(no group words in either text in 3 of 3 pairs)" in page
-    assert "--name-likelihoods adds named people" in page
-    named = _audit(tmp_path / "named", **given, name_likelihoods=True)
+    assert "named people count by the race shares" in page
+    assert "named people" not in race.instruments
+    said: list[str] = []
+    named = _audit(tmp_path / "named", **given, say=said.append)
     race = _distance(named, "race")
     assert race.n_units == 3
     assert race.value is not None
@@ -109,7 +112,24 @@ def test_race_is_undefined_with_a_reason_or_counted_by_names(tmp_path: Path) -> 
     assert race.null.method.startswith("sentences with group words dealt again")
     assert race.null.low <= race.value
     assert race.strata["lexicon"] == "race-occupations+names"
-    assert race.instruments["named people"].startswith("by race shares of the bearers")
+    counted = race.instruments["named people"]
+    assert counted.startswith("by race shares of the bearers")
+    assert counted.endswith("stands in 3 of 3 texts and 3 of 3 originals")
+    assert f"race: people named by first and last name count {counted}" in said
+
+
+def test_a_table_of_people_counts_alone_unless_first_names_are_asked_for(tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("person,race\nEmily Walsh,White\nHao Nguyen,Asian\nLakisha Jones,Black\n")
+    assert not NewsOptions(people=str(table)).by_first_names
+    assert NewsOptions(people=str(table), named_people="first-names").by_first_names
+    assert not NewsOptions(lexicons=("liang-2022",)).by_first_names
+    with pytest.raises(OptionError, match="named_people"):
+        NewsOptions(named_people="surnames")
+    given = {"texts": REWRITTEN, "reference": NAMED, "levels": ("word",)}
+    race = _distance(_audit(tmp_path / "run", **given, people=str(table)), "race")
+    assert race.strata["lexicon"] == "race-occupations+people"
+    assert race.n_units == 2
 
 
 def test_keys_that_match_nowhere_are_an_error(tmp_path: Path) -> None:

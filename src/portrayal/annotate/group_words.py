@@ -80,6 +80,8 @@ def _capitalised(written: str) -> bool:
 RACE = "race"
 RACE_LEXICON = "race-occupations"
 DEFAULT_LEXICONS = ("liang-2022", RACE_LEXICON)
+NAMED = -1
+"""What stands for a column where a person counts by a first name, in fractions of several."""
 PEOPLE, NAMES = "+people", "+names"
 """Endings of a race lexicon's name where named people count as well, from the user's table or,
 a departure from the paper, by the race shares of the bearers of their first names."""
@@ -208,7 +210,7 @@ class Counter:
                     continue
                 for column, share in zip(columns, shares, strict=True):
                     counts[column] += share
-                hits.append({"start": name.start, "end": name.end, "column": -1})
+                hits.append({"start": name.start, "end": name.end, "column": NAMED})
 
 
 def _setup(settings: Mapping[str, Any]) -> Counter:

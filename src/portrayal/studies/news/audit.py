@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from portrayal import registry
 from portrayal.annotate import Annotation
-from portrayal.annotate.group_words import DEFAULT_LEXICONS, group_word_settings
+from portrayal.annotate.group_words import (
+    DEFAULT_LEXICONS,
+    GROUP_WORDS,
+    NAMED,
+    RACE_LEXICON,
+    group_word_settings,
+)
 from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.annotate.topics import TopicSettings, fit_topics, saved_topics, topics_stage
 from portrayal.annotate.toxicity import toxicity_settings
@@ -20,13 +27,16 @@ from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Paired
 from portrayal.records import Estimate
-from portrayal.run.directory import Run
+from portrayal.run import Run, Stage, read_shards
 from portrayal.studies.news.levels import DOCUMENT, LEVELS, SENTIMENT, TOXICITY, chosen_levels
 from portrayal.studies.news.prompts import FIELDS
 from portrayal.studies.news.reproduce import reproduce
 from portrayal.studies.study import Options, Study, option
 from portrayal.types import Say
+from portrayal.validate import check_choice
 
+AUTO, FIRST_NAMES = "auto", "first-names"
+NAMED_PEOPLE = (AUTO, FIRST_NAMES, "lists")
 MEASURES = (
     "paired_distance.v1",
     "prejudice_rate.v1",
@@ -48,8 +58,12 @@ class NewsOptions(Options):
     ----------
     levels
         Some of `LEVELS`; none chooses all but toxicity, as far as their libraries are installed.
-    lexicons, people, name_likelihoods
+    lexicons, people
         See `portrayal.annotate.group_words.group_word_settings`.
+    named_people
+        How people named by first and last name count for race: "first-names" by the race shares of
+        the bearers of their first names; "lists" only where your table has them, as published;
+        "auto" by first names where `race-occupations` is counted and no table is given.
     sentiment
         Registered engine.
     toxicity_model
@@ -66,8 +80,10 @@ class NewsOptions(Options):
         DEFAULT_LEXICONS, "Word lists of groups: registered ones or files."
     )
     people: str | None = option(None, "Your table of people (CSV: person, race); they count.")
-    name_likelihoods: bool = option(
-        False, "Count named people by the race shares of their first name's bearers."
+    named_people: str = option(
+        AUTO,
+        "How named people count for race: first-names (race shares of the bearers), lists (your "
+        "--people alone, as published), auto (first-names without --people).",
     )
     sentiment: str = option("textblob", "Engine that scores sentiment.")
     toxicity_model: str = option("unitary/toxic-bert", "Classifier of toxicity: directory or hub.")
@@ -88,7 +104,15 @@ class NewsOptions(Options):
 
     def group_words(self) -> dict[str, Any]:
         """Return the settings of `group_words.v1`."""
-        return group_word_settings(self.lexicons, self.people, self.name_likelihoods)
+        return group_word_settings(self.lexicons, self.people, self.by_first_names)
+
+    @property
+    def by_first_names(self) -> bool:
+        """Whether named people count by the race shares of the bearers of their first names."""
+        check_choice("named_people", self.named_people, NAMED_PEOPLE)
+        if self.named_people == AUTO:
+            return self.people is None and RACE_LEXICON in self.lexicons
+        return self.named_people == FIRST_NAMES
 
     def topic_settings(self) -> TopicSettings:
         """Return the settings of the document level."""
@@ -111,7 +135,9 @@ def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
 
 
 def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
-    """Fit the topic model, and say which levels are left out; returns the mark of the topics."""
+    """Fit the topic model, and say what is left out; returns the mark of the topics."""
+    if options.by_first_names:
+        say(f"race: people named by first and last name count {_by_first_names(run)}")
     levels, left_out = options.chosen()
     for level, reason in left_out.items():
         say(f"left out: {level} level: {reason}")
@@ -175,8 +201,8 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     found = {"lexicons": ", ".join(Path(name).name for name in options.lexicons)}
     if options.people is not None:
         found["people"] = Path(options.people).name
-    if options.name_likelihoods:
-        found["named people"] = "by race shares of the bearers of their first names"
+    if options.by_first_names:
+        found["named people"] = _by_first_names(run)
     if SENTIMENT in levels:
         found["sentiment"] = options.sentiment
     if TOXICITY in levels:
@@ -185,6 +211,27 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
         model, undefined = saved_topics(run)
         found["topics"] = undefined if model is None else f"K = {model.n_topics}"  # type: ignore[assignment]
     return found | {f"{level} level": f"left out: {why}" for level, why in left_out.items()}
+
+
+def _by_first_names(run: Run) -> str:
+    """How named people are counted, and in how many texts and originals there are any."""
+    sides = (run.texts, run.annotations), (run.reference, run.reference_annotations)
+    (some, n), (others, m) = (_with_names(texts, of(GROUP_WORDS.name)) for texts, of in sides)
+    return (
+        "by race shares of the bearers of their first names; a name that the table lists stands in "
+        f"{some:,} of {n:,} texts and {others:,} of {m:,} originals"
+    )
+
+
+def _with_names(texts: Stage, words: Stage) -> tuple[int, int]:
+    """Readable texts in which a named person counts, and all readable ones."""
+    some = n = 0
+    for table, made in read_shards(texts, ["outcome"], (words, ["spans"])):
+        n += pc.sum(pc.equal(table["outcome"], "ok")).as_py() or 0
+        spans = made["spans"].combine_chunks()
+        named = pc.equal(pc.struct_field(pc.list_flatten(spans), "column"), NAMED)
+        some += len(pc.unique(pc.list_parent_indices(spans).filter(named)))
+    return some, n
 
 
 def sample() -> dict[str, Path]:

@@ -114,9 +114,9 @@ _FIXED = (
 )
 _HELP = {
     "race": " The paper’s list counts a race word only directly before an occupation (“Black "
-    "doctor”), which is rare. A table of people (--people FILE) adds those whom the texts name; "
-    "--name-likelihoods adds named people by the race shares of the bearers of their first names, "
-    "a departure from the paper."
+    "doctor”), which is rare, and the people whom the authors looked up. In place of these a table "
+    "of yours (--people FILE) counts, or, without one, named people count by the race shares of "
+    "the bearers of their first names, a departure from the paper (--named-people lists: neither)."
 }
 _LENGTHS = {"full": "full length", "equal": "equal length"}
 _LENGTH_COLOURS = ("#777777", "#1f4e79")
