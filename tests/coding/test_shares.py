@@ -16,10 +16,10 @@ from portrayal.coding.clusters import (
 )
 from portrayal.coding.codes import read_codes
 from portrayal.measure import Scope
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT
-from portrayal.stats import cluster_weights, divide, expanded_percentile, wilson
+from portrayal.measure.clustered import SHARE
+from portrayal.stats import infer_shares, upper_of_none, wilson
 
-SCOPE = Scope("coding", seed=3)
+SCOPE = Scope("coding")
 ITEMS = tuple(f"t{i}" for i in range(40))
 PROMPTS = {item: f"p{i // 5}" for i, item in enumerate(ITEMS)}
 SHOWN = set(ITEMS[:7]) | {"t20"}
@@ -29,38 +29,36 @@ def bounds(n, of):
     return tuple(float(bound) for bound in wilson(n, of, 0.95))
 
 
-def test_prompts_are_drawn_anew_with_all_their_texts():
-    (share,) = shares([SHOWN], ITEMS, PROMPTS, SCOPE, "x")
-    sums = np.array([sum(i in SHOWN for i in ITEMS if PROMPTS[i] == f"p{p}") for p in range(8)])
-    weights = cluster_weights(8, SCOPE.draws, SCOPE.rng("x"))
-    draws = divide(weights @ sums, weights @ np.full(8, 5))
-    low, high = expanded_percentile(draws, 0.95, 8)
+def test_a_share_is_inferred_from_its_prompts_sums():
+    (share,) = shares([SHOWN], ITEMS, PROMPTS, SCOPE)
+    sums = [[sum(i in SHOWN for i in ITEMS if PROMPTS[i] == f"p{p}")] for p in range(8)]
+    expected = infer_shares(sums, np.full((8, 1), 5), 0.95)
     assert (share.n, share.of, share.value) == (8, 40, 0.2)
-    assert (share.interval.low, share.interval.high) == pytest.approx((float(low), float(high)))
-    assert share.interval.method == BOOTSTRAP
+    assert (share.interval.low, share.interval.high) == (expected.low[0], expected.high[0])
+    assert share.interval.method == SHARE
     assert share.interval.n_clusters == 8
     naive = bounds(8, 40)
     assert share.interval.high - share.interval.low > 1.3 * (naive[1] - naive[0])
 
 
 def test_texts_without_any_prompt_are_independent():
-    (share,) = shares([SHOWN], ITEMS, {}, SCOPE, "x")
+    (share,) = shares([SHOWN], ITEMS, {}, SCOPE)
     assert share.interval.method == "Wilson"
     assert (share.interval.low, share.interval.high) == pytest.approx(bounds(8, 40))
 
 
 def test_none_of_many_texts_leaves_what_other_prompts_might_show():
-    none, every = shares([set(), ITEMS], ITEMS, PROMPTS, SCOPE, "x")
-    assert none.interval.method == every.interval.method == PER_PROMPT
-    assert (none.interval.low, none.interval.high) == pytest.approx(bounds(0, 8))
-    assert every.interval.low == pytest.approx(bounds(8, 8)[0])
+    none, every = shares([set(), ITEMS], ITEMS, PROMPTS, SCOPE)
+    assert (none.interval.low, every.interval.high) == (0.0, 1.0)
+    assert none.interval.high == pytest.approx(1 - every.interval.low)
+    assert none.interval.high > upper_of_none(40, 0.95)
 
 
 def test_one_prompt_gives_no_interval_and_no_texts_no_share():
-    (share,) = shares([SHOWN], ITEMS[:5], PROMPTS, SCOPE, "x")
+    (share,) = shares([SHOWN], ITEMS[:5], PROMPTS, SCOPE)
     assert (share.value, share.interval) == (1.0, None)
     assert "one prompt" in share.no_interval
-    (nothing,) = shares([SHOWN], (), PROMPTS, SCOPE, "x")
+    (nothing,) = shares([SHOWN], (), PROMPTS, SCOPE)
     assert (nothing.value, nothing.interval) == (None, None)
 
 
@@ -68,7 +66,7 @@ def test_chance_is_every_arrangement_of_labels_within_prompts():
     items = ("a", "b", "c", "d", "e", "f")
     prompts = dict(zip(items, "xxxyyy", strict=True))
     shown, group = {"a", "b", "d"}, {"a", "b", "d"}
-    (share,) = shares([shown], sorted(group), prompts, SCOPE, "x")
+    (share,) = shares([shown], sorted(group), prompts, SCOPE)
     found = against_others("c", share, shown, group, items, prompts, 0.8)
     counts = [
         sum(x and y for x, y in zip(first + second, (1, 1, 0, 1, 0, 0), strict=True))
@@ -82,7 +80,7 @@ def test_chance_is_every_arrangement_of_labels_within_prompts():
 
 def test_prompts_of_one_group_alone_say_nothing_of_chance():
     items = ("a", "b", "c", "d")
-    (share,) = shares([{"a"}], ("a", "b"), dict(zip(items, "xxyy", strict=True)), SCOPE, "x")
+    (share,) = shares([{"a"}], ("a", "b"), dict(zip(items, "xxyy", strict=True)), SCOPE)
     given = ("c", share, {"a"}, {"a", "b"}, items)
     apart = against_others(*given, dict(zip(items, "xxyy", strict=True)), 0.95)
     assert (apart.null, apart.p) == (None, None)

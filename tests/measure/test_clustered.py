@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, ratio_inference, share_inference
+from portrayal.measure.clustered import RATIO, SHARE, ratio_inference, share_inference
+from portrayal.records import NO_INTERVAL, NO_TEST
 from support import scope
 
 
@@ -20,10 +21,6 @@ def counts(shape):
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 4))
 
 
-def rng():
-    return np.random.default_rng(5)
-
-
 def check(found, value, clusters):
     """What holds of every inference: the value, its bounds, and when they exist."""
     np.testing.assert_allclose(found.value, value, rtol=1e-9)
@@ -33,14 +30,15 @@ def check(found, value, clusters):
         if clusters[i] < 2 or np.isnan(each):
             assert interval is None
             assert np.isnan(found.test(i).p)
+            assert found.missing(i, test=True).keys() == {NO_INTERVAL, NO_TEST}
             continue
         assert interval is not None
         assert interval.high > interval.low >= 0
         assert interval.low <= each * (1 + 1e-9)
         assert interval.high >= each * (1 - 1e-9)
         assert interval.n_clusters == clusters[i]
-        assert interval.method in (BOOTSTRAP, PER_PROMPT)
-        assert (interval.seed == 0) == (interval.method == BOOTSTRAP)
+        assert interval.method in (SHARE, RATIO)
+        assert interval.seed is None
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -48,7 +46,7 @@ def check(found, value, clusters):
 def test_shares(cells):
     count, total = cells
     scale = np.linspace(0.3, 1.0, count.shape[1])
-    found = share_inference(count, total, scale, scope(), rng())
+    found = share_inference(count, total, scope(), scale=scale, null=1.0)
     with np.errstate(invalid="ignore"):
         value = np.array(
             [sum(k) / sum(n) if sum(n) else np.nan for k, n in zip(count.T, total.T, strict=True)]
@@ -60,7 +58,7 @@ def test_shares(cells):
 @given(SHAPES.flatmap(lambda shape: st.tuples(counts(shape), counts(shape))))
 def test_ratios(both):
     (a, n), (b, m) = both
-    found = ratio_inference((a, n), (b, m), scope(), rng())
+    found = ratio_inference((a, n), (b, m), scope())
     value, clusters = [], []
     for i in range(a.shape[1]):
         lesser = a[:, i].sum() / n[:, i].sum() if n[:, i].sum() else np.nan
@@ -71,36 +69,22 @@ def test_ratios(both):
     check(found, np.array(value), clusters)
 
 
-def test_prompts_that_agree_get_the_score_interval_of_one_observation_each():
-    from scipy.stats import binomtest
-
-    total = np.array([[40.0], [4.0], [1.0], [300.0]])
-    found = share_inference(total, total, np.ones(1), scope(), rng())
-    interval = found.interval(0, scope())
-    wilson = binomtest(4, 4).proportion_ci(0.95, "wilson")
-    assert (interval.low, interval.high) == pytest.approx((wilson.low, wilson.high))
-    assert interval.method == PER_PROMPT
-    assert interval.seed is None
-
-
-def test_texts_added_to_every_prompt_do_not_narrow_the_interval():
+def test_texts_added_to_every_prompt_do_not_narrow_the_interval_much():
     """Ten times the texts with the same shares are not ten times the evidence."""
     count, total = np.array([[1.0], [7.0], [3.0], [9.0]]), np.full((4, 1), 10.0)
-    few = share_inference(count, total, np.ones(1), scope(draws=1000), rng())
-    many = share_inference(10 * count, 10 * total, np.ones(1), scope(draws=1000), rng())
-    np.testing.assert_allclose([few.low, few.high, few.p], [many.low, many.high, many.p])
+    few = share_inference(count, total, scope())
+    many = share_inference(10 * count, 10 * total, scope())
+    assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.1)
 
 
-def test_the_p_value_is_student_t_on_the_log_scale():
-    from scipy import stats
-
-    count, total = np.array([3.0, 8.0, 1.0, 6.0]), np.array([10.0, 10.0, 10.0, 30.0])
-    value = count.sum() / total.sum() / 0.2
-    influence = count / count.sum() - total / total.sum()
-    error = np.sqrt(4 / 3 * (influence**2).sum())
-    expected = 2 * stats.t.sf(abs(np.log(value)) / error, 3)
-    found = share_inference(count[:, None], total[:, None], np.array([0.2]), scope(), rng())
-    assert found.test(0).p == pytest.approx(expected)
+def test_a_share_over_a_constant_is_tested_in_its_own_unit():
+    count, total = np.array([[3.0], [8.0], [1.0], [6.0]]), np.array([[10.0], [10], [10], [30]])
+    plain = share_inference(count, total, scope(), null=0.24)
+    scaled = share_inference(count, total, scope(), scale=0.2, null=1.2)
+    assert scaled.test(0).p == pytest.approx(plain.test(0).p)
+    assert scaled.value == pytest.approx(plain.value / 0.2)
+    assert (scaled.low, scaled.high) == (plain.low / 0.2, plain.high / 0.2)
+    assert "pairs" in scaled.test(0, "pair").method
 
 
 def simulated(rng, n_prompts):
@@ -115,14 +99,14 @@ def test_clustered_intervals_cover_where_naive_ones_do_not(n_prompts):
     draw = np.random.default_rng(11)
     trials = [simulated(draw, n_prompts) for _ in range(300)]
     count, total = (np.stack([trial[i] for trial in trials], axis=1) for i in (0, 1))
-    found = share_inference(count, total, np.ones(300), scope(draws=400), rng())
+    found = share_inference(count, total, scope(), null=0.3)
     share = count.sum(0) / total.sum(0)
     clustered = np.mean((found.low <= 0.3) & (found.high >= 0.3))
     half = 1.96 * np.sqrt(share * (1 - share) / total.sum(0))
     naive = np.mean(abs(share - 0.3) <= half)
-    assert clustered > 0.88
+    assert clustered > 0.92
     assert naive < 0.75
-    assert np.mean(found.p[np.isfinite(found.p)] >= 0) == 1
+    np.testing.assert_array_equal(found.p < 0.05, (found.low > 0.3) | (found.high < 0.3))
 
 
 def test_ratios_of_equal_shares_are_rejected_about_as_often_as_they_should():
@@ -133,6 +117,6 @@ def test_ratios_of_equal_shares_are_rejected_about_as_often_as_they_should():
             *[(*simulated(draw, 15), *simulated(draw, 15)) for _ in range(300)], strict=True
         )
     )
-    found = ratio_inference((a, n), (b, m), scope(draws=400), rng())
+    found = ratio_inference((a, n), (b, m), scope())
     assert np.mean((found.low <= 1) & (found.high >= 1)) > 0.9
-    assert 0.01 < np.mean(found.p < 0.05) < 0.1
+    assert np.mean(found.p < 0.05) < 0.07

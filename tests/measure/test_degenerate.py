@@ -115,7 +115,7 @@ def test_prompts_that_agree_count_once_each(estimates):
     for e in only(estimates("all the same", "representation.v1"), race="White"):
         assert e.value == pytest.approx(0.80 / 0.589)
         assert e.n_clusters == 3
-        assert "one observation per prompt" in e.interval.method
+        assert "effective binomial" in e.interval.method
         assert e.interval.high - e.interval.low > 0.3
     women = only(estimates("all the same", "representation.v1"), gender="F")
     assert [e.value for e in women] == [pytest.approx(1 / 0.508)] * 2

@@ -247,7 +247,7 @@ def run_of(project: Project) -> Run | None:
 
 
 def role_counts(
-    run: Run, names: Iterable[str], *, level: float = 0.95, seed: int = 0
+    run: Run, names: Iterable[str], *, level: float = 0.95
 ) -> dict[tuple[str, str], RoleCounts]:
     """Return how many characters of each name a run has in each role, by (name, domain).
 
@@ -261,8 +261,8 @@ def role_counts(
         The run.
     names
         First names.
-    level, seed
-        Confidence level, a fraction, and start of the random streams of the intervals.
+    level
+        Confidence level, a fraction.
     """
     people, texts = people_parts(run), run.texts.parts()
     wanted = sorted({name.casefold() for name in names if name})
@@ -280,7 +280,7 @@ def role_counts(
         connection.execute(_MAKE_TABLE, given)
         cast = connection.execute(_CAST, {"names": wanted}).fetchall()
         texts_by_prompt = connection.execute(_TEXTS).fetchall()
-    scope = Scope("coding", level=level, seed=seed)
+    scope = Scope("coding", level=level)
     found: dict[tuple[str, str], RoleCounts] = {}
     for domain in dict.fromkeys((ALL, *(row[0] for row in texts_by_prompt))):
         inside = [row for row in texts_by_prompt if domain in (ALL, row[0])]
@@ -306,7 +306,7 @@ def _of_domain(
         counts[place[prompt], at[name, role]] += n
     for _, prompt, laden, n in by_prompt:
         texts[place[prompt]] += [n if laden != (role == "neutral") else 0 for _, role in columns]
-    part = share_inference(counts, texts, np.ones(len(columns)), scope, scope.rng("roles", domain))
+    part = share_inference(counts, texts, scope)
     found: dict[tuple[str, str], RoleCounts] = {}
     for i, (name, role) in enumerate(columns):
         bounds, total = part.interval(i, scope), float(texts[:, i].sum())

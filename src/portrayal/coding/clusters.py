@@ -156,7 +156,6 @@ def cluster_codes(
     merge: Mapping[str, str] | None = None,
     seed: int | None = None,
     level: float = 0.95,
-    draws: int = 2000,
 ) -> list[GroupClusters]:
     """Cluster the texts of each group by the codes that people settle on.
 
@@ -171,10 +170,9 @@ def cluster_codes(
         Label of a group → label of the group that it is counted with, as where stories treat two
         terms alike.
     seed
-        Decides which text of a cluster is the exemplar, and starts the random stream of the
-        intervals; the project's unless given.
-    level, draws
-        Confidence level, a fraction, and resamples of the prompts.
+        Decides which text of a cluster is the exemplar; the project's unless given.
+    level
+        Confidence level, a fraction.
 
     Raises
     ------
@@ -182,7 +180,7 @@ def cluster_codes(
         When no item has such a stratum or label.
     """
     seed = int(project.settings.get("seed", 0)) if seed is None else seed
-    scope = Scope("coding", level=level, seed=seed, draws=draws)
+    scope = Scope("coding", level=level)
     settled = consensus(project, codes)
     by_group = _grouped(groups_of(project, by), dict(merge or {}), settled)
     whole = {name for name, one in settled.items() if not one.open}
@@ -190,7 +188,7 @@ def cluster_codes(
     found = []
     for group in sorted(by_group):
         names = [name for name in by_group[group] if name in whole]
-        clusters = _clusters(project, group, names, settled, prompts, scope)
+        clusters = _clusters(project, names, settled, prompts, scope)
         n_open = len(by_group[group]) - len(names)
         known = {prompts.get(name, name) for name in names} if prompts else None
         made = _with_exemplar(group, clusters, len(names), n_open, seed)
@@ -214,7 +212,6 @@ def _grouped(
 
 def _clusters(
     project: Project,
-    group: str,
     items: Sequence[str],
     settled: Mapping[str, Consensus],
     prompts: Mapping[str, str],
@@ -229,7 +226,7 @@ def _clusters(
         sets.items(),
         key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
     )
-    parts = shares([names for _, names in ordered], items, prompts, scope, "clusters", group)
+    parts = shares([names for _, names in ordered], items, prompts, scope)
     return tuple(
         Cluster(keys, tuple(names), share)
         for (keys, names), share in zip(ordered, parts, strict=True)
@@ -249,9 +246,9 @@ def _with_shares(
     items = [item.item_id for item in project.items if any(item.item_id in one for one in own)]
     shown = {key: {name for name in items if key in settled[name].given} for key in keys}
     rows = []
-    for group, names in zip(groups, own, strict=True):
+    for names in own:
         mine = [name for name in items if name in names]
-        parts = shares([shown[key] for key in keys], mine, prompts, scope, "codes", group.group)
+        parts = shares([shown[key] for key in keys], mine, prompts, scope)
         rows += [
             against_others(key, part, shown[key], names, items, prompts, scope.level)
             for key, part in zip(keys, parts, strict=True)
@@ -320,7 +317,6 @@ def shares(
     items: Sequence[str],
     prompts: Mapping[str, str],
     scope: Scope,
-    *labels: str,
 ) -> list[Share]:
     """Return the share of items that are in each of `shown`.
 
@@ -332,8 +328,8 @@ def shares(
         The item_ids of the texts.
     prompts
         Prompt by item_id; an item without one is a cluster of its own where others have one.
-    scope, labels
-        Level, draws and seed, and the name of the random stream.
+    scope
+        The level.
     """
     sets = [set(one) for one in shown]
     counts = [sum(item in one for item in items) for one in sets]
@@ -345,7 +341,7 @@ def shares(
     for item, name in zip(items, names, strict=True):
         total[place[name]] += 1
         numerator[place[name]] += [item in one for one in sets]
-    inference = share_inference(numerator, total, np.ones(len(sets)), scope, scope.rng(*labels))
+    inference = share_inference(numerator, total, scope)
     why = "" if len(place) > 1 else "texts of one prompt give no interval"
     return [Share(n, len(items), inference.interval(i, scope), why) for i, n in enumerate(counts)]
 

@@ -1,40 +1,43 @@
 """Clustered inference on shares, ratios of shares, means and differences, many columns at a time.
 
-Sums per prompt (or per pair of texts) go in; for every column a value, an interval that resamples
-prompts, and a p-value come out. Where no prompt varies (a count of 0, say), the bootstrap would
-give an interval without width: a share or ratio then gets the score interval with each prompt as
-one observation, which is wide on purpose, and a mean gets none. One prompt alone says nothing about
-other prompts: its interval is undefined.
+Sums per prompt (or per pair of texts) go in; for every column a value, an interval, a p-value that
+agrees with it, and the reason where there is none come out (`stats/clustered.py` has the methods).
+One prompt alone says nothing about other prompts: its interval is undefined.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from portrayal.measure.scope import Scope
-from portrayal.records import Interval, Null, Test
+from portrayal.records import NO_INTERVAL, NO_TEST, Interval, Null, Test
 from portrayal.stats import (
     cluster_robust_t,
-    cluster_weights,
-    divide,
     expanded_percentile,
-    log_share_influence,
-    ratio,
-    score_ratio_interval,
+    infer_differences,
+    infer_means,
+    infer_ratios,
+    infer_shares,
     wilson,
 )
+from portrayal.stats.clustered import Clustered
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
+SHARE = "clustered effective binomial over prompts, design effect averaged (mid-p)"
+SHARE_TEST = "clustered effective binomial test over prompts, design effect averaged (mid-p)"
+RATIO = "clustered effective binomial of the odds over prompts, design effect averaged"
+RATIO_TEST = "clustered effective binomial test of the odds over prompts, design effect averaged"
+MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of freedom"
+MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedom"
 ROBUST_T = "cluster-robust t test on the log scale"
-ROBUST_T_OF_MEANS = "cluster-robust t test over pairs"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
-
-CELLS = 1 << 20
-"""Prompts × replicates of the bootstrap whose weights are in memory together: 16 MB."""
+EFFECTIVE = "effective_prompts"
+"""Name of the detail that says how many equal prompts would carry as much: (Σ c)² / Σ c²."""
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
 _NO_WIDTH = 1e-12
@@ -44,15 +47,19 @@ Sums = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
-class Inference:
-    """Values of many groups, shape (k,), with clustered bounds and p-values; NaN is undefined."""
+class Inference(Clustered):
+    """Values of many groups with clustered bounds and p-values.
 
-    value: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p: FloatArray
-    n_clusters: IntArray
-    resampled: BoolArray
+    Attributes
+    ----------
+    method
+        How each interval was made, shape (k,).
+    tested
+        How p was computed.
+    """
+
+    method: npt.NDArray[np.str_]
+    tested: str
 
     def interval(self, i: int, scope: Scope, cluster: str = "prompt") -> Interval | None:
         """Return the clustered interval of group `i`; None where it is undefined.
@@ -61,27 +68,44 @@ class Inference:
         """
         if np.isnan(self.low[i]) or np.isnan(self.high[i]):
             return None
-        method = BOOTSTRAP if self.resampled[i] else PER_PROMPT
+        method = str(self.method[i])
         return Interval(
             float(self.low[i]),
             float(self.high[i]),
             scope.level,
             method.replace("prompt", cluster),
             int(self.n_clusters[i]),
-            scope.seed if self.resampled[i] else None,
+            scope.seed if method == BOOTSTRAP else None,
         )
 
-    def test(self, i: int, method: str = ROBUST_T) -> Test:
+    def test(self, i: int, cluster: str = "prompt") -> Test:
         """Return the clustered test of group `i` (p is NaN where undefined)."""
-        return Test(float(self.p[i]), method)
+        return Test(float(self.p[i]), self.tested.replace("prompt", cluster))
+
+    def missing(self, i: int, *, test: bool, cluster: str = "prompt") -> dict[str, str]:
+        """Why group `i` has no interval, or no test where one is wanted: for `instruments`."""
+        bare = bool(np.isnan(self.low[i]) or np.isnan(self.high[i]))
+        gaps = ((NO_INTERVAL, bare), (NO_TEST, test and bool(np.isnan(self.p[i]))))
+        reason = str(self.reason[i]).replace("prompt", cluster)
+        return {name: reason for name, gap in gaps if gap and reason}
+
+    def effective(self, i: int) -> dict[str, float]:
+        """Effective number of prompts that carry group `i`: for `details`."""
+        return {EFFECTIVE: float(self.carriers[i])}
+
+
+def _named(found: Clustered, method: str, tested: str) -> Inference:
+    return Inference(**vars(found), method=np.full(len(found.value), method), tested=tested)
 
 
 def share_inference(
     numerator: FloatArray,
     denominator: FloatArray,
-    scale: FloatArray,
     scope: Scope,
-    rng: np.random.Generator,
+    *,
+    scale: npt.ArrayLike = 1.0,
+    null: npt.ArrayLike = np.nan,
+    squares: FloatArray | None = None,
 ) -> Inference:
     """Infer (Σ numerator / Σ denominator) / scale for each group.
 
@@ -89,52 +113,43 @@ def share_inference(
     ----------
     numerator, denominator
         Sums per prompt, shape (n_prompts, k).
+    scope
+        The level.
     scale
-        What shares are divided by, such as p*, shape (k,); also the null, at value 1.
-    scope, rng
-        Level and draws; the random stream.
+        What shares are divided by, such as p*: one number, or shape (k,).
+    null
+        What the value is tested against, in its own unit; NaN for no test.
+    squares
+        Sums per prompt of squared contributions, for units that count fractionally.
     """
-    value = divide(numerator.sum(0), denominator.sum(0)) / scale
-    clusters = (denominator > 0).sum(0)
-    draws = divide(*resampled((numerator, denominator), scope, rng)) / scale
-    influence = log_share_influence(numerator.T, denominator.T)
-
-    def flat_bounds(flat: BoolArray) -> Sums:
-        share = np.where(flat, value * scale, 0.0)
-        low, high = wilson(np.clip(share, 0, 1) * clusters, clusters, scope.level)
-        return low / scale, high / scale
-
-    return infer(value, draws, influence, clusters, scope.level, flat_bounds)
+    by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
+    found = infer_shares(numerator, denominator, scope.level, tested * by, squares)
+    parts = vars(found) | {name: getattr(found, name) / by for name in ("value", "low", "high")}
+    return _named(Clustered(**parts), SHARE, SHARE_TEST)
 
 
-def ratio_inference(upper: Sums, lower: Sums, scope: Scope, rng: np.random.Generator) -> Inference:
+def ratio_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
     """Infer the ratio of two shares, (Σ a / Σ n) over (Σ b / Σ m), for each group.
 
-    Parameters
-    ----------
-    upper, lower
-        (a, n) and (b, m): counts and totals per prompt, each of shape (n_prompts, k).
-    scope, rng
-        Level and draws; the random stream.
+    `upper` and `lower` are (a, n) and (b, m): counts and totals per prompt, shape (n_prompts, k).
     """
-    cells = (*upper, *lower)
-    totals = [cell.sum(0) for cell in cells]
-    clusters = ((upper[1] > 0) & (lower[1] > 0)).sum(0)
-    a, n, b, m = resampled(cells, scope, rng)
-    influence = log_share_influence(upper[0].T, upper[1].T) - log_share_influence(
-        lower[0].T, lower[1].T
-    )
+    return _named(infer_ratios(upper, lower, scope.level), RATIO, RATIO_TEST)
 
-    def flat_bounds(flat: BoolArray) -> Sums:
-        first, second = (
-            np.where(flat, divide(k, total) * clusters, 0.0)
-            for k, total in zip((totals[0], totals[2]), (totals[1], totals[3]), strict=True)
-        )
-        size = np.where(flat, clusters, 1)
-        return score_ratio_interval(first, size, second, size, scope.level)
 
-    draws = divide(divide(a, n), divide(b, m))
-    return infer(ratio(*totals), draws, influence, clusters, scope.level, flat_bounds)
+def mean_inference(total: FloatArray, count: FloatArray, scope: Scope) -> Inference:
+    """Infer Σ total / Σ count of each column, numbers of any sign, tested against 0.
+
+    Sums and numbers of observations per pair, shape (n_pairs, k).
+    """
+    return _named(infer_means(total, count, scope.level), MEAN, MEAN_TEST)
+
+
+def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
+    """Infer Σ a / Σ n − Σ b / Σ m of each column, tested against 0.
+
+    `upper` and `lower` are (a, n) and (b, m), each of shape (n_pairs, k).
+    """
+    return _named(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
 
 
 def infer(
@@ -172,46 +187,12 @@ def infer(
         high=np.where(flat, flat_high, high),
         p=_p(log_value, influence, clusters),
         n_clusters=clusters,
-        resampled=~flat,
+        carriers=np.full(len(value), np.nan),
+        df=np.maximum(clusters - 1.0, 0.0),
+        reason=np.full(len(value), ""),
+        method=np.where(flat, PER_PROMPT, BOOTSTRAP),
+        tested=ROBUST_T,
     )
-
-
-def mean_inference(
-    total: FloatArray, count: FloatArray, scope: Scope, rng: np.random.Generator
-) -> Inference:
-    """Infer Σ total / Σ count of each column, numbers of any sign.
-
-    Parameters
-    ----------
-    total, count
-        Sums and numbers of observations per pair, shape (n_pairs, k).
-    scope, rng
-        Level and draws; the random stream.
-    """
-    value = divide(total.sum(0), count.sum(0))
-    clusters = (count > 0).sum(0)
-    draws = divide(*resampled((total, count), scope, rng))
-    return _of_means(value, draws, mean_influence(total, count), clusters, scope.level)
-
-
-def difference_inference(
-    upper: Sums, lower: Sums, scope: Scope, rng: np.random.Generator
-) -> Inference:
-    """Infer Σ a / Σ n − Σ b / Σ m of each column; pairs are resampled with both their sides.
-
-    `upper` and `lower` are (a, n) and (b, m), each of shape (n_pairs, k).
-    """
-    value = divide(upper[0].sum(0), upper[1].sum(0)) - divide(lower[0].sum(0), lower[1].sum(0))
-    clusters = np.minimum((upper[1] > 0).sum(0), (lower[1] > 0).sum(0))
-    a, n, b, m = resampled((*upper, *lower), scope, rng)
-    influence = mean_influence(*upper) - mean_influence(*lower)
-    return _of_means(value, divide(a, n) - divide(b, m), influence, clusters, scope.level)
-
-
-def mean_influence(total: FloatArray, count: FloatArray) -> FloatArray:
-    """Influence of each pair on Σ total / Σ count: (t_g − mean × n_g) / Σ n, shape (k, n_pairs)."""
-    size = count.sum(0)
-    return divide(total - divide(total.sum(0), size) * count, size).T
 
 
 def normal_interval(values: FloatArray, level: float) -> Interval | None:
@@ -221,24 +202,6 @@ def normal_interval(values: FloatArray, level: float) -> Interval | None:
     half = float(stats.norm.isf((1 - level) / 2) * values.std(ddof=1) / np.sqrt(len(values)))
     mean = float(values.mean())
     return Interval(mean - half, mean + half, level, NORMAL) if half > _NO_WIDTH else None
-
-
-def resampled(
-    sums: Sequence[FloatArray], scope: Scope, rng: np.random.Generator
-) -> list[FloatArray]:
-    """Return the sums of every replicate of the cluster bootstrap, shape (n_draws, k) each.
-
-    `sums` are sums per prompt, shape (n_prompts, k). The weights of some replicates at a time are
-    in memory: `CELLS` numbers, however many prompts there are.
-    """
-    n = len(sums[0])
-    step = max(1, CELLS // max(n, 1))
-    parts: list[list[FloatArray]] = [[] for _ in sums]
-    for start in range(0, scope.draws, step):
-        weights = cluster_weights(n, min(step, scope.draws - start), rng).astype(np.float64)
-        for part, each in zip(parts, sums, strict=True):
-            part.append(weights @ each)
-    return [np.concatenate(part) for part in parts]
 
 
 def has_width(low: FloatArray, high: FloatArray) -> BoolArray:
@@ -262,21 +225,6 @@ def sums_by(code: IntArray, n_codes: int, values: FloatArray) -> FloatArray:
     """Sum the rows of `values`, shape (n, k), by their code: shape (n_codes, k)."""
     return np.stack(
         [np.bincount(code, weights=column, minlength=n_codes) for column in values.T], axis=1
-    )
-
-
-def _of_means(
-    value: FloatArray, draws: FloatArray, influence: FloatArray, clusters: IntArray, level: float
-) -> Inference:
-    low, high = _bounds(draws, clusters, level)
-    wide = high - low > _NO_WIDTH
-    return Inference(
-        value=value,
-        low=np.where(wide, low, np.nan),
-        high=np.where(wide, high, np.nan),
-        p=_p(value, influence, clusters),
-        n_clusters=clusters,
-        resampled=np.ones(len(value), dtype=bool),
     )
 
 

@@ -377,7 +377,7 @@ def section(
     groups = cluster_codes(project, codes, by=by, merge=merge, level=level)
     said = agreement(project, codes, level=level, seed=seed)
     run = run_of(project)
-    names = _counts_by_role(project, groups, run, level, seed)
+    names = _counts_by_role(project, groups, run, level)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
     return Section(
@@ -534,7 +534,6 @@ def _counts_by_role(
     groups: "Sequence[GroupClusters]",
     run: "Run | None",
     level: float,
-    seed: int,
 ) -> "Mapping[tuple[str, str], RoleCounts]":
     from portrayal.coding.characters import role_counts
 
@@ -543,7 +542,7 @@ def _counts_by_role(
     exemplars = {group.exemplar for group in groups}
     people = [p for item in project.items if item.item_id in exemplars for p in item.people]
     names = (person.name for person in people if person.name)
-    return role_counts(run, names, level=level, seed=seed)
+    return role_counts(run, names, level=level)
 
 
 def _people(project: "Project", said: "ProjectAgreement") -> RatersView:

@@ -65,7 +65,11 @@ def test_equation_4_leaves_out_pairs_without_group_words() -> None:
         "no group words in the generated text": 1,
         "no group words in the original": 1,
     }
-    assert found.details == {"median": pytest.approx(0.3), "share_at_zero": 0.5}
+    assert found.details == {
+        "median": pytest.approx(0.3),
+        "share_at_zero": 0.5,
+        "effective_prompts": 2.0,
+    }
     half = 1.959964 * np.std([0.6, 0.0], ddof=1) / np.sqrt(2)
     assert found.paper_interval is not None
     assert found.paper_interval.low == pytest.approx(0.3 - half)

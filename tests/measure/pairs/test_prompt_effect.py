@@ -31,6 +31,7 @@ def test_all_answered_headlines_as_published(forms: Paired) -> None:
     plain, other = [0.0, 0.1, 0.2, 0.4], [0.3, 0.1]
     assert found.value == pytest.approx(np.mean(other) - np.mean(plain))
     assert found.details == {
+        "effective_prompts": pytest.approx(3.6),
         "form_mean": pytest.approx(0.2),
         "base_mean": pytest.approx(0.175),
         "form_n": 2.0,
@@ -115,7 +116,7 @@ def test_refusals_are_shares_of_what_was_asked() -> None:
     found = list(refusals(table, quick()))
     plain, other = (one(found, form=form) for form in (PLAIN, "biased"))
     assert (plain.value, other.value) == (1 / 4, 3 / 4)
-    assert plain.tests == ()
+    assert len(plain.tests) == 1
     assert other.null is not None
     assert other.null.value == 0.5
 
@@ -127,14 +128,14 @@ def test_forms_are_compared_by_mcnemar_over_headlines() -> None:
     found = one(refusals(_asked(refused, [0] * 9 + [1] * 9, pair), quick()), form="biased")
     assert found.details["headlines_more"] == 6.0
     assert found.details["headlines_fewer"] == 1.0
-    assert found.tests[0].p == pytest.approx(2 * (1 + 7) / 2**7)
+    assert found.tests[1].p == pytest.approx(2 * (1 + 7) / 2**7)
     swapped = one(
         refusals(_asked(refused, [0] * 9 + [1] * 9, pair), quick(), base="biased"), form=PLAIN
     )
-    assert swapped.tests[0].p == pytest.approx(found.tests[0].p)
+    assert swapped.tests[1].p == pytest.approx(found.tests[1].p)
 
 
 def test_headlines_of_one_form_alone_do_not_enter_the_test() -> None:
     found = one(refusals(_asked([0, 1, 1], [0, 1, 1], [0, 1, 2]), quick()), form="biased")
     assert found.value == 1.0
-    assert found.tests == ()
+    assert len(found.tests) == 1

@@ -1,7 +1,7 @@
 """Counts of cues: the share of texts that use each term, by model, domain and role."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -146,13 +146,12 @@ def _estimates(
     texts, mentions, totals = sums
     every = np.repeat(totals[:, np.newaxis], len(columns), axis=1)
     n, counts, all_mentions = int(totals.sum()), texts.sum(0), mentions.sum(0)
-    found = share_inference(
-        texts, every, np.ones(len(columns)), scope, scope.rng(NAME, *labels.values())
-    )
+    found = share_inference(texts, every, scope)
     low, high = clopper_pearson(counts, np.full(len(columns), n), scope.level)
     published = {(cue.group, cue.term): cue.published for cue in hits.cues.cues}
     for i, (group, term, role) in enumerate(columns):
         details = {"texts": float(counts[i]), "mentions": float(all_mentions[i])}
+        details |= found.effective(i)
         if n and not counts[i]:
             details["upper_of_none"] = float(upper_of_none(n, scope.level))
         if published.get((group, term)) is not None and role == ALL:
@@ -167,28 +166,20 @@ def _estimates(
             group={"cues": group, "cue": term, "role": role},
             value=float(counts[i]) / n if n else None,
             undefined=None if n else "no text could be read: all were refused, empty or failed",
-            interval=_no_narrower(found.interval(i, scope), exact) if n else None,
+            interval=found.interval(i, scope) if n else None,
             paper_interval=exact if n else None,
             n_texts=n,
             n_units=float(n),
             n_clusters=int((totals > 0).sum()),
             exclusions=dict(exclusions),
             details=details,
-            instruments={**scope.instruments, "cue_list": hits.cues.name},
+            instruments={
+                **scope.instruments,
+                "cue_list": hits.cues.name,
+                **found.missing(i, test=False),
+            },
             source=SOURCE,
         )
-
-
-def _no_narrower(clustered: Interval | None, exact: Interval) -> Interval | None:
-    """The clustered interval, widened to the exact one, as few prompts with a term vary little."""
-    if clustered is None or (clustered.low <= exact.low and exact.high <= clustered.high):
-        return clustered
-    return replace(
-        clustered,
-        low=min(clustered.low, exact.low),
-        high=max(clustered.high, exact.high),
-        method=f"{clustered.method}, widened to Clopper–Pearson",
-    )
 
 
 CUE_COUNTS = Component(

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import (
-    ROBUST_T_OF_MEANS,
     Inference,
     mean_inference,
     normal_interval,
@@ -141,11 +140,8 @@ def _at(
     pair = paired.pair[rows]
     sums = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
     total, count = (np.concatenate([both[i] for both in sums], axis=1) for i in (0, 1))
-    rng = scope.rng(quantity.measure, *place.labels.values())
-    if quantity.statistic == "share":
-        found = share_inference(total, count, np.ones(total.shape[1]), scope, rng)
-    else:
-        found = mean_inference(total, count, scope, rng)
+    infer = share_inference if quantity.statistic == "share" else mean_inference
+    found = infer(total, count, scope)
     lost = unpaired(paired, place)
     at = 0
     for each in there:
@@ -198,16 +194,21 @@ def _estimate(
     }
     if len(known) == 0:
         return Estimate(value=None, undefined=quantity.undefined, **common)
+    common["instruments"] |= found.missing(at, test=quantity.tested, cluster="pair")
     tests = [Test(p, level.null_method)] if null is not None else []
     if quantity.tested:
-        tests.insert(0, Test(float(found.p[at]), ROBUST_T_OF_MEANS))
+        tests.insert(0, found.test(at, "pair"))
     return Estimate(
         value=float(found.value[at]),
         interval=found.interval(at, scope, "pair"),
         paper_interval=normal_interval(known, scope.level) if quantity.printed else None,
         null=null,
         tests=tuple(tests),
-        details={**quantity.details(known), **_between_samples(each, here)},
+        details={
+            **quantity.details(known),
+            **_between_samples(each, here),
+            **found.effective(at),
+        },
         **common,
     )
 

@@ -74,7 +74,7 @@ def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) ->
     p = float(stats.binomtest(more, more + fewer).pvalue) if more + fewer else 1.0
     return replace(
         found,
-        tests=(Test(p, _MCNEMAR),),
+        tests=(*found.tests, Test(p, _MCNEMAR)),
         details={**found.details, "headlines_more": float(more), "headlines_fewer": float(fewer)},
     )
 
@@ -86,10 +86,9 @@ def _refused(
     refused = (texts.outcome[inside] == _REFUSED).astype(np.float64)[:, np.newaxis]
     total = sums_by(code, len(labels), refused)
     count = sums_by(code, len(labels), np.ones_like(refused))
-    rng = scope.rng(REFUSALS.name, model, form)
-    found = share_inference(total, count, np.ones(1), scope, rng)
     k, n = float(refused.sum()), float(len(refused))
     overall = float((texts.outcome[of_model] == _REFUSED).mean())
+    found = share_inference(total, count, scope, null=overall)
     return scope.estimate(
         REFUSALS,
         statistic="share",
@@ -99,10 +98,12 @@ def _refused(
         interval=found.interval(0, scope, "pair"),
         paper_interval=wilson_interval(k, n, scope),
         null=overall_null(overall, n, scope, "the model's share in all forms"),
+        tests=(found.test(0, "pair"),),
         n_texts=int(n),
         n_units=n,
         n_clusters=int(found.n_clusters[0]),
-        details={"count": k},
+        details={"count": k, **found.effective(0)},
+        instruments={**scope.instruments, **found.missing(0, test=True, cluster="pair")},
     )
 
 
@@ -209,7 +210,7 @@ def _length(
     labels, code = np.unique(texts.pair[read], return_inverse=True)
     total = sums_by(code, len(labels), words[:, np.newaxis])
     count = sums_by(code, len(labels), np.ones((len(words), 1)))
-    found = mean_inference(total, count, scope, scope.rng(TEXT_LENGTHS.name, model, form))
+    found = mean_inference(total, count, scope)
     return scope.estimate(
         TEXT_LENGTHS,
         statistic="mean",
@@ -223,7 +224,8 @@ def _length(
         n_units=float(words.sum()),
         n_clusters=len(labels),
         exclusions=exclusions,
-        details={"median": float(np.median(words))},
+        details={"median": float(np.median(words)), **found.effective(0)},
+        instruments={**scope.instruments, **found.missing(0, test=False, cluster="pair")},
     )
 
 

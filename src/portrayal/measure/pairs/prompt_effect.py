@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import ROBUST_T_OF_MEANS, Inference, difference_inference, sums_by
+from portrayal.measure.clustered import Inference, difference_inference, sums_by
 from portrayal.measure.pairs.changes import CHANGE, DIRECTED_CHANGE, DISTANCE, RATE
 from portrayal.measure.pairs.estimates import Column, Quantity
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import Level, Paired
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
+from portrayal.records import ALL, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -107,12 +107,9 @@ def _differences(
     rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
     labels, code = np.unique(paired.pair[rows], return_inverse=True)
     upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
-    name = made.quantity.measure
     found = None
     if len(labels):
-        labels_of = (*made.level.labels.values(), *contrast.labels.values())
-        rng = scope.rng(PROMPT_EFFECT.name, name, *labels_of)
-        found = difference_inference(upper, lower, scope, rng)
+        found = difference_inference(upper, lower, scope)
     values = made.folded.values
     for k, column in enumerate(made.quantity.columns(made.level)):
         pair = tuple(values[side[:, k], k] for side in sides)
@@ -162,11 +159,11 @@ def _estimate(
         lacking = contrast.form if len(first) == 0 else contrast.base
         reason = f"under the form {lacking}: {made.quantity.undefined}"
         return scope.estimate(PROMPT_EFFECT, value=None, undefined=reason, **common)
-    tests = [Test(float(found.p[k]), ROBUST_T_OF_MEANS)]
+    tests = [found.test(k, "pair")]
     if made.quantity.printed and min(len(first), len(second)) > 1:
         tests.append(Test(_t_test(first, second), _T))
+    common["instruments"] |= found.missing(k, test=True, cluster="pair")
     if np.isnan(tests[0].p):  # what q is made of: no other may take its place
-        common["instruments"] |= {NO_TEST: "headlines do not vary between the forms"}
         tests = []
     tests = [test for test in tests if not np.isnan(test.p)]
     return scope.estimate(
@@ -180,6 +177,7 @@ def _estimate(
             "base_mean": float(second.mean()),
             "form_n": float(len(first)),
             "base_n": float(len(second)),
+            **found.effective(k),
         },
         **common,
     )

@@ -63,9 +63,7 @@ def _of_scenarios(
         prompts, models = stratum.prompts[at], stratum.models.tolist()
         part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
         numerator, denominator = sums[0][at], sums[1][at]
-        rng = scope.rng(SCENARIO_LIKELIHOOD.name, role, stratum.domain, stratum.model, scenario)
-        ones = np.ones(len(features.groups))
-        found = share_inference(numerator, denominator, ones, scope, rng)
+        found = share_inference(numerator, denominator, scope, squares=sums[2][at])
         for i, group in enumerate(features.groups):
             k, n = float(numerator[:, i].sum()), float(denominator[:, i].sum())
             reason = None if n else f"no {role} character could be assigned in this scenario"
@@ -170,9 +168,8 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
     variance = ((straight - turned) ** 2 * count).sum(0) / 4
-    rng = scope.rng(PAIR_ROLES.name, pairs.attribute, stratum.domain, stratum.model)
-    found = share_inference(numerator, stories, np.ones(k * k), scope, rng)
-    tested = ratio_inference((numerator, stories), (opposite, stories), scope, rng)
+    found = share_inference(numerator, stories, scope)
+    tested = ratio_inference((numerator, stories), (opposite, stories), scope)
     for i in range(k * k):
         n = float(stories[:, i].sum())
         above, below = pairs.labels[i // k], pairs.labels[i % k]

@@ -45,7 +45,7 @@ from portrayal.measure.stories.tally import (
     Tally,
 )
 from portrayal.raters.people import HandLabel, Sheet
-from portrayal.records import Estimate, Null
+from portrayal.records import Estimate, Null, Test
 from portrayal.reference import Baseline
 from portrayal.registry import Component
 from portrayal.run.directory import Run
@@ -309,11 +309,10 @@ def _corrected(
         where = stratum.domain, stratum.model
         sums = [side.sums for side in sides]
         found = corrected_inference(sums, scale, scope, scope.rng(measure.name, *where))
-        rng = scope.rng(naive_name, *where)
         naive = (
-            share_inference(*sides[0].naive, scale, scope, rng)
+            share_inference(*sides[0].naive, scope, scale=scale)
             if len(sides) == 1
-            else ratio_inference(sides[0].naive, sides[1].naive, scope, rng)
+            else ratio_inference(sides[0].naive, sides[1].naive, scope)
         )
         labelled = {ROLES[role]: s.n_labelled for role, s in zip(roles, sides, strict=True)}
         for i, group in enumerate(groups):
@@ -360,7 +359,7 @@ def _estimate(
         interval=bounds
         and replace(bounds, method=METHOD if bounds.seed is not None else bounds.method),
         null=Null(1.0, np.nan, np.nan, scope.level, "no difference"),
-        tests=() if reason else (found.test(i, ROBUST_T),),
+        tests=() if reason else (Test(float(found.p[i]), ROBUST_T),),
         n_clusters=int(found.n_clusters[i]),
         details={key: number for key, number in details.items() if np.isfinite(number)},
         undefined=reason,

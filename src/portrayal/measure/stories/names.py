@@ -50,7 +50,7 @@ def _of_stratum(
     greater, n_greater = name_sums(tally.characters, stratum, DOMINANT, names)
     rng = scope.rng(NAME_SUBORDINATION.name, stratum.domain, stratum.model)
     wide = [np.repeat(n, len(names), axis=1) for n in (n_lesser, n_greater)]
-    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope, rng)
+    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope)
     # A name's bearers swap roles like everyone: each stands above or below by a fair coin.
     bearers = (lesser + greater).sum(0).astype(np.int64)
     coins = rng.binomial(bearers, 0.5, size=(scope.permutations, len(names))).astype(np.float64)

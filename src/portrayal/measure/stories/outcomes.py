@@ -32,13 +32,12 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
     count = tally.count[inside, np.newaxis]
     numerator = sums_by(code, len(stratum.prompts), kinds * count)
     every = sums_by(code, len(stratum.prompts), np.ones_like(kinds) * count)
-    rng = scope.rng(OUTCOME_SHARES.name, stratum.domain, condition, stratum.model)
-    found = share_inference(numerator, every, np.ones(len(OUTCOMES) - 1), scope, rng)
     same_model = np.isin(tally.model, stratum.models)
-    total = float(tally.count[same_model].sum())
+    kind, weight = tally.outcome[same_model], tally.count[same_model]
+    overall = np.bincount(kind, weights=weight, minlength=len(OUTCOMES))[1:] / weight.sum()
+    found = share_inference(numerator, every, scope, null=overall)
     for i, outcome in enumerate(OUTCOMES[1:]):
         k, n = float(numerator[:, i].sum()), float(every[:, i].sum())
-        overall = float(tally.count[same_model & (tally.outcome == i + 1)].sum()) / total
         yield scope.estimate(
             OUTCOME_SHARES,
             statistic="share",
@@ -47,12 +46,13 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
             value=k / n,
             interval=found.interval(i, scope),
             paper_interval=wilson_interval(k, n, scope),
-            null=overall_null(overall, n, scope, "the model's share in all texts"),
+            null=overall_null(float(overall[i]), n, scope, "the model's share in all texts"),
+            tests=(found.test(i),),
             n_texts=int(n),
             n_units=n,
             n_clusters=int(found.n_clusters[i]),
-            details={"count": k},
-            instruments={},
+            details={"count": k, **found.effective(i)},
+            instruments=found.missing(i, test=True),
         )
 
 

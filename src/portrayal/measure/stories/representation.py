@@ -80,8 +80,14 @@ def share_ratios(
     left_out
         Function of the group's index and its units to the units left out, by reason.
     """
-    rng = scope.rng(measure.name, stratum.domain, stratum.model)
-    found = share_inference(sums.numerator, sums.denominator, against.starred, scope, rng)
+    found = share_inference(
+        sums.numerator,
+        sums.denominator,
+        scope,
+        scale=against.starred,
+        null=1.0,
+        squares=sums.squares,
+    )
     totals = zip(
         sums.numerator.sum(0).tolist(),
         sums.denominator.sum(0).tolist(),
@@ -119,6 +125,7 @@ def share_ratios(
                 "baseline": starred,
                 "count": k,
                 "cohens_d": float(cohens_d(share, starred, spread)),
+                **found.effective(i),
             },
             **common,
         )

@@ -152,11 +152,10 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 
     for stratum in strata(tally, laden=True):
         measure = RatioMeasure(SUBORDINATION, scope)
-        rng = scope.rng(SUBORDINATION.name, stratum.domain, stratum.model)
         lesser = prompt_sums(characters, stratum, SUBORDINATE, values)
         greater = prompt_sums(characters, stratum, DOMINANT, values)
         found = ratio_inference(
-            (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:]), scope, rng
+            (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:]), scope
         )
         swaps = swapped_roles(tally, stratum, scope)
         kinds = group_features(tally, swaps.name, swaps.gender, crossed=True)

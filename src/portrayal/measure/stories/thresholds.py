@@ -133,9 +133,8 @@ def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Itera
         counts_above(tally, characters, stratum, role, column, everyone, STEPS)
         for role in (SUBORDINATE, DOMINANT)
     )
-    rng = scope.rng(THRESHOLD_SUBORDINATION.name, stratum.domain, stratum.model, race)
     wide = [np.repeat(n, len(STEPS), axis=1) for n in (n_lesser, n_greater)]
-    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope, rng)
+    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope)
     swaps = swapped_roles(tally, stratum, scope)
     every = np.ones(len(swaps.name), dtype=bool)
     k_sub, n_sub, k_dom, n_dom = swapped_above(
