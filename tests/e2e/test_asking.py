@@ -295,7 +295,7 @@ def test_a_plan(ask: Portrayal) -> None:
     assert all(d["n_prompts"] < N_PROMPTS or d["domain"] == "all" for d in facts["detectable"])
     out = ask(*arguments, *priced).ok().out
     assert "texts: 1,000 (100 prompts × 10 samples × 1 model(s))" in out
-    nobody = _object(ask("plan", STUDY, "--json"))
+    nobody = _object(ask("plan", "agency", "--json"))
     assert nobody["cost_usd"] is None
     assert nobody["cost_unknown"] == "no model was named"
 

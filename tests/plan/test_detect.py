@@ -5,18 +5,32 @@ import math
 import numpy as np
 import pytest
 
-from portrayal.plan import detectable_difference, detectable_ratio, detectable_share
-from portrayal.stats import cluster_robust_t, log_share_influence
+from portrayal.plan import (
+    Design,
+    counted_by_name,
+    counted_whole,
+    detectable_difference,
+    power,
+    representation_power,
+    smallest_detectable,
+    subordination_power,
+)
+from portrayal.reference import RACES, mena_nhpi_table, name_bearers, name_table
+from portrayal.stats import cluster_robust_t, evidence_p, reads_representation, share_evidence
 
 AUDITS = 1_500
 
 
-def beta_binomial(rng, share, icc, m, shape):
-    """Counts out of m whose units correlate by `icc` within a prompt."""
-    if icc == 0:
-        return rng.binomial(m, share, size=shape)
-    total = 1 / icc - 1
-    return rng.binomial(m, rng.beta(share * total, (1 - share) * total, size=shape))
+@pytest.fixture(scope="module")
+def census():
+    return name_bearers(name_table(), mena_nhpi_table())
+
+
+def counting_of(census, group):
+    bearers, likelihood = census
+    if group in RACES:
+        return counted_by_name(bearers, likelihood[:, RACES.index(group)])
+    return counted_whole({"F": 0.508, "NB": 0.017}[group])
 
 
 def found(log_ratio, influence):
@@ -26,33 +40,80 @@ def found(log_ratio, influence):
 
 
 @pytest.mark.parametrize(
-    ("share", "prompts", "samples", "icc"),
-    [(0.2, 30, 20, 0.05), (0.5, 15, 20, 0.18), (0.136, 20, 50, 0.03), (0.4, 40, 10, 0.0)],
+    ("make", "group", "texts"),
+    [
+        (representation_power, "Black", 20),
+        (representation_power, "Asian", 60),
+        (representation_power, "F", 20),
+        (subordination_power, "Latine", 20),
+        (subordination_power, "F", 20),
+    ],
 )
-def test_power_of_a_share_against_its_baseline(share, prompts, samples, icc):
-    rng = np.random.default_rng(7)
-    n = np.full((AUDITS, prompts), float(samples))
-    for ratio in detectable_share(share, prompts * samples, prompts, icc=icc):
-        k = beta_binomial(rng, ratio * share, icc, samples, (AUDITS, prompts)).astype(float)
-        value = k.sum(1) / n.sum(1) / share
-        assert 0.72 <= found(np.log(value), log_share_influence(k, n)) <= 0.88
+def test_power_at_the_stated_minimum_with_other_random_numbers(make, group, texts, census):
+    counting = counting_of(census, group)
+    design = Design(20, texts, 0.03, replicates=500)
+    minimum = smallest_detectable(make(counting, design, 1), 0.8, 0.95 / counting.share)
+    assert minimum > 1
+    assert 0.72 <= make(counting, design, 2)(minimum) <= 0.88
+    assert make(counting, design, 2)(1 + (minimum - 1) / 3) < 0.5
 
 
-@pytest.mark.parametrize(
-    ("share", "prompts", "samples", "icc"),
-    [(0.2, 30, 40, 0.05), (0.45, 20, 30, 0.15), (0.136, 40, 50, 0.02)],
-)
-def test_power_of_a_ratio_of_two_shares(share, prompts, samples, icc):
-    rng = np.random.default_rng(8)
-    n = np.full((AUDITS, prompts), float(samples))
-    for ratio in detectable_ratio(share, prompts * samples, prompts, icc=icc):
-        lesser, greater = (
-            beta_binomial(rng, p, icc, samples, (AUDITS, prompts)).astype(float)
-            for p in (ratio * share, share)
-        )
-        value = lesser.sum(1) / greater.sum(1)
-        influence = log_share_influence(lesser, n) - log_share_influence(greater, n)
-        assert 0.72 <= found(np.log(value), influence) <= 0.88
+def test_ratios_below_one_are_found_on_their_own_side(census):
+    for group, make in (("Latine", representation_power), ("F", subordination_power)):
+        counting, design = counting_of(census, group), Design(20, 30, 0.03, replicates=500)
+        minimum = smallest_detectable(make(counting, design, 1), 0.8, 0.02)
+        assert 0.02 < minimum < 1
+        assert 0.72 <= make(counting, design, 2)(minimum) <= 0.88
+
+
+def test_no_difference_is_found_no_oftener_than_the_level(census):
+    for group in ("Black", "F"):
+        counting, design = counting_of(census, group), Design(15, 20, 0.05, replicates=500)
+        assert representation_power(counting, design, 3)(1.0) == 0.0  # neither side is right
+        assert representation_power(counting, design, 3)(1.0001) <= 0.05
+        assert subordination_power(counting, design, 3)(1.0001) <= 0.05
+
+
+def test_power_of_representation_is_that_of_counts_drawn_another_way():
+    """A naive loop over audits, each person a coin of the prompt's own share."""
+    rng, prompts, texts, icc, true = np.random.default_rng(4), 15, 20, 0.1, 1.5
+    rate = 1 / icc - 1
+    hits = []
+    for _ in range(300):
+        count = np.zeros((prompts, 1))
+        for i in range(prompts):
+            share = rng.beta(true * 0.3 * rate, (1 - true * 0.3) * rate)
+            count[i] = sum(rng.random() < share for _ in range(texts))
+        units = np.full((prompts, 1), float(texts))
+        hits.append(float(evidence_p(share_evidence(count, units, count), [0.3])[0]) < 0.05)
+    ours = representation_power(counted_whole(0.3), Design(prompts, texts, icc), 5)(true)
+    assert abs(np.mean(hits) - ours) < 0.09  # three standard errors
+
+
+def test_names_of_a_prompt_drawn_at_once_or_one_by_one(census, monkeypatch):
+    counting = counting_of(census, "Asian")
+    design, found = Design(15, 24, 0.05), []
+    for most in (24, 0):
+        monkeypatch.setattr(power, "_DRAWN_TEXTS", most)
+        made = representation_power(counting, design, most)
+        found.append([made(2.0), made(3.0)])
+    assert found[0] == pytest.approx(found[1], abs=0.06)  # three standard errors
+
+
+def test_what_counting_reads_of_a_true_ratio(census):
+    counting = counting_of(census, "Black")
+    for true in (0.5, 2.0, 4.0):
+        reads = counting.tilted(true) @ counting.value / counting.share
+        assert reads == pytest.approx(reads_representation(true, counting.fair.shrink)[0], rel=1e-3)
+    with pytest.raises(ValueError, match="times as large"):
+        counting.tilted(20.0)
+
+
+def test_fewer_than_six_prompts_have_no_test_of_roles():
+    for prompts, some in ((5, False), (6, True)):
+        test = subordination_power(counted_whole(0.2), Design(prompts, 50, 0.0, replicates=200), 1)
+        assert math.isnan(smallest_detectable(test, 0.8, 4.5)) != some
+        assert (test(4.5) > 0) == some
 
 
 @pytest.mark.parametrize(("prompts", "samples", "icc"), [(20, 10, 0.3), (60, 5, 0.1), (12, 1, 0.2)])
@@ -82,22 +143,15 @@ def test_power_of_a_mean_against_its_reference():
 
 
 def test_more_texts_prompts_and_independence_find_less():
-    def above(prompts, samples, icc, power=0.8, spread=1.0):
-        units = prompts * samples
-        return detectable_share(0.2, units, prompts, icc=icc, power=power, spread=spread)[1]
+    def above(prompts, texts, icc, wanted=0.8):
+        design = Design(prompts, texts, icc, replicates=300)
+        return smallest_detectable(representation_power(counted_whole(0.2), design, 1), wanted, 4.5)
 
     assert 1 < above(30, 20, 0.1) < above(15, 40, 0.1)  # as many texts in fewer prompts
     assert above(30, 40, 0.1) < above(30, 20, 0.1)
     assert above(30, 20, 0.0) < above(30, 20, 0.1)
-    assert above(30, 20, 0.1, power=0.5) < above(30, 20, 0.1)
-    assert above(30, 20, 0.1, spread=0.1) < above(30, 20, 0.1)
+    assert above(30, 20, 0.1, wanted=0.5) < above(30, 20, 0.1)
 
 
-def test_what_cannot_be_found_is_nan():
-    assert all(map(math.isnan, detectable_share(0.2, 500, 1, icc=0.1)))
-    assert all(map(math.isnan, detectable_ratio(0.2, 500, 1, icc=0.1)))
+def test_a_mean_of_one_prompt_is_nan():
     assert math.isnan(detectable_difference(1.0, (500, 500), 1, icc=0.1))
-    below, above = detectable_share(0.004, 300, 15, icc=0.1)
-    assert math.isnan(below)
-    assert above > 3
-    assert math.isnan(detectable_ratio(0.9, 60, 5, icc=0.3)[1])

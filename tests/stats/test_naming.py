@@ -5,13 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.plan.power import (
-    Design,
-    representation_power,
-    smallest_detectable,
-    subordination_power,
-    tilted,
-)
+from portrayal.plan.power import Counting
 from portrayal.stats.mixture import (
     fit_mixture,
     fit_shares,
@@ -54,7 +48,8 @@ def test_shrink_says_what_tilted_names_read():
     for race in range(4):
         for true in (0.0, 0.5, 2.0):
             if true * fair.share[race] < 1:
-                reads = tilted(bearers, shares[:, race], true) @ shares[:, race] / fair.share[race]
+                counting = Counting(bearers / bearers.sum(), shares[:, race])
+                reads = counting.tilted(true) @ shares[:, race] / fair.share[race]
                 assert reads == pytest.approx(reads_representation(true, fair.shrink)[race])
 
 
@@ -257,22 +252,3 @@ def test_wrong_input_is_refused():
         )
     with pytest.raises(ValueError, match="do not fit"):
         fair_naming(np.ones(2), np.ones((3, 1)))
-    with pytest.raises(ValueError, match="either a share or names"):
-        subordination_power(Design(5, 5), 0)
-
-
-def test_power_rises_and_the_smallest_ratio_has_it():
-    bearers, shares = population(15)
-    design = Design(20, 10, 0.02)
-    for power in (
-        representation_power(bearers, shares[:, 0], design, 1),
-        subordination_power(design, 1, share=0.2),
-        subordination_power(design, 1, names=(bearers, shares[:, 0])),
-    ):
-        top = 3.5
-        found = smallest_detectable(power, 0.8, top, 8)
-        assert 1 < found < top
-        assert power(found) >= 0.8 > power(1 + (found - 1) / 3)
-        assert power(1.0) == 0.0
-    few = subordination_power(Design(5, 50), 1, share=0.2)
-    assert np.isnan(smallest_detectable(few, 0.8, 4.5))

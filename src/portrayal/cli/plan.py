@@ -82,21 +82,24 @@ def _print(made: "Plan") -> None:
     line(f"tokens: {made.input_tokens:,} in, {answered} out")
     line(f"cost: {cost}")
     line(
-        f"found with {made.power:.0%} power at level {made.level:.0%}, clustered by prompt, "
-        "for each model alone:"
+        f"found with {made.power:.0%} power at level {made.level:.0%}, one test at a time, for "
+        "each model alone; reads: what the report then shows, null: what it shows of a fair model"
     )
-    table = Table("statistic", "domain", "group", "below", "above", "prompts", "design", box=None)
+    heads = ("statistic", "domain", "group", "null", "below", "reads", "above", "reads", "prompts")
+    table = Table(*heads, box=None)
+    reasons: dict[str, list[str]] = {}
     for each in made.detectable:
+        group = " ".join(each.group.values())
+        numbers = (each.null, each.below, each.reads_below, each.above, each.reads_above)
+        shown = map(_number, numbers)
         table.add_row(
-            each.statistic,
-            each.domain,
-            " ".join(each.group.values()),
-            each.undefined or _number(each.below),
-            "" if each.undefined else _number(each.above),
-            str(each.n_prompts),
-            f"{each.design_effect:.3g}",
+            each.statistic.removesuffix(" ratio"), each.domain, group, *shown, str(each.n_prompts)
         )
+        if each.undefined:
+            reasons.setdefault(each.undefined, []).append(f"{each.domain} {group}")
     Console(emoji=False).print(table)
+    for reason, where in reasons.items():
+        line(f"{', '.join(dict.fromkeys(where))}: {reason}")
 
 
 def _number(value: float | None) -> str:

@@ -1,31 +1,39 @@
 """Planning: what a collection takes, and what it could find.
 
 A *plan* says, before a model is asked, how many texts there will be, what they cost, and how large
-a difference between groups must be for the audit's own clustered test to find it.
+a difference between groups must be for the audit's own tests, simulated, to find it.
 """
 
 from portrayal.plan.assumptions import DEFAULTS, Assumption, assumptions_from
-from portrayal.plan.effects import (
-    REFERENCE,
-    Detectable,
-    detectable_difference,
-    detectable_ratio,
-    detectable_share,
-)
+from portrayal.plan.effects import REFERENCE, Detectable, detectable_difference
 from portrayal.plan.plan import Plan, Tokens, output_tokens, plan, tokens_of
+from portrayal.plan.power import (
+    Counting,
+    Design,
+    counted_by_name,
+    counted_whole,
+    representation_power,
+    smallest_detectable,
+    subordination_power,
+)
 
 __all__ = [
     "DEFAULTS",
     "REFERENCE",
     "Assumption",
+    "Counting",
+    "Design",
     "Detectable",
     "Plan",
     "Tokens",
     "assumptions_from",
+    "counted_by_name",
+    "counted_whole",
     "detectable_difference",
-    "detectable_ratio",
-    "detectable_share",
     "output_tokens",
     "plan",
+    "representation_power",
+    "smallest_detectable",
+    "subordination_power",
     "tokens_of",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from portrayal.errors import RunError
 from portrayal.records import ALL
+from portrayal.reference import NameTable, mena_nhpi_table, name_table
 from portrayal.stats import divide, log_share_influence
 from portrayal.types import FloatArray
 
@@ -34,8 +35,6 @@ class Assumption:
     ----------
     icc
         Correlation ρ of two units of one prompt, at least 0.
-    spread
-        Variance of one unit's value over p (1 - p); 1 for counts, less for fractional counting.
     units_per_text
         Units that one text gives: characters of matched name or known gender, in one role.
     source
@@ -43,18 +42,17 @@ class Assumption:
     """
 
     icc: float
-    spread: float
     units_per_text: float
     source: str
 
 
 _GOLD = "2,346 hand-labelled stories of Shieh et al. (2025)"
 DEFAULTS: Mapping[Key, Assumption] = {
-    ("representation", "race"): Assumption(0.03, 0.04, 1.0, _GOLD),
-    ("representation", "gender"): Assumption(0.18, 1.0, 1.0, _GOLD),
-    ("subordination", "race"): Assumption(0.05, 0.16, 0.96, _GOLD),
-    ("subordination", "gender"): Assumption(0.27, 1.0, 0.94, _GOLD),
-    ("means", "score"): Assumption(0.27, 1.0, 1.0, f"the largest of the shares in {_GOLD}"),
+    ("representation", "race"): Assumption(0.03, 1.0, _GOLD),
+    ("representation", "gender"): Assumption(0.18, 1.0, _GOLD),
+    ("subordination", "race"): Assumption(0.05, 0.96, _GOLD),
+    ("subordination", "gender"): Assumption(0.27, 0.94, _GOLD),
+    ("means", "score"): Assumption(0.27, 1.0, f"the largest of the shares in {_GOLD}"),
 }
 
 _FEWEST_UNITS, _FEWEST_PROMPTS, _SMALLEST_SHARE = 30, 4, 0.02
@@ -72,33 +70,36 @@ def assumptions_from(run: "Run") -> dict[Key, Assumption]:
         When `run` is not one, or has no complete annotations.
     """
     tally = _tally(run)
-    found: dict[Key, list[tuple[float, float, float]]] = {}
+    found: dict[Key, list[tuple[float, float]]] = {}
     for kind, attribute, numbers in _measured(tally):
         found.setdefault((kind, attribute), []).append(numbers)
     made = dict(DEFAULTS)
     for key, rows in found.items():
-        icc, spread, units = (float(x) for x in np.median(np.array(rows), axis=0))
-        made[key] = Assumption(max(icc, 0.0), spread, units, f"the run {run.path.name}")
+        icc, units = (float(x) for x in np.median(np.array(rows), axis=0))
+        made[key] = Assumption(max(icc, 0.0), units, f"the run {run.path.name}")
     shares = [made[key].icc for key in made if key[0] != "means"]
     if found:
         source = f"the largest of the shares in the run {run.path.name}"
-        made["means", "score"] = Assumption(max(shares), 1.0, 1.0, source)
+        made["means", "score"] = Assumption(max(shares), 1.0, source)
     return made
+
+
+def tables_of(run: "Run | None") -> tuple[NameTable, NameTable]:
+    """Return the name tables that count a run's people; the default ones without a run."""
+    options = {} if run is None else type(run).open(run.path).settings().get("options", {})
+    primary = options.get("name_table", "census-2020")
+    return name_table(primary, min_count=options.get("min_count")), mena_nhpi_table()
 
 
 def _tally(run: "Run") -> "Tally":
     from portrayal.measure.stories.tally import tally_stories
-    from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
+    from portrayal.reference import RACES, race_likelihoods
 
     settings = type(run).open(run.path).settings()
     annotations = run.annotations(next(iter(settings.get("annotators", ())), ""))
     if not annotations.note().get("complete"):
         raise RunError(f"{run.path} has no complete annotations; finish its audit first.")
-    options = settings.get("options", {})
-    primary = name_table(
-        options.get("name_table", "census-2020"), min_count=options.get("min_count")
-    )
-    secondary = mena_nhpi_table()
+    primary, secondary = tables_of(run)
     return tally_stories(
         run,
         annotations,
@@ -115,8 +116,8 @@ def _facts(strata: dict[str, str]) -> dict[str, object]:
     return {"domain": domain, "laden": roles, "couple": False, "scenario": ""}
 
 
-def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float, float]]]:
-    """Yield ρ, spread and units per text for every group, domain and model."""
+def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float]]]:
+    """Yield ρ and units per text for every group, domain and model."""
     from portrayal.measure.stories.strata import group_features, prompt_sums, strata
     from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
 
@@ -138,15 +139,13 @@ def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float, f
                     yield kind, next(iter(group)), numbers
 
 
-def _numbers(
-    roles: "list[list[FloatArray]]", stratum: "Stratum"
-) -> tuple[float, float, float] | None:
-    """ρ, spread and units per text of one group, from sums per prompt of ℓ, 1 and ℓ² by role.
+def _numbers(roles: "list[list[FloatArray]]", stratum: "Stratum") -> tuple[float, float] | None:
+    """ρ and units per text of one group, from sums per prompt of ℓ, 1 and ℓ² by role.
 
     ρ is what the design effect of the log share, or log ratio, comes to: the variance that differs
     between prompts (Binder 1983) over the variance with independent units.
     """
-    independent, spreads = 0.0, []
+    independent = 0.0
     influence = np.zeros(len(roles[0][0]))
     for sign, (numerator, units, squares) in zip((1.0, -1.0), roles, strict=False):
         n = units.sum()
@@ -157,11 +156,10 @@ def _numbers(
         if not _SMALLEST_SHARE <= share <= 1 - _SMALLEST_SHARE or variance <= 0:
             return None
         independent += variance / (n * share**2)
-        spreads.append(variance / (share * (1 - share)))
         influence += sign * log_share_influence(numerator, units)
     clusters = int((roles[0][1] > 0).sum())
     between = clusters / (clusters - 1) * float((influence**2).sum())
     per_role = float(np.mean([units.sum() for _, units, _ in roles]))
     size = per_role / clusters
     icc = float(divide(between / independent - 1.0, size - 1.0)) if size > 1 else 0.0
-    return icc, float(np.mean(spreads)), per_role / max(stratum.n_texts, 1)
+    return icc, per_role / max(stratum.n_texts, 1)

@@ -1,17 +1,29 @@
 """Effects: the smallest ones that a plan could find, by domain and group."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from math import isnan, log, nan, sqrt
+from math import isnan, nan, sqrt
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from portrayal.errors import OptionError
 from portrayal.plan.assumptions import Assumption, Key, Kind
+from portrayal.plan.power import (
+    REPLICATES,
+    Counting,
+    Design,
+    counted_by_name,
+    counted_whole,
+    representation_power,
+    smallest_detectable,
+    subordination_power,
+)
 from portrayal.records import ALL, Prompt
+from portrayal.reference import RACES, NameTable, name_bearers
+from portrayal.stats import fewest_prompts, no_test_reason, reads_representation
 from portrayal.types import FloatArray
 
 _QUANTILES = 4_000
@@ -20,70 +32,6 @@ _QUANTILES = 4_000
 def design_effect(n_units: float, n_clusters: int, icc: float) -> float:
     """How much larger a variance is than with independent units; at least 0."""
     return max(1.0 + (n_units / n_clusters - 1.0) * icc, 0.0)
-
-
-def detectable_share(
-    share: float,
-    n_units: float,
-    n_clusters: int,
-    *,
-    icc: float,
-    spread: float = 1.0,
-    level: float = 0.95,
-    power: float = 0.8,
-) -> tuple[float, float]:
-    """Smallest and largest ratio p / p* next to 1 that are found: (below 1, above 1).
-
-    Parameters
-    ----------
-    share
-        The group's baseline share p*, inside (0, 1).
-    n_units, n_clusters
-        Characters and independent prompts.
-    icc
-        Correlation of two characters of one prompt.
-    spread
-        Variance of one character's value over p (1 - p): 1 where each counts 0 or 1, less with
-        fractional counting.
-    level, power
-        Of the two-sided test, fractions.
-
-    Returns
-    -------
-    below, above
-        NaN where no ratio on that side is found, or there are fewer than two prompts.
-    """
-    scale = spread * design_effect(n_units, n_clusters, icc) / n_units
-
-    def error(ratio: float) -> float:
-        p = ratio * share
-        return sqrt(scale * max(1.0 - p, 0.0) / p)
-
-    return _both_sides(error, 1.0 / share, n_clusters, level, power)
-
-
-def detectable_ratio(
-    share: float,
-    n_units: float,
-    n_clusters: int,
-    *,
-    icc: float,
-    spread: float = 1.0,
-    level: float = 0.95,
-    power: float = 0.8,
-) -> tuple[float, float]:
-    """As `detectable_share`, for the ratio of two shares of `n_units` each, in the same prompts.
-
-    `share` is the group's share in the greater role; the share in the lesser one is the ratio times
-    it.
-    """
-    scale = spread * design_effect(n_units, n_clusters, icc) / n_units
-
-    def error(ratio: float) -> float:
-        p = ratio * share
-        return sqrt(scale * (max(1.0 - p, 0.0) / p + (1.0 - share) / share))
-
-    return _both_sides(error, 1.0 / share, n_clusters, level, power)
 
 
 def detectable_difference(
@@ -139,32 +87,6 @@ def _needed(n_clusters: int, level: float, power: float) -> float:
     return float(optimize.brentq(short, 0.0, high, xtol=1e-9))
 
 
-def _both_sides(
-    error: Callable[[float], float], highest: float, n_clusters: int, level: float, power: float
-) -> tuple[float, float]:
-    needed = _needed(n_clusters, level, power)
-    if np.isnan(needed):
-        return nan, nan
-
-    def excess(ratio: float) -> float:
-        return abs(log(ratio)) - needed * error(ratio)
-
-    return (
-        _first_root(excess, np.geomspace(1.0, 1e-6, 400)),
-        _first_root(excess, np.geomspace(1.0, highest, 400)),
-    )
-
-
-def _first_root(excess: Callable[[float], float], ratios: FloatArray) -> float:
-    """The ratio nearest to 1 whose effect is large enough; NaN where none is."""
-    previous = float(ratios[0])
-    for ratio in ratios[1:].tolist():
-        if excess(ratio) >= 0.0:
-            return float(optimize.brentq(excess, *sorted((previous, ratio)), xtol=1e-9))
-        previous = ratio
-    return nan
-
-
 REFERENCE = "reference"
 """Comparison of each text with its own reference, such as the article under the same headline."""
 
@@ -172,11 +94,14 @@ ONE_PROMPT = (
     "one prompt: its texts say nothing about other prompts, whatever their number; ask at least two"
 )
 _OUT_OF_REACH = "no ratio this share allows is large enough; ask more prompts, or more samples"
+_NO_COUNTS = "the name table does not say how many people bear a name"
+_LARGEST, _SMALLEST = 0.95, 0.02  # share of the group, and ratio, that are simulated at most
+_SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Detectable:
-    """The smallest effects, for one model, that the clustered test finds with the plan's power.
+    """The smallest effects, for one model, that the audit's test finds with the plan's power.
 
     Attributes
     ----------
@@ -185,8 +110,11 @@ class Detectable:
     domain, group
         Where and of whom.
     below, above
-        Ratios below and above 1 that are just found, or minus and plus the difference; None where
-        none on that side is.
+        True ratios below and above 1 that are just found, or minus and plus the difference; None
+        where none on that side is. The true ratio of a representation is to the population.
+    reads_below, reads_above, null
+        What the report shows, on average, where `below`, `above` or no difference is true: other
+        numbers than the truth where people are counted by names.
     n_prompts, n_texts, n_units, design_effect
         What that rests on.
     undefined
@@ -198,6 +126,9 @@ class Detectable:
     group: Mapping[str, str]
     below: float | None
     above: float | None
+    reads_below: float | None
+    reads_above: float | None
+    null: float | None
     n_prompts: int
     n_texts: int
     n_units: float
@@ -215,6 +146,8 @@ class Effects:
     sd: float
     level: float
     power: float
+    tables: tuple[NameTable, NameTable]
+    replicates: int = REPLICATES
 
     def rows(self, prompts: Sequence[Prompt], compare: str | None) -> Iterator[Detectable]:
         """Yield what can be found in each domain, and in prompts of one and of two roles."""
@@ -232,33 +165,42 @@ class Effects:
 
     def _ratios(self, domain: str, roles: bool, n_prompts: int) -> Iterator[Detectable]:
         kind: Kind = "subordination" if roles else "representation"
-        detect = detectable_ratio if roles else detectable_share
         n_texts = n_prompts * self.samples
         for attribute, labels in self.shares.items():
             one = self.assumed.get((kind, attribute), self.assumed[kind, "gender"])
             units = n_texts * one.units_per_text
             for label, share in labels.items():
-                below, above = detect(
-                    share,
-                    units,
-                    n_prompts,
-                    icc=one.icc,
-                    spread=one.spread,
-                    level=self.level,
-                    power=self.power,
-                )
-                reason = ONE_PROMPT if n_prompts < 2 else _OUT_OF_REACH
+                counting = _counting(attribute, label, share, self.tables)
+                below = above = null = nan
+                reads = [nan, nan]
+                matched = 1.0
+                reason = None
+                if counting is None:
+                    reason = _NO_COUNTS
+                elif counting.fair is not None:
+                    reason, matched = counting.fair.reason(0), float(counting.fair.matched[0])
+                reason = reason or _too_few(kind, n_prompts, self.level)
+                if reason is None and counting is not None:
+                    texts = max(round(self.samples * one.units_per_text * matched), 1)
+                    design = Design(n_prompts, texts, one.icc, self.level, self.replicates)
+                    below, above = _both_sides(kind, counting, design, self.power)
+                    null = 1.0 if roles else counting.share / share
+                    reads = [_reads(counting, ratio, null) for ratio in (below, above)]
+                    reason = _OUT_OF_REACH if isnan(below) and isnan(above) else None
                 yield Detectable(
                     f"{kind} ratio",
                     domain,
                     {attribute: label},
                     _known(below),
                     _known(above),
+                    _known(reads[0]),
+                    _known(reads[1]),
+                    _known(null),
                     n_prompts,
                     n_texts,
-                    units,
-                    design_effect(units, n_prompts, one.icc),
-                    reason if isnan(below) and isnan(above) else None,
+                    units * matched,
+                    design_effect(units * matched, n_prompts, one.icc),
+                    reason,
                 )
 
     def _differences(
@@ -287,12 +229,70 @@ class Effects:
                 {compare: " and ".join(labels)},
                 None if isnan(found) else -found,
                 _known(found),
+                None if isnan(found) else -found,
+                _known(found),
+                0.0,
                 n_prompts,
                 n_prompts * self.samples,
                 sum(units),
                 design_effect(sum(units), n_prompts, one.icc),
                 ONE_PROMPT if n_prompts < 2 else None,
             )
+
+
+@cache
+def _counting(
+    attribute: str, label: str, share: float, tables: tuple[NameTable, NameTable]
+) -> Counting | None:
+    """How people of the group are counted; None where the name table has no counts."""
+    if attribute != "race" or label not in RACES:
+        return counted_whole(share)
+    bearers, likelihood = _bearers(tables)
+    if not bearers.sum() > 0:
+        return None
+    return counted_by_name(bearers, likelihood[:, RACES.index(label)])
+
+
+@cache
+def _bearers(tables: tuple[NameTable, NameTable]) -> tuple[FloatArray, FloatArray]:
+    return name_bearers(*tables)
+
+
+def _too_few(kind: Kind, n_prompts: int, level: float) -> str | None:
+    """Why so few prompts have no test at all; None where they have one."""
+    if n_prompts < 2:
+        return ONE_PROMPT
+    if kind == "subordination" and n_prompts < fewest_prompts(level):
+        return f"no ratio is found: {no_test_reason(n_prompts, level)}"
+    return None
+
+
+def _reads(counting: Counting, true: float, null: float) -> float:
+    """What counting shows of a true ratio: of names, `shrink` times the difference."""
+    if counting.fair is None:
+        return true
+    return null * float(reads_representation(true, counting.fair.shrink)[0])
+
+
+def _both_sides(
+    kind: Kind, counting: Counting, design: Design, wanted: float
+) -> tuple[float, float]:
+    """The ratios nearest to 1 that are found, below and above it; simulated once per design."""
+    key = (kind, counting.share, counting.fair is None, design, wanted)
+    if key not in _SIMULATED:
+        make = representation_power if kind == "representation" else subordination_power
+        power = make(counting, design, _SEED)
+        _SIMULATED[key] = (
+            smallest_detectable(power, wanted, _SMALLEST),
+            smallest_detectable(power, wanted, _LARGEST / counting.share)
+            if counting.share < _LARGEST
+            else nan,
+        )
+    return _SIMULATED[key]
+
+
+_SIMULATED: dict[tuple[object, ...], tuple[float, float]] = {}
+"""Results of this process: domains with equally many prompts share them."""
 
 
 def _known(value: float) -> float | None:

@@ -10,13 +10,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from portrayal.stats.naming import FairNaming, fair_inference, fair_naming
-from portrayal.stats.roles import RoleSums, prompt_subsets, role_inference
+from portrayal.stats import (
+    coin_test,
+    contributions,
+    evidence_p,
+    fair_inference,
+    fair_naming,
+    prompt_subsets,
+    share_evidence,
+)
+from portrayal.stats.naming import FairNaming
+from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 
 REPLICATES = 1_000
 """Simulated audits: power of 80 % is known to 1.3 points."""
+
+_SUBSETS = 499  # a p of .05 needs no more; the audit draws 9,999 for its smaller ones
+_ALL_SUBSETS = 9
+_BINS = 512
+_DRAWN_TEXTS = 24  # above, the sum of a prompt's names is drawn at once
+_CLOSE = 0.005
+
+Power = Callable[[float], float]
+"""Share of simulated audits, in 0-1, that find a true ratio, on its own side of the null."""
 
 
 @dataclass(frozen=True)
@@ -29,132 +48,236 @@ class Design:
         Prompts, and characters counted per prompt (in each role).
     icc
         Correlation of two characters of one prompt and role, in 0-1.
-    level, power
-        Of the two-sided test, fractions.
+    level
+        Of the two-sided test, a fraction.
+    replicates
+        Simulated audits.
     """
 
     prompts: int
     texts: int
     icc: float = 0.05
     level: float = 0.95
-    power: float = 0.8
+    replicates: int = REPLICATES
 
 
-def tilted(bearers: FloatArray, likelihood: FloatArray, true: float) -> FloatArray:
-    """Return weights of names if people of a race are named `true` times as often as they occur.
+@dataclass(frozen=True)
+class Counting:
+    """How people of a group are counted: the values that one person of a population may add.
 
-    Within the race and within all others names stay spread as among bearers. Shapes (n_names,).
-
-    >>> tilted(np.array([1.0, 1.0]), np.array([0.5, 0.0]), 2.0).tolist()
-    [0.6666666666666666, 0.3333333333333333]
+    Attributes
+    ----------
+    weight
+        Share of the population with each value, shape (n_values,), summing to 1.
+    value
+        What such a person adds to the group's count, shape (n_values,), in 0-1: 0 and 1 for groups
+        that are counted whole, the name's share for a race.
+    fair
+        What drawing names at random reads, one race; None for groups that are counted whole.
     """
-    weight = bearers / bearers.sum()
-    share = float(weight @ likelihood)
-    if not 0 <= true * share <= 1:
-        raise ValueError(f"a share of {share:.3f} cannot be {true} times as large.")
-    others = (1.0 - true * share) / (1.0 - share)
-    return np.asarray(weight * (true * likelihood + others * (1.0 - likelihood)), dtype=np.float64)
+
+    weight: FloatArray
+    value: FloatArray
+    fair: FairNaming | None = None
+
+    @property
+    def share(self) -> float:
+        """Share of the group in the population, in 0-1."""
+        return float(self.weight @ self.value)
+
+    def tilted(self, true: float) -> FloatArray:
+        """Return the weights if people of the group are `true` times as many.
+
+        Within the group and within all others, names stay spread as among bearers.
+
+        Raises
+        ------
+        ValueError
+            If the group would be more than everyone.
+        """
+        if not 0 <= true * self.share <= 1:
+            raise ValueError(f"a share of {self.share:.3f} cannot be {true} times as large.")
+        others = (1.0 - true * self.share) / (1.0 - self.share)
+        return self.weight * (true * self.value + others * (1.0 - self.value))
 
 
-def representation_power(
-    bearers: FloatArray, likelihood: FloatArray, design: Design, seed: int
-) -> Callable[[float], float]:
-    """Return the power against fair naming as a function of the true ratio to the population.
+def counted_whole(share: float) -> Counting:
+    """Describe a group whose members count 1 each, with this share (in 0-1) in the population.
 
-    `bearers` and `likelihood`, shapes (n_names,), are the population's. Only refusals on the side
-    of the truth count.
+    >>> counted_whole(0.25).tilted(2.0).tolist()
+    [0.5, 0.5]
     """
-    rng = np.random.default_rng(seed)
-    shape = (design.prompts, design.texts, REPLICATES)
-    fresh, own = rng.random(shape), rng.random((design.prompts, 1, REPLICATES))
-    uniform = np.where(rng.random(shape) < np.sqrt(design.icc), own, fresh)
-    one = fair_naming(bearers, likelihood[:, np.newaxis])
-    parts = (one.share, one.sd, one.skew, one.shrink, one.matched)
-    fair = FairNaming(*(np.repeat(part, REPLICATES) for part in parts))
-    units = np.full((design.prompts, REPLICATES), float(design.texts))
-
-    def power(true: float) -> float:
-        count = _drawn(tilted(bearers, likelihood, true), likelihood, uniform).sum(1)
-        found = fair_inference(count, units, fair, design.icc, design.level)
-        right = np.sign(found.share - fair.share) == np.sign(true - 1.0)
-        return float(np.mean((found.p < 1.0 - design.level) & right))
-
-    return power
+    return Counting(np.array([1.0 - share, share]), np.array([0.0, 1.0]))
 
 
-def subordination_power(
-    design: Design,
-    seed: int,
-    *,
-    share: float | None = None,
-    names: tuple[FloatArray, FloatArray] | None = None,
-) -> Callable[[float], float]:
-    """Return the power of swapped prompts as a function of the true subordination ratio.
+def counted_by_name(bearers: FloatArray, likelihood: FloatArray) -> Counting:
+    """Describe a race that is counted by the shares of names.
 
     Parameters
     ----------
-    design, seed
-        What is assumed, and the seed.
-    share
-        Share of the group among dominant characters, for groups that are counted whole (gender).
-    names
-        Bearers and likelihood of a race instead, shapes (n_names,): the dominant role then has the
-        population's share.
-
-    Raises
-    ------
-    ValueError
-        Unless exactly one of `share` and `names` is given.
+    bearers, likelihood
+        Bearers of each name of the population, and the race's share among them, shape (n_names,);
+        NaN where the race's table does not list the name. Names of nearly the same share are put
+        together.
     """
-    if (share is None) == (names is None):
-        raise ValueError("give either a share or names.")
-    rng = np.random.default_rng(seed)
-    shape = (design.prompts, design.texts, REPLICATES)
-    uniforms = []
-    for _ in range(2):
-        fresh, own = rng.random(shape), rng.random((design.prompts, 1, REPLICATES))
-        uniforms.append(np.where(rng.random(shape) < np.sqrt(design.icc), own, fresh))
-    subsets = prompt_subsets(design.prompts, rng, 1_999)
-    units = np.full((design.prompts, REPLICATES), float(design.texts))
+    fair = fair_naming(bearers, likelihood[:, np.newaxis])
+    known = ~np.isnan(likelihood)
+    bin_of = np.minimum((likelihood[known] * _BINS).astype(np.int64), _BINS - 1)
+    weight = np.bincount(bin_of, bearers[known], _BINS)
+    total = np.bincount(bin_of, bearers[known] * likelihood[known], _BINS)
+    some = weight > 0
+    return Counting(weight[some] / weight.sum(), total[some] / weight[some], fair)
+
+
+def representation_power(counting: Counting, design: Design, seed: int) -> Power:
+    """Return the power of representation as a function of the true ratio to the population.
+
+    A race is tested against fair naming, another group against its share in the population.
+    """
+    draws = _Draws(design, seed)
+    units = np.full((design.prompts, design.replicates), float(design.texts))
+    fair = None if counting.fair is None else _repeated(counting.fair, design.replicates)
 
     def power(true: float) -> float:
-        if names is not None:
-            lesser = _drawn(tilted(*names, true), names[1], uniforms[0]).sum(1)
-            greater = _drawn(names[0] / names[0].sum(), names[1], uniforms[1]).sum(1)
+        count = draws.counts(counting, true)
+        share = count.sum(0) / units.sum(0)
+        if fair is None:
+            p = evidence_p(share_evidence(count, units, count), np.full(len(share), counting.share))
         else:
-            high = float(share or 0.0)
-            lesser = (uniforms[0] < true * high).sum(1).astype(float)
-            greater = (uniforms[1] < high).sum(1).astype(float)
-        found = role_inference(RoleSums(lesser, units, greater, units), subsets, design.level)
-        right = np.sign(found.ratio - 1.0) == np.sign(true - 1.0)
-        return float(np.mean((found.p < 1.0 - design.level) & right))
+            p = fair_inference(count, units, fair, design.icc, design.level).p
+        right = np.sign(share - counting.share) == np.sign(true - 1.0)
+        return float(np.mean((p < 1.0 - design.level) & right))
 
     return power
 
 
-def smallest_detectable(
-    power: Callable[[float], float], wanted: float, highest: float, steps: int = 12
-) -> float:
-    """Return the smallest true ratio above 1 (or largest below, if highest < 1) that is found.
+def subordination_power(counting: Counting, design: Design, seed: int) -> Power:
+    """Return the power of swapped prompts as a function of the true subordination ratio.
 
-    Bisects log(ratio) between 1 and `highest`; NaN where even `highest` is not found with the
-    power wanted.
+    The dominant role has the population's share of the group, the subordinate one the ratio times
+    it.
+    """
+    lesser, greater = (_Draws(design, [seed, role]) for role in range(2))
+    subsets = prompt_subsets(
+        design.prompts, np.random.default_rng([seed, 2]), _SUBSETS, _ALL_SUBSETS
+    )
+    units = np.full((design.prompts, design.replicates), float(design.texts))
+    dominant = greater.counts(counting, 1.0)
 
-    >>> round(smallest_detectable(lambda r: min(1.0, r - 1.0), 0.8, 3.0, 30), 6)
+    def power(true: float) -> float:
+        sums = RoleSums(lesser.counts(counting, true), units, dominant, units)
+        part = contributions(sums)
+        here = sums.lesser + sums.greater > 0
+        # A hundred audits at a time stay in the processor's cache.
+        p = np.concatenate(
+            [
+                coin_test(part[:, at : at + 100], here[:, at : at + 100], subsets, design.level)[0]
+                for at in range(0, design.replicates, 100)
+            ]
+        )
+        right = np.sign(part.sum(0)) == np.sign(true - 1.0)
+        return float(np.mean((p < 1.0 - design.level) & right))
+
+    return power
+
+
+def smallest_detectable(power: Power, wanted: float, furthest: float, steps: int = 14) -> float:
+    """Return the true ratio nearest to 1 that is found with the power wanted.
+
+    Parameters
+    ----------
+    power
+        From `representation_power` or `subordination_power`.
+    wanted
+        A fraction.
+    furthest
+        The search runs from 1 to this ratio, on the log scale: above 1 or below it.
+    steps
+        Ratios tried at most; the search ends when power is half a point from the one wanted.
+
+    Returns
+    -------
+    float
+        NaN where even `furthest` is not found with the power wanted.
+
+    >>> round(smallest_detectable(lambda r: min(1.0, r - 1.0), 0.8, 3.0), 2)
     1.8
     """
-    if not power(highest) >= wanted:
+    reached = power(furthest)
+    if not reached >= wanted:
         return float("nan")
-    low, high = 0.0, float(np.log(highest))
-    for _ in range(steps):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if power(float(np.exp(middle))) >= wanted else (middle, high)
-    return float(np.exp(high))
+    goal = special.ndtri(wanted)
+    near, far, below, above = 0.0, float(np.log(furthest)), -2.0, _normal(reached)
+    for step in range(steps):
+        # Power is nearly straight on the normal scale; every third step halves what is left.
+        part = 0.5 if step % 3 == 2 else (goal - below) / (above - below)
+        middle = near + (far - near) * min(max(part, 0.1), 0.9)
+        reached = power(float(np.exp(middle)))
+        if abs(reached - wanted) <= _CLOSE:
+            return float(np.exp(middle))
+        if reached < wanted:
+            near, below = middle, _normal(reached)
+        else:
+            far, above = middle, _normal(reached)
+    return float(np.exp(far))
 
 
-def _drawn(weights: FloatArray, values: FloatArray, uniform: FloatArray) -> FloatArray:
-    """Values of names drawn with these weights; names are sorted so that few change with them."""
-    order = np.argsort(values, kind="stable")
-    total = np.cumsum(weights[order])
-    at = np.minimum(np.searchsorted(total, uniform * total[-1]), len(order) - 1)
-    return np.asarray(values[order][at], dtype=np.float64)
+class _Draws:
+    """The random numbers of one role in all simulated audits, the same for every ratio."""
+
+    def __init__(self, design: Design, seed: int | list[int]) -> None:
+        rng = np.random.default_rng(seed)
+        shape = (design.prompts, design.replicates)
+        self._design, self._state = design, rng.integers(2**32)
+        self._own = rng.random(shape)
+        if design.texts <= _DRAWN_TEXTS:
+            each = (design.prompts, design.texts, design.replicates)
+            repeated = rng.random(each, dtype=np.float32) < np.sqrt(design.icc)
+            self._each = np.where(repeated, self._own[:, np.newaxis], rng.random(each))
+        else:
+            self._copies = rng.binomial(design.texts, np.sqrt(design.icc), shape)
+            self._normal = rng.standard_normal(shape)
+
+    def counts(self, counting: Counting, true: float) -> FloatArray:
+        """Counts of the group by prompt and replicate, shape (prompts, replicates)."""
+        weight = counting.tilted(true)
+        if counting.fair is None:
+            return self._binomial(float(weight @ counting.value))
+        order = np.cumsum(weight)
+        last = len(order) - 1
+        if self._design.texts <= _DRAWN_TEXTS:
+            at = np.minimum(np.searchsorted(order, self._each * order[-1]), last)
+            return np.asarray(counting.value[at].sum(1), dtype=np.float64)
+        own = counting.value[np.minimum(np.searchsorted(order, self._own * order[-1]), last)]
+        fresh = self._summed(weight / order[-1], counting.value)
+        return np.asarray(self._copies * own + fresh, dtype=np.float64)
+
+    def _binomial(self, share: float) -> FloatArray:
+        """Counts of 0 or 1 a person, the prompts' shares beta distributed."""
+        rng, icc = np.random.default_rng(self._state), self._design.icc
+        shares = np.full(self._own.shape, share)
+        if 0 < icc < 1 and 0 < share < 1:
+            total = 1.0 / icc - 1.0
+            shares = rng.beta(share * total, (1.0 - share) * total, shares.shape)
+        return rng.binomial(self._design.texts, shares).astype(np.float64)
+
+    def _summed(self, weight: FloatArray, value: FloatArray) -> FloatArray:
+        """Sums of names that do not repeat: of their mean, variance and skew (Wilson-Hilferty)."""
+        mean = float(weight @ value)
+        sd = float(np.sqrt(weight @ (value - mean) ** 2))
+        skew = float(weight @ (value - mean) ** 3) / max(sd, 1e-12) ** 3
+        n = np.maximum(self._design.texts - self._copies, 1e-9)
+        s = np.maximum(np.abs(skew) / np.sqrt(n), 1e-6)
+        turned = 1.0 if skew >= 0 else -1.0
+        cube = np.maximum(1.0 + s * turned * self._normal / 6.0 - s**2 / 36.0, 0.0) ** 3
+        drawn = n * mean + sd * np.sqrt(n) * turned * 2.0 / s * (cube - 1.0)
+        return np.asarray(np.clip(drawn, 0.0, n), dtype=np.float64)
+
+
+def _repeated(fair: FairNaming, times: int) -> FairNaming:
+    parts = (fair.share, fair.sd, fair.skew, fair.shrink, fair.matched)
+    return FairNaming(*(np.repeat(part, times) for part in parts))
+
+
+def _normal(power: float) -> float:
+    return float(special.ndtri(min(max(power, 1e-4), 1.0 - 1e-4)))
