@@ -4,6 +4,7 @@ Nothing here comes from `portrayal.measure`; each function follows the definitio
 returns {(strata, group): value}, with None where the value is undefined.
 """
 
+from math import inf
 from statistics import median
 
 from support import TABLE
@@ -106,8 +107,10 @@ def representation(stories, starred, table=TABLE):
 
 
 def ratio_of(below, n_below, above, n_above):
-    if not n_below or not n_above or not above:
+    if not n_below or not n_above or not (below or above):
         return None
+    if not above:
+        return inf
     return (below / n_below) / (above / n_above)
 
 

@@ -5,7 +5,9 @@ import math
 import pytest
 
 from portrayal import registry
+from portrayal.measure.stories.subordination import subordination
 from portrayal.reference import baseline
+from portrayal.run.estimates import flatten_estimates
 from support import MEASURE_ARGUMENTS, STORY_MEASURES, make_run, scope, story, tally
 
 PAIR = {"subject": ("Emily", "F"), "other": ("Maria", "M")}
@@ -74,7 +76,7 @@ def test_no_crash_no_empty_interval_no_nan(estimates, case, name):
     assert len(set(labels)) == len(labels), "two estimates have the same strata and group"
     for e in found:
         assert e.value is None or not math.isnan(e.value)
-        assert e.value is None or not math.isinf(e.value)
+        assert e.value is None or not math.isinf(e.value) or e.details["count_dominant"] == 0
         for interval in (e.interval, e.paper_interval):
             if interval is not None:
                 width = interval.high - interval.low
@@ -91,7 +93,7 @@ def test_no_crash_no_empty_interval_no_nan(estimates, case, name):
 @pytest.mark.parametrize("case", ["never dominant", "all the same", "names apart"])
 def test_smoothing_may_be_switched_off(estimates, case, name, smoothing):
     for e in estimates(case, name, smoothing=smoothing):
-        assert e.value is None or math.isfinite(e.value)
+        assert e.value is None or math.isfinite(e.value) or smoothing == 0
 
 
 def only(found, **wanted):
@@ -156,20 +158,36 @@ def test_a_table_that_matches_nothing_is_undefined_for_race_alone(estimates):
         assert e.value is None
 
 
-def test_a_group_never_dominant_is_undefined_not_infinite(estimates):
+def test_a_group_never_dominant_in_few_prompts_has_no_test_and_says_why(estimates):
     women = only(estimates("never dominant", "subordination.v1"), gender="F")
-    for e in [e for e in women if "race" not in e.group]:
-        assert e.value is None
-        assert e.undefined.startswith("no dominant F character")
-        assert e.details["count_subordinate"] == 15
-        assert e.interval is None or e.interval.high == math.inf
-    men = [
-        e
-        for e in only(estimates("never dominant", "subordination.v1"), gender="M")
-        if len(e.group) == 1
-    ]
-    assert [e.value for e in men] == [0.0, 0.0]
-    assert all(e.interval.low == 0 and e.interval.high > 0.3 for e in men)
+    men = only(estimates("never dominant", "subordination.v1"), gender="M")
+    for found, value in ((women, math.inf), (men, 0.0)):
+        for e in [e for e in found if "race" not in e.group]:
+            assert e.value == value
+            assert e.interval is None
+            assert math.isnan(e.tests[0].p)
+            assert "swapping whole prompts needs 6" in e.instruments["no_test"]
+            assert e.instruments["no_interval"] == e.instruments["no_test"]
+
+
+def test_total_separation_is_a_result_with_a_one_sided_interval(tmp_path):
+    """32 people subordinate and none dominant, over 10 prompts (Fisher's p is 8e-11)."""
+    stories = stories_of({f"p{i}": 6 for i in range(10)}, subject=("Sam", "M"), other=("Ana", "F"))
+    stories += stories_of(
+        {f"p{i}": 3 + (i < 2) for i in range(10)}, subject=("Sam", "M"), other=("Jo", "NB")
+    )
+    found = list(subordination(tally(make_run(stories, tmp_path)), scope()))
+    for e in [e for e in found if e.group == {"gender": "NB"}]:
+        assert e.value == math.inf
+        assert (e.details["count_subordinate"], e.details["count_dominant"]) == (32, 0)
+        assert e.interval.low > 2
+        assert e.interval.high == math.inf
+        assert e.tests[0].p == pytest.approx(2 / 2**10)
+        assert e.null.high < math.inf
+    assert all(
+        row["value"] == math.inf
+        for row in flatten_estimates(e for e in found if e.value == math.inf).to_pylist()
+    )
 
 
 def test_a_baseline_without_a_group_is_undefined(tmp_path):

@@ -42,7 +42,7 @@ def estimate(
         "value": value,
         "interval": None if value is None else Interval(low, high, 0.95, "cluster", clusters, 0),
         "paper_interval": None if value is None else Interval(low, high, 0.95, "Katz log"),
-        "null": null and Null(1.0, *null, 0.95, "roles swapped at random within each story", 0),
+        "null": null and Null(1.0, *null, 0.95, "roles of whole prompts swapped at random", 0),
         "tests": () if q is None else (Test(0.001, "t", q),),
         "n_texts": 100,
         "n_units": 50.0,

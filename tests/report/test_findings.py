@@ -28,7 +28,7 @@ def test_a_finding_names_group_value_interval_null_and_q(make_run: Maker) -> Non
     )
     evidence = found.evidence.replace("\u00a0", " ")
     assert "95 % interval 9.1–22 over 10 prompts" in evidence
-    assert "roles swapped at random within each story it would be 0.80–1.25" in evidence
+    assert "roles of whole prompts swapped at random it would be 0.80–1.25" in evidence
     assert "q = 0.001" in evidence
 
 

@@ -176,7 +176,7 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         "null_method": null.method or None,
         "p": _finite(first.p),
         "q": _finite(first.q),
-        "p_method": first.method or _why(estimate, NO_TEST),
+        "p_method": _why(estimate, NO_TEST) or first.method or None,
         "paper_p": _finite(next((t.p for t in estimate.tests if "Altman" in t.method), None)),
         "n_texts": estimate.n_texts,
         "n_units": estimate.n_units,

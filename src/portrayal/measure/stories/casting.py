@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import ratio_inference, share_inference, sums_by, wilson_interval
+from portrayal.measure.clustered import share_inference, sums_by, wilson_interval
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.roles import SWAPPED, RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import (
     GENDERS,
     Features,
@@ -18,9 +19,10 @@ from portrayal.measure.stories.strata import (
     stratum_of,
 )
 from portrayal.measure.stories.tally import ROLES, Tally
-from portrayal.records import Estimate, Null, Test
+from portrayal.records import NO_TEST, Estimate, Interval, Null
 from portrayal.registry import Component
 from portrayal.stats import divide
+from portrayal.stats.agreeing import agreeing_interval
 from portrayal.types import BoolArray, FloatArray
 
 _WITHIN = "Wilson within the scenario's one prompt"
@@ -111,9 +113,6 @@ SCENARIO_LIKELIHOOD = Component(
 )
 
 
-REVERSED = "roles reversed by a fair coin in each story"
-
-
 @dataclass(frozen=True)
 class _Pairs:
     """Shares of each story in each ordered pair of groups, shape (n_rows, k, k)."""
@@ -167,9 +166,9 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     numerator = sums_by(code, size, straight * count)
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
-    variance = ((straight - turned) ** 2 * count).sum(0) / 4
     found = share_inference(numerator, stories, scope)
-    tested = ratio_inference((numerator, stories), (opposite, stories), scope)
+    labels = (PAIR_ROLES.name, pairs.attribute, stratum.domain, stratum.model)
+    tests_of = role_tests(tally, role_sums(numerator, stories, opposite, stories), scope, *labels)
     for i in range(k * k):
         n = float(stories[:, i].sum())
         above, below = pairs.labels[i // k], pairs.labels[i % k]
@@ -177,6 +176,9 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         if n == 0:
             reason = f"no story with the {pairs.attribute} of both characters known"
         sums = float(numerator[:, i].sum()), float(opposite[:, i].sum())
+        same = reason is not None or above == below
+        reasons = {} if same else tests_of.why_none(i, scope)
+        why = {what: each for what, each in reasons.items() if what == NO_TEST}
         yield scope.estimate(
             PAIR_ROLES,
             statistic="share",
@@ -186,10 +188,11 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
                 f"subordinate_{pairs.attribute}": below,
             },
             value=None if reason else sums[0] / n,
-            interval=found.interval(i, scope),
+            interval=_agreeing(found.interval(i, scope), tests_of, i, sums, n),
             paper_interval=None if reason else wilson_interval(sums[0], n, scope),
-            null=None if reason else _reversed(sums, n, float(variance[i]), scope),
-            tests=() if reason or above == below else (Test(float(tested.p[i]), _ASYMMETRY),),
+            null=None if reason else _reversed(sums, n, tests_of, i, scope),
+            tests=() if same else (tests_of.test(i),),
+            instruments={**scope.instruments, **why},
             n_texts=stratum.n_texts,
             n_units=n,
             n_clusters=int(found.n_clusters[i]),
@@ -204,14 +207,31 @@ def _left_out(pairs: _Pairs, stories: int) -> dict[str, int]:
     return {f"{what} of a character not known": stories} if stories else {}
 
 
-_ASYMMETRY = "cluster-robust t test of the pair against its reverse"
-
-
-def _reversed(sums: tuple[float, float], n: float, variance: float, scope: Scope) -> Null:
-    """The share when a fair coin decides who stands above: its mean and normal range."""
+def _reversed(
+    sums: tuple[float, float], n: float, tests_of: RoleTests, i: int, scope: Scope
+) -> Null:
+    """The share where whole prompts swap their roles: half of both orders together, and range."""
     centre = (sums[0] + sums[1]) / 2 / n
-    half = float(stats.norm.isf((1 - scope.level) / 2)) * np.sqrt(variance) / n
-    return Null(centre, max(centre - half, 0.0), centre + half, scope.level, REVERSED)
+    ratios = tests_of.found.null_low[i], tests_of.found.null_high[i]
+    # A ratio r of the two orders is the share r / (1 + r) of both together.
+    low, high = (2 * centre * (1.0 - 1.0 / (1.0 + float(r))) for r in ratios)
+    if sums[0] == sums[1]:
+        low, high = (centre if np.isnan(x) else x for x in (low, high))
+    return Null(centre, low, high, scope.level, SWAPPED, scope.seed)
+
+
+def _agreeing(
+    bounds: Interval | None, tests_of: RoleTests, i: int, sums: tuple[float, float], n: float
+) -> Interval | None:
+    """The interval of the share, made to agree with the test against the reverse."""
+    if bounds is None or np.isnan(tests_of.found.p[i]):
+        return bounds
+    low, high, value, centre = (
+        np.array([x]) for x in (bounds.low, bounds.high, sums[0] / n, (sums[0] + sums[1]) / 2 / n)
+    )
+    p = tests_of.found.p[i : i + 1]
+    (least,), (most,) = agreeing_interval(low, high, p, value, centre, bounds.level)
+    return replace(bounds, low=float(least), high=float(most))
 
 
 PAIR_ROLES = Component(

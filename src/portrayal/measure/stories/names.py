@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width, ratio_inference, sums_by
+from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
+from portrayal.measure.stories.roles import role_sums, role_tests
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
 from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
@@ -15,7 +16,7 @@ from portrayal.measure.stories.thresholds import counts_above
 from portrayal.records import Estimate, Interval, Null
 from portrayal.reference import NameTable
 from portrayal.registry import Component
-from portrayal.stats import cluster_weights, expanded_percentile, ratio, wilson
+from portrayal.stats import cluster_weights, expanded_percentile, wilson
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 
@@ -48,34 +49,17 @@ def _of_stratum(
     measure = RatioMeasure(NAME_SUBORDINATION, scope, smoothing=scope.smoothing)
     lesser, n_lesser = name_sums(tally.characters, stratum, SUBORDINATE, names)
     greater, n_greater = name_sums(tally.characters, stratum, DOMINANT, names)
-    rng = scope.rng(NAME_SUBORDINATION.name, stratum.domain, stratum.model)
-    wide = [np.repeat(n, len(names), axis=1) for n in (n_lesser, n_greater)]
-    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope)
-    # A name's bearers swap roles like everyone: each stands above or below by a fair coin.
-    bearers = (lesser + greater).sum(0).astype(np.int64)
-    coins = rng.binomial(bearers, 0.5, size=(scope.permutations, len(names))).astype(np.float64)
-    totals = n_lesser.sum(), n_greater.sum()
-    none = (coins == 0) | (coins == bearers)
-    shuffled = _smoothed_ratio(coins, bearers - coins, totals, np.where(none, scope.smoothing, 0.0))
+    sums = role_sums(lesser, n_lesser, greater, n_greater)
+    tests_of = role_tests(tally, sums, scope, sharp=False)
     for i, name in enumerate(names.tolist()):
         shares = dict(zip(tally.races, tally.likelihood[name].tolist(), strict=True))
         yield measure.estimate(
             stratum,
             {"name": tally.names[name]},
             sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-            (found, i),
-            shuffled[:, i],
+            (tests_of, i),
             details={f"share_{r}": share for r, share in shares.items() if not np.isnan(share)},
         )
-
-
-def _smoothed_ratio(
-    lesser: FloatArray, greater: FloatArray, totals: tuple[float, float], added: FloatArray
-) -> FloatArray:
-    """Ratio of shares whose totals may fall short of a shuffled count; n grows to hold it."""
-    n_lesser = np.maximum(totals[0], lesser)
-    n_greater = np.maximum(totals[1], greater)
-    return ratio(lesser, n_lesser, greater, n_greater, added)
 
 
 def name_sums(

@@ -2,29 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, ratio_inference
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
+from portrayal.measure.stories.roles import RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
-from portrayal.measure.stories.swaps import swapped_roles
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
     katz_log,
-    permutation_p,
-    permutation_range,
     ratio,
     score_ratio_test,
     z_from_interval,
 )
 from portrayal.types import FloatArray
 
-SWAPPED = "roles swapped at random within each story"
 SCORE = "score test of two shares, characters independent"
 
 Cells = tuple[float, float, float, float]
@@ -44,13 +41,12 @@ class RatioMeasure:
         stratum: Stratum,
         group: Mapping[str, str],
         cells: Cells,
-        inference: tuple[Inference, int],
-        shuffled: FloatArray,
+        tested: tuple[RoleTests, int],
         *,
         details: Mapping[str, float] | None = None,
         exclusions: Mapping[str, int] | None = None,
     ) -> Estimate:
-        """Return the estimate of one group.
+        """Return the estimate of one group; a group that is never dominant has the ratio inf.
 
         Parameters
         ----------
@@ -58,41 +54,40 @@ class RatioMeasure:
             Where, and of whom.
         cells
             Counts and totals; a count of 0 is smoothed where the measure smooths.
-        inference
-            Clustered inference of many groups, and the index of this one.
-        shuffled
-            The ratio with roles shuffled, shape (draws,).
+        tested
+            Inference of many groups, and the index of this one.
         details, exclusions
             Further parts of the value, and characters left out by reason.
         """
-        found, i = inference
+        tests_of, i = tested
         scope = self.scope
         used = self._smoothed(cells)
         reason = undefined_ratio(used, group, stratum)
         value = None if reason else float(ratio(*used))
         low, high = (float(bound) for bound in katz_log(*used, level=scope.level))
         method = "Katz log" if used == cells else "Katz log, Laplace-smoothed"
-        null = [float(bound) for bound in permutation_range(shuffled, scope.level)]
-        tests: tuple[Test, ...] = ()
+        known: dict[str, Any] = {}
         if value is not None:
-            permuted = Test(float(permutation_p(value, shuffled)), SWAPPED)
-            tests = (found.test(i), *naive_ratio_tests(used), permuted)
+            known = {
+                "interval": tests_of.interval(i, value, scope),
+                "tests": (tests_of.test(i), *naive_ratio_tests(used)),
+                "instruments": {**scope.instruments, **tests_of.why_none(i, scope)},
+            }
         return scope.estimate(
             self.component,
             statistic="ratio",
             strata=stratum.labels,
             group=dict(group),
             value=value,
-            interval=found.interval(i, scope),
             paper_interval=None if np.isnan(low) else Interval(low, high, scope.level, method),
-            null=Null(1.0, null[0], null[1], scope.level, SWAPPED, scope.seed),
-            tests=tests,
+            null=tests_of.null(i, scope),
             n_texts=stratum.n_texts,
             n_units=cells[1] + cells[3],
-            n_clusters=int(found.n_clusters[i]),
+            n_clusters=int(tests_of.n_clusters[i]),
             exclusions={**stratum.exclusions, **(exclusions or {})},
             details=dict(zip(_CELLS, cells, strict=True)) | dict(details or {}),
             undefined=reason,
+            **known,
         )
 
     def _smoothed(self, cells: Cells) -> Cells:
@@ -122,8 +117,6 @@ def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) ->
             return f"no {role} character could be assigned {where}"
     if k_sub == 0 and k_dom == 0:
         return f"no {name} character in either role {where}"
-    if k_dom == 0:
-        return f"no dominant {name} character {where} (subordinate: {k_sub:,.1f})"
     return None
 
 
@@ -154,12 +147,8 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         measure = RatioMeasure(SUBORDINATION, scope)
         lesser = prompt_sums(characters, stratum, SUBORDINATE, values)
         greater = prompt_sums(characters, stratum, DOMINANT, values)
-        found = ratio_inference(
-            (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:]), scope
-        )
-        swaps = swapped_roles(tally, stratum, scope)
-        kinds = group_features(tally, swaps.name, swaps.gender, crossed=True)
-        shuffled = swaps.ratio(kinds.numerator, kinds.denominator)
+        sums = role_sums(lesser[:, :k], lesser[:, k:], greater[:, :k], greater[:, k:])
+        tests_of = role_tests(tally, sums, scope, SUBORDINATION.name, stratum.domain, stratum.model)
         reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
         for i, group in enumerate(features.groups):
             cells = sum_cells(lesser[:, i], lesser[:, k + i], greater[:, i], greater[:, k + i])
@@ -167,8 +156,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
                 stratum,
                 group,
                 cells,
-                (found, i),
-                shuffled[:, i],
+                (tests_of, i),
                 exclusions=reasons(i, cells[1] + cells[3]),
             )
 
@@ -180,7 +168,7 @@ SUBORDINATION = Component(
     unit="character",
     range="0 and up; 1 is neutral, above 1 is subordinated",
     undefined_when="no character with a matched name or known gender in one of the roles, or no "
-    "dominant character of the group",
+    "character of the group in either; inf where the group is never dominant",
     equation="R_sub = p(group | subordinate) / p(group | dominant)",
     source="Shieh et al. 2025, Eq. 3, Fig. 2, Tables S13e–m",
     run=subordination,

@@ -5,29 +5,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from portrayal.measure.clustered import has_width, ratio_inference
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.roles import (
+    ROWS,
+    RoleTests,
+    in_blocks,
+    role_sums,
+    role_tests,
+    subsets_of,
+)
 from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
 from portrayal.measure.stories.subordination import (
-    SWAPPED,
     RatioMeasure,
     naive_ratio_tests,
     sum_cells,
 )
-from portrayal.measure.stories.swaps import Swaps, swapped_roles
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
-from portrayal.records import Estimate, Interval, Null, Test
+from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
-from portrayal.stats import (
-    cluster_weights,
-    divide,
-    expanded_percentile,
-    katz_log,
-    median_of_defined,
-    permutation_p,
-    permutation_range,
-    ratio,
-)
+from portrayal.stats import katz_log, median_of_defined, ratio
+from portrayal.stats.roles import EXACT_PROMPTS, RoleInference, RoleSums, median_inference
 from portrayal.types import BoolArray, FloatArray
 
 THRESHOLDS = np.arange(1, 101) / 100.0
@@ -75,39 +72,6 @@ def counts_above(
     return above[:, 1:], above[:, :1]
 
 
-def swapped_above(
-    swaps: Swaps, likelihood: FloatArray, chosen: BoolArray, thresholds: FloatArray = THRESHOLDS
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Count swapped characters above each threshold, and matched ones, in each role.
-
-    Parameters
-    ----------
-    swaps
-        Characters of each kind in each role and draw.
-    likelihood, chosen
-        Likelihood of each kind for the race, and further condition, shapes (n_kinds,).
-    thresholds
-        Rising likelihoods in 0–1, shape (T,).
-
-    Returns
-    -------
-    tuple
-        Subordinate (draws, T) and (draws, 1), then dominant.
-    """
-    kinds = np.flatnonzero(~np.isnan(likelihood) & chosen)
-    exceeded = np.searchsorted(thresholds, likelihood[kinds], side="left")
-    order = kinds[np.argsort(exceeded, kind="stable")]
-    starts = np.searchsorted(np.sort(exceeded), np.arange(len(thresholds) + 1))
-
-    def above(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-        running = np.zeros((len(counts), len(order) + 1))
-        np.cumsum(counts[:, order], axis=1, out=running[:, 1:])
-        from_top = running[:, -1:] - running[:, starts]
-        return from_top[:, 1:], from_top[:, :1]
-
-    return (*above(swaps.subordinate), *above(swaps.dominant))
-
-
 STEPS = np.arange(0, 100, 5) / 100.0
 """Thresholds in 0–1 that a name's likelihood must exceed."""
 
@@ -133,21 +97,14 @@ def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Itera
         counts_above(tally, characters, stratum, role, column, everyone, STEPS)
         for role in (SUBORDINATE, DOMINANT)
     )
-    wide = [np.repeat(n, len(STEPS), axis=1) for n in (n_lesser, n_greater)]
-    found = ratio_inference((lesser, wide[0]), (greater, wide[1]), scope)
-    swaps = swapped_roles(tally, stratum, scope)
-    every = np.ones(len(swaps.name), dtype=bool)
-    k_sub, n_sub, k_dom, n_dom = swapped_above(
-        swaps, tally.likelihood[swaps.name, column], every, STEPS
-    )
-    shuffled = divide(divide(k_sub, n_sub), divide(k_dom, n_dom))
+    sums = role_sums(lesser, n_lesser, greater, n_greater)
+    tests_of = role_tests(tally, sums, scope, sharp=False)
     for i, step in enumerate(STEPS.tolist()):
         yield measure.estimate(
             stratum,
             {"race": race, "threshold": f"{step:.2f}"},
             sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-            (found, i),
-            shuffled[:, i],
+            (tests_of, i),
         )
 
 
@@ -157,7 +114,8 @@ THRESHOLD_SUBORDINATION = Component(
     reads="people of power-laden stories; a name table",
     unit="character",
     range="0 and up; 1 is neutral",
-    undefined_when="no matched character in one of the roles, or no dominant one above t",
+    undefined_when="no matched character in one of the roles, or none above t in either; inf where "
+    "none above t is dominant",
     equation="R_sub(t) = p(ℓ_race > t | subordinate) / p(ℓ_race > t | dominant)",
     source="Shieh et al. 2025, Fig. 3b",
     run=threshold_subordination,
@@ -169,9 +127,8 @@ THRESHOLD_SUBORDINATION = Component(
 )
 
 
-_OF_MEDIAN = "cluster bootstrap over prompts of the median (expanded percentile)"
-
-_OTHER_SIDE = "cluster bootstrap, replicates on the other side of 1"
+_SMALL = 10
+"""A p-value of fewer than this many subsets is computed again with more."""
 
 Roles = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
@@ -219,26 +176,18 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         return blank
     by_threshold = _smoothed(totals, scope.smoothing)
     value = float(median_of_defined(by_threshold))
-    if not np.isfinite(value):
-        why = f"no dominant {' '.join(group.values())} character at half of the thresholds or more"
-        return replace(blank, undefined=f"{why}, and smoothing is off")
-    rng = scope.rng(MEDIAN_RACIALIZED.name, stratum.domain, stratum.model, *group.values())
-    draws = _bootstrap((lesser, n_lesser, greater, n_greater), scope, rng)
-    shuffled = _shuffled(tally, stratum, race, gender, scope)
+    sums = in_blocks(role_sums(lesser, n_lesser, greater, n_greater))
+    tests_of = RoleTests(_inferred(tally, sums, scope), np.array([clusters]))
     at, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
-    null = [float(bound) for bound in permutation_range(shuffled, scope.level)]
     return replace(
         blank,
         value=value,
         undefined=None,
-        interval=_interval(draws, clusters, scope),
+        interval=tests_of.interval(0, value, scope),
         paper_interval=paper,
-        null=Null(1.0, null[0], null[1], scope.level, SWAPPED, scope.seed),
-        tests=(
-            Test(_beyond(draws), _OTHER_SIDE),
-            *paper_tests,
-            Test(float(permutation_p(value, shuffled)), SWAPPED),
-        ),
+        null=tests_of.null(0, scope),
+        tests=(tests_of.test(0), *paper_tests),
+        instruments={**scope.instruments, **tests_of.why_none(0, scope)},
         details=_details(totals, by_threshold, at),
     )
 
@@ -278,40 +227,27 @@ def _smoothed(cells: Roles, smoothing: float) -> FloatArray:
     return np.where(neither | (n_sub == 0) | (n_dom == 0), np.nan, values)
 
 
-def _bootstrap(cells: Roles, scope: Scope, rng: np.random.Generator) -> FloatArray:
-    """The median in each of draws / 4 replicates: a median over thresholds costs a sort each."""
-    weights = cluster_weights(len(cells[0]), max(scope.draws // 4, 100), rng).astype(np.float64)
-    k_sub, n_sub, k_dom, n_dom = (weights @ cell for cell in cells)
-    return median_of_defined(_smoothed((k_sub, n_sub, k_dom, n_dom), scope.smoothing))
+def _inferred(tally: Tally, sums: RoleSums, scope: Scope) -> RoleInference:
+    """P, interval and null of the median, which is computed again for every subset of prompts.
 
-
-def _shuffled(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Scope) -> FloatArray:
-    swaps = swapped_roles(tally, stratum, scope)
-    cells = swapped_above(swaps, tally.likelihood[swaps.name, race], swaps.gender == gender)
-    return median_of_defined(_smoothed(cells, scope.smoothing))
-
-
-def _beyond(draws: FloatArray) -> float:
-    """Twice the smaller share of replicates at or beyond 1, never 0; NaN where too few exist."""
-    known = draws[~np.isnan(draws)]
-    if len(known) < len(draws) / 2:
-        return float("nan")
-    smaller = min(np.sum(known <= 1.0), np.sum(known >= 1.0))
-    return min(1.0, 2.0 * float(smaller + 1) / (len(known) + 1))
-
-
-def _interval(draws: FloatArray, clusters: int, scope: Scope) -> Interval | None:
-    low, high = expanded_percentile(draws, scope.level, clusters)
-    if not has_width(low, high):
-        return None
-    return Interval(float(low), float(high), scope.level, _OF_MEDIAN, clusters, scope.seed)
+    Where p is among the smallest that few subsets can give, more are drawn.
+    """
+    for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
+        subsets = subsets_of(tally, len(sums.lesser), draws, scope)
+        found = median_inference(sums, subsets, scope.smoothing, scope.level)
+        if not found.p[0] < _SMALL / len(subsets) or len(sums.lesser) <= EXACT_PROMPTS:
+            break
+    return found
 
 
 def _at_median(
     totals: Roles, by_threshold: FloatArray, value: float, scope: Scope
 ) -> tuple[int, Interval | None, tuple[Test, ...]]:
     """The threshold nearest the median, with Katz's interval and tests of its counts there."""
-    at = int(np.nanargmin(np.abs(by_threshold - value)))
+    if np.isinf(value):
+        at = int(np.nanargmax(by_threshold))
+    else:
+        at = int(np.nanargmin(np.abs(by_threshold - value)))
     added = scope.smoothing if (totals[0][at] == 0) or (totals[2][at] == 0) else 0.0
     cells = (
         float(totals[0][at]) + added,

@@ -155,7 +155,7 @@ def subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
         f"goes on. {NOTE}",
         {"vconcat": rows, "spacing": 14} if rows else None,
         estimate_table(view, main, "domain"),
-        _marks(view, "roles swapped at random in each story"),
+        _marks(view, "roles of whole prompts swapped at random"),
     )
     return [figure]
 
