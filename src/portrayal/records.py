@@ -5,6 +5,7 @@ states its units: shares and levels are fractions in 0–1, counts are whole num
 says "fractional".
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,6 +18,11 @@ ALL = "all"
 
 NO_INTERVAL, NO_TEST = "no_interval", "no_test"
 """Entries of `Estimate.instruments` that say why a value has no interval, or no test."""
+
+EFFECTIVE = "effective_prompts"
+"""Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""
+FEW_CLUSTERS, FEW_EFFECTIVE = 10, 4.0
+"""Independent units, and effective ones, below which an estimate carries a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +102,16 @@ class Null:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A two-sided p-value, how it was computed, and its Benjamini–Hochberg q in its family."""
+    """A two-sided p-value, how it was computed, and its Benjamini–Hochberg q in two families.
+
+    `q` is of the tests of one measure and model; `audit_q` of all tests that the audit's report may
+    state as findings, None for a test that is a detail.
+    """
 
     p: float
     method: str
     q: float | None = None
+    audit_q: float | None = None
 
     __test__ = False  # not a pytest class
 
@@ -165,6 +176,18 @@ class Estimate:
     instruments: Mapping[str, str] = field(default_factory=dict)
     undefined: str | None = None
     source: str = ""
+
+    @property
+    def warning(self) -> str | None:
+        """Why interval and test rest on little: few prompts, or few that carry the group."""
+        if self.value is None or (self.interval is None and not self.tests):
+            return None
+        effective = self.details.get(EFFECTIVE, math.inf)
+        if self.n_clusters < FEW_CLUSTERS:
+            return f"few independent units: {self.n_clusters}, fewer than {FEW_CLUSTERS}"
+        if effective < FEW_EFFECTIVE:
+            return f"few units carry the group: {effective:.1f} effective ones"
+        return None
 
     def __post_init__(self) -> None:
         """Hold the rule that a value is missing exactly when a reason is given."""

@@ -378,6 +378,30 @@ def test_what_is_pooled_over_a_stratum_does_not_pay_for_its_parts():
     assert adjusted[1].tests[0].q == pytest.approx(0.5)
 
 
+def test_all_that_a_report_may_state_is_one_family():
+    given = [
+        estimate("subordination.v1", 0.004, domain="Labor"),
+        estimate("representation.v1", 0.03, domain="Love"),
+        estimate("name_subordination.v1", 0.001),
+        estimate("subordination.v1", 0.02, model="x"),
+        dataclasses.replace(estimate("representation.v1", 0.02), statistic="share"),
+        estimate("unknown.v1", 0.5),
+        estimate("unknown.v1", 0.01, model="y"),
+    ]
+    found = [e.tests[0].audit_q for e in with_q_values(given)]
+    q = benjamini_hochberg([0.004, 0.03, 0.5]).tolist()
+    assert found == [*(pytest.approx(each) for each in q[:2]), None, None, None, q[2], None]
+    in_love = [e.tests[0].audit_q for e in with_q_values(given, {"domain": "Love"})]
+    assert in_love[0] is None
+    assert in_love[1] == pytest.approx(0.06)
+
+
+def test_one_model_and_all_models_together_are_each_a_family():
+    given = [estimate("a", 0.01), estimate("a", 0.02), estimate("a", 0.02, model="x")]
+    found = [e.tests[0].audit_q for e in with_q_values(given)]
+    assert found == pytest.approx([0.02, 0.02, 0.02])
+
+
 def test_q_values_of_an_audit_are_those_of_its_families(reference):
     tested = [e for e in reference.records if e.tests]
     keys = {(e.measure, e.strata["model"]) for e in tested}

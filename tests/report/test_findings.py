@@ -51,7 +51,7 @@ def test_only_what_can_be_told_from_its_null_is_a_finding(make_run: Maker) -> No
 
 def test_few_prompts_are_flagged_among_the_leads(make_run: Maker) -> None:
     (lead,) = leads(_view(make_run, estimate(3.0, 2.0, 4.0, **SURE, clusters=4)))
-    assert lead.flags == ("fewer than 5 prompts",)
+    assert lead.flags == ("few independent units: 4, fewer than 10",)
 
 
 def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:

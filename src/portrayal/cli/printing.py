@@ -119,6 +119,7 @@ def _check_pair(key: str, value: str, labels: list[dict[str, str]]) -> None:
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
     """Return one estimate as plain values; group always names race and gender, null for neither."""
     facts = dataclasses.asdict(row)
+    facts["warning"] = row.warning
     facts["group"] = {"race": None, "gender": None} | dict(row.group)
     return facts
 

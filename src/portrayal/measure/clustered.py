@@ -6,15 +6,16 @@ One prompt alone says nothing about other prompts: its interval is undefined.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
 from portrayal.measure.scope import Scope
-from portrayal.records import NO_INTERVAL, NO_TEST, Interval, Null, Test
+from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Interval, Null, Test
 from portrayal.stats import (
+    agreeing_interval,
     cluster_robust_t,
     expanded_percentile,
     infer_differences,
@@ -36,8 +37,6 @@ MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of
 MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedom"
 ROBUST_T = "cluster-robust t test on the log scale"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
-EFFECTIVE = "effective_prompts"
-"""Name of the detail that says how many equal prompts would carry as much: (Σ c)² / Σ c²."""
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
 _NO_WIDTH = 1e-12
@@ -193,6 +192,20 @@ def infer(
         method=np.where(flat, PER_PROMPT, BOOTSTRAP),
         tested=ROBUST_T,
     )
+
+
+def agreeing(bounds: Interval | None, value: float, null: float, p: float) -> Interval | None:
+    """Make an interval agree with the test of `null` by another method, whose p-value is `p`."""
+    if bounds is None or np.isnan(p):
+        return bounds
+    if (p < 1.0 - bounds.level) != (bounds.low <= null <= bounds.high):
+        return bounds
+    ends, at, around, chance = (np.array([x]) for x in (0.0, null, value, p))
+    low, high = agreeing_interval(
+        ends + bounds.low, ends + bounds.high, chance, around, at, bounds.level
+    )
+    method = f"{bounds.method}, made to agree with the test"
+    return replace(bounds, low=float(low[0]), high=float(high[0]), method=method)
 
 
 def normal_interval(values: FloatArray, level: float) -> Interval | None:

@@ -3,11 +3,14 @@
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from portrayal.records import ALL, Estimate, Test
+from portrayal import registry
+from portrayal.errors import PortrayalError
+from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg
 from portrayal.validate import check_count, check_level, check_seed, check_smoothing
@@ -73,12 +76,28 @@ class Scope:
         return Estimate(**(shared | fields))
 
 
-def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
-    """Add Benjamini–Hochberg q to each estimate's clustered test.
+STATED = ("ratio", "difference", "distance", "variance")
+"""Statistics that a report may state as a finding: those that have a value of no difference."""
 
-    A family is one measure of one model, or of all models together: each is read on its own, and
-    the pooled tests repeat those of the single models. For the same reason what is pooled over the
-    values of a stratum is not of a family with the single values.
+
+def with_q_values(
+    estimates: list[Estimate], stated: Mapping[str, str] | None = None
+) -> list[Estimate]:
+    """Add two Benjamini–Hochberg q-values to each estimate's first test.
+
+    `q` is of details: a family is one measure of one model, or of all models together, as each is
+    read on its own, and the pooled tests repeat those of the single models. For the same reason
+    what is pooled over the values of a stratum is not of a family with the single values.
+
+    `audit_q` is of findings, which are read together: its one family holds every test that the
+    report may state (`is_stated`), of all measures, places and groups.
+
+    Parameters
+    ----------
+    estimates
+        Every estimate of an audit.
+    stated
+        Strata that the report's sentences keep to, such as all domains together.
     """
     families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     for i, estimate in enumerate(estimates):
@@ -91,7 +110,43 @@ def with_q_values(estimates: list[Estimate]) -> list[Estimate]:
     for members in families.values():
         q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
         for i, value in zip(members, q.tolist(), strict=True):
-            first, *others = estimates[i].tests
-            tests = (Test(first.p, first.method, value), *others)
-            adjusted[i] = replace(estimates[i], tests=tests)
+            adjusted[i] = _with_first(adjusted[i], q=value)
+    models = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata} - {ALL}
+    for main in (ALL, *models) if len(models) == 1 else (ALL,):
+        members = [i for i, e in enumerate(estimates) if is_stated(e, main, stated or {})]
+        q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
+        for i, value in zip(members, q.tolist(), strict=True):
+            adjusted[i] = _with_first(adjusted[i], audit_q=value)
     return adjusted
+
+
+def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
+    """Whether a report may state an estimate as a finding, and so its test is of the one family.
+
+    That is a tested ratio, difference, distance or variance of a measure with findings, for `main`
+    (the only model, or all models together), in the strata that sentences keep to.
+    """
+    strata = estimate.strata
+    return (
+        bool(estimate.tests)
+        and estimate.value is not None
+        and estimate.statistic in STATED
+        and strata.get("model", main) == main
+        and all(strata.get(name, value) == value for name, value in stated.items())
+        and _findings(estimate.measure) > 0
+    )
+
+
+@cache
+def _findings(measure: str) -> int:
+    """How many findings of a measure a report states at most; as usual where it is not known."""
+    try:
+        return int(registry.get("measures", measure).findings)
+    except PortrayalError:
+        return 1
+
+
+def _with_first(estimate: Estimate, **fields: Any) -> Estimate:
+    """The estimate with these fields of its first test changed."""
+    first, *others = estimate.tests
+    return replace(estimate, tests=(replace(first, **fields), *others))

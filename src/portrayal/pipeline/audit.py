@@ -313,7 +313,7 @@ def _measure(
     stage = Stage(run.path / "estimates")
     if not (stage.is_complete(mark) and run.estimates_path.exists()):
         stage.begin(mark)
-        estimates = with_q_values(list(study.estimate(run, options)))
+        estimates = with_q_values(list(study.estimate(run, options)), study.stated)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
     reference = run.reference.note().get("source") if study.pair_field else None

@@ -8,7 +8,7 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
 from portrayal.report.study import report_of
-from portrayal.report.view import FEW_PROMPTS, View, place_words, q_of
+from portrayal.report.view import FEW_PROMPTS, View, detail_q, place_words
 from portrayal.report.words import group_label, measure_title
 
 ROWS = 12
@@ -55,30 +55,37 @@ def comparison(view: View) -> Table:
             fmt.interval(e.paper_interval),
             fmt.count(e.n_clusters),
             fmt.probability(e.tests[0].p if e.tests else None),
-            fmt.probability(q_of(e)),
+            fmt.probability(detail_q(e)),
+            fmt.probability(e.tests[0].audit_q if e.tests else None),
         )
         for e in rows[:ROWS]
     )
     words = report_of(view).wording
     heads = ("Measure", words.place, "Group", "Ratio", "Clustered", "Naive")
-    tail = (words.clusters.capitalize(), "p", "q")
+    tail = (words.clusters.capitalize(), "p", "q", "q of the audit")
     return Table((*heads, *tail), cells, 3, max(len(rows) - ROWS, 0))
 
 
 def multiplicity(view: View) -> list[str]:
-    """Return one sentence for each measure: tests, p below 0.05, q below 0.05."""
-    said = []
+    """Return a sentence on the tests behind findings, and one on the details of each measure."""
+    stated = [e for e in view.estimates if e.tests and e.tests[0].audit_q is not None]
+    family = [e.tests[0].audit_q for e in stated if detail_q(e) is not None]
+    below = sum(q is not None and q < 0.05 for q in family)
+    said = [
+        f"Tests that this report may state as findings, one family: {len(family):,}, {below:,} "
+        "with q of the audit below 0.05."
+    ]
     for name, estimates in view.by_measure.items():
         tested = [e for e in estimates if e.tests and e.tests[0].p == e.tests[0].p]
         if not tested:
             continue
         p = sum(e.tests[0].p < 0.05 for e in tested)
-        q = sum((q_of(e) or 0.0) < 0.05 for e in tested if q_of(e) is not None)
+        q = sum((detail_q(e) or 0.0) < 0.05 for e in tested if detail_q(e) is not None)
         said.append(
             f"{measure_title(name)}: {len(tested):,} tests, {p:,} with p below 0.05, {q:,} with q "
             "below 0.05."
         )
-    return said
+    return said if said[1:] else []
 
 
 def instruments(view: View) -> list[str]:

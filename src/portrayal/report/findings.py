@@ -1,9 +1,9 @@
 """Findings: plain sentences about the ratios that stand out, largest first.
 
-A ratio is a finding when its clustered interval excludes the null, its q is below 0.05, it lies
-outside the null's range, and it rests on at least five prompts; so is a difference. The same group
-in several places is one finding. The measure itself says how it is put in words
-(`Component.finding`) and how many of its findings a report shows at most.
+A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
+may state is below 0.05, it lies outside the null's range, and it rests on at least five prompts;
+so is a difference. The same group in several places is one finding. The measure itself says how it
+is put in words (`Component.finding`) and how many of its findings a report shows at most.
 """
 
 import math
@@ -163,7 +163,7 @@ def _finding(view: View, estimates: list[Estimate]) -> Finding:
         headline[:1].upper() + headline[1:],
         _evidence(view, first) + _elsewhere(estimates[1:]) + _models(view, first),
         tuple(estimates),
-        (f"fewer than {FEW_PROMPTS} prompts",) if _few(first) else (),
+        (first.warning,) if first.warning else (),
     )
 
 

@@ -159,7 +159,20 @@ def no_difference(estimate: Estimate) -> float:
 
 
 def q_of(estimate: Estimate) -> float | None:
-    """The q-value of the clustered test; None where there is none."""
+    """The q-value of the first test that decides what is said of it; None where there is none.
+
+    That is q over the whole audit where the report may state the estimate as a finding, else q of
+    its measure.
+    """
+    if not estimate.tests:
+        return None
+    first = estimate.tests[0]
+    q = first.q if first.audit_q is None else first.audit_q
+    return None if q is None or math.isnan(q) else q
+
+
+def detail_q(estimate: Estimate) -> float | None:
+    """The q-value of the first test among those of its measure and model; None where none is."""
     q = estimate.tests[0].q if estimate.tests else None
     return None if q is None or math.isnan(q) else q
 

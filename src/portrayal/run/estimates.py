@@ -35,7 +35,14 @@ def _schema() -> pa.Schema:
             ("seed", pa.int64()),
         ]
     )
-    test = pa.struct([("p", pa.float64()), ("method", pa.string()), ("q", pa.float64())])
+    test = pa.struct(
+        [
+            ("p", pa.float64()),
+            ("method", pa.string()),
+            ("q", pa.float64()),
+            ("audit_q", pa.float64()),
+        ]
+    )
     words = pa.map_(pa.string(), pa.string())
     return pa.schema(
         [
@@ -118,9 +125,10 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
 
     Columns: `study, measure, statistic, unit`, the strata and group attributes by their names,
     `value, low, high, interval_method, paper_low, paper_high, paper_method, null, null_low,
-    null_high, null_method, p, q, p_method, paper_p, n_texts, n_units, n_clusters, undefined`, the
-    details by their names, and `source`. Missing is null. Where a value has no interval or test
-    and says why, the reason stands in `interval_method` or `p_method` after "none: ".
+    null_high, null_method, p, q, audit_q, p_method, paper_p, n_texts, n_units, n_clusters,
+    undefined, warning`, the details by their names, and `source`. Missing is null. Where a value
+    has no interval or test and says why, the reason stands in `interval_method` or `p_method`
+    after "none: ".
 
     Raises
     ------
@@ -176,12 +184,14 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         "null_method": null.method or None,
         "p": _finite(first.p),
         "q": _finite(first.q),
+        "audit_q": _finite(first.audit_q),
         "p_method": _why(estimate, NO_TEST) or first.method or None,
         "paper_p": _finite(next((t.p for t in estimate.tests if "Altman" in t.method), None)),
         "n_texts": estimate.n_texts,
         "n_units": estimate.n_units,
         "n_clusters": estimate.n_clusters,
         "undefined": estimate.undefined,
+        "warning": estimate.warning,
         **{name: _finite(value) for name, value in estimate.details.items()},
         "source": estimate.source,
     }

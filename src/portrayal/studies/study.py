@@ -1,6 +1,6 @@
 """What a study is made of, and the options that every audit takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
@@ -168,6 +168,9 @@ class Study:
         Work between annotations and estimates: fitting a topic model, which keeps a stage of its
         own, or saying which texts are left out. Returns a JSON-like mark of what it made, on which
         the estimates depend, or None. None where there is no such work.
+    stated
+        Strata that the sentences of its report keep to, such as all domains together: their tests
+        are the family of `Test.audit_q`.
     report
         Where the `StudyReport` lies that says what the study adds to the report, as "module:NAME",
         read only when a report is written; "" where the generic report says everything.
@@ -188,4 +191,5 @@ class Study:
     card: str
     pair_field: str | None = None
     fit: Callable[[Run, Any, Say], Any] | None = None
+    stated: Mapping[str, str] = field(default_factory=dict)
     report: str = ""

@@ -14,6 +14,7 @@ import numpy as np
 
 from portrayal.measure.clustered import (
     Inference,
+    agreeing,
     mean_inference,
     normal_interval,
     share_inference,
@@ -198,9 +199,12 @@ def _estimate(
     tests = [Test(p, level.null_method)] if null is not None else []
     if quantity.tested:
         tests.insert(0, found.test(at, "pair"))
+    value, bounds = float(found.value[at]), found.interval(at, scope, "pair")
+    if null is not None and not quantity.tested:
+        bounds = agreeing(bounds, value, null.value, p)
     return Estimate(
-        value=float(found.value[at]),
-        interval=found.interval(at, scope, "pair"),
+        value=value,
+        interval=bounds,
         paper_interval=normal_interval(known, scope.level) if quantity.printed else None,
         null=null,
         tests=tuple(tests),

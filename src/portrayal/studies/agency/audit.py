@@ -27,7 +27,7 @@ from portrayal.measure.agency.texts import (
     balanced,
     check_columns,
 )
-from portrayal.records import Estimate, Prompt
+from portrayal.records import ALL, Estimate, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.prompts import FIELDS, TASKS, prompts
@@ -291,5 +291,6 @@ STUDY = Study(
     reproduce=reproduce,
     card="card.md",
     fit=say_left_out,
+    stated={"stratum": ALL, "run": ALL},
     report="portrayal.studies.agency.report:REPORT",
 )

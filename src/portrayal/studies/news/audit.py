@@ -26,7 +26,7 @@ from portrayal.measure.pairs.documents import document_levels, read_topics
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Paired
-from portrayal.records import Estimate
+from portrayal.records import ALL, Estimate
 from portrayal.run import Run, Stage, read_shards
 from portrayal.studies.news.levels import DOCUMENT, LEVELS, SENTIMENT, TOXICITY, chosen_levels
 from portrayal.studies.news.prompts import FIELDS
@@ -259,5 +259,6 @@ STUDY = Study(
     card="card.md",
     pair_field="pair",
     fit=fit,
+    stated={"domain": ALL, "source": ALL},
     report="portrayal.studies.news.report:REPORT",
 )

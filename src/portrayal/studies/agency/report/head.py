@@ -77,14 +77,16 @@ def _variances(view: View, where: Where) -> list[Sentence]:
     if first is None:
         return []
     p = first.tests[0].p if first.tests else None
-    clear = p is not None and p < 0.05
+    q = q_of(first)
+    clear = q is not None and q < SURE
     headline = (
         f"{called(where)}: the groups’ ratio gaps have a variance of {variance(first.value)} "
         f"({first.group['attribute']})"
     )
     evidence = (
         f"Shuffled groups give {variance_span(first.null)}, "
-        f"{variance(first.details.get('null_mean'))} on average; p {fmt.probability(p)}."
+        f"{variance(first.details.get('null_mean'))} on average; p {fmt.probability(p)}, "
+        f"q {fmt.probability(q)}."
         if p is not None
         else "Shuffled groups all give the same, so there is no test."
     )

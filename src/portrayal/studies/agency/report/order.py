@@ -29,10 +29,11 @@ def _ranked(view: View, where: Where, masking: str, name: str, score: Estimate) 
     if not score.tests:
         return f"{name}: ranking not resolved, as shuffled groups all give the same variance."
     p = score.tests[0].p
-    if p >= CHANCE:
+    q = q_of(score)
+    if (p if q is None else q) >= CHANCE:
         return (
             f"{name}: ranking not resolved, as chance alone puts groups as far apart "
-            f"(p {probability(p)})."
+            f"(p {probability(p)}, q {probability(q)})."
         )
     told = _told_apart(view, where, masking)
     marks = [_apart(told, groups, ordered[i], ordered[i + 1]) for i in range(len(ordered) - 1)]

@@ -1,0 +1,26 @@
+"""Test and interval say the same: no small q stands beside an interval that holds the null."""
+
+import math
+
+import pytest
+
+import portrayal
+from portrayal import registry
+
+
+@pytest.mark.parametrize("study", ["laissez-faire", "news", "agency"])
+def test_no_significant_estimate_has_an_interval_that_holds_its_null(study, tmp_path):
+    sample = registry.get("studies", study).sample()
+    run = portrayal.audit(study, out=tmp_path, report=False, draws=200, permutations=50, **sample)
+    checked = 0
+    for e in run.records:
+        if not e.tests or e.interval is None or e.null is None or math.isnan(e.null.value):
+            continue
+        first = e.tests[0]
+        if math.isnan(first.p):
+            continue
+        checked += 1
+        least = min(q for q in (first.q, first.audit_q) if q is not None)
+        if least < 0.05:
+            assert not e.interval.low <= e.null.value <= e.interval.high, e
+    assert checked > 30
