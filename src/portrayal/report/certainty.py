@@ -4,7 +4,7 @@ import math
 
 from portrayal.records import ALL, Estimate, Interval
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Table
+from portrayal.report.figures.tables import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
 from portrayal.report.study import report_of

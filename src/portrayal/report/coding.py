@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Table
+from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.passages import Passage, passage
 from portrayal.report.view import FEW_PROMPTS, View

@@ -91,11 +91,11 @@ class View:
 
     def of_main(self, measure: str) -> list[Estimate]:
         """Estimates of one measure for the main model stratum."""
-        return [
-            e
-            for e in self.by_measure.get(measure, [])
-            if e.strata.get("model", self.main) == self.main
-        ]
+        return self.only_main(self.by_measure.get(measure, []))
+
+    def only_main(self, estimates: Iterable[Estimate]) -> list[Estimate]:
+        """Those of these estimates that are of the main model stratum, or of no model."""
+        return [e for e in estimates if e.strata.get("model", self.main) == self.main]
 
     @cached_property
     def domain_order(self) -> tuple[str, ...]:

@@ -2,15 +2,16 @@
 
 A measure names the figure that draws it (`Component.figure`): a generic one, or one that the run's
 study gives (`StudyReport.figures`). A *builder* takes the view and a measure's estimates and
-returns its figures, none where there is nothing to show.
+returns or yields its figures, none where there is nothing to show.
 """
 
 import warnings
 
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Builder, Figure, Published, Table
-from portrayal.report.figures.generic import broken, dots, elsewhere, outcomes, table
+from portrayal.report.figures.figure import Builder, Figure, Published
+from portrayal.report.figures.generic import broken, dots, elsewhere, heatmap, outcomes, table
 from portrayal.report.figures.parts import CONFIG
+from portrayal.report.figures.tables import Table
 from portrayal.report.findings import STATISTICS
 from portrayal.report.study import report_of
 from portrayal.report.view import View
@@ -18,6 +19,7 @@ from portrayal.report.words import described
 
 GENERIC: dict[str, Builder] = {
     "dots": dots,
+    "heatmap": heatmap,
     "table": table,
     "outcomes": outcomes,
     "elsewhere": elsewhere,
@@ -43,7 +45,7 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
     if not estimates:
         return []
     try:
-        return _builder(view, measure, estimates)(view, estimates)
+        return list(_builder(view, measure, estimates)(view, estimates))
     except Exception as error:
         text = f"the figure of {measure} could not be drawn: {error!r}"
         warnings.warn(text, BrokenFigureWarning, stacklevel=2)

@@ -1,41 +1,19 @@
 """Figure: a chart or table with its one-line reading and its text alternative."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
+from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
 
 Spec = dict[str, Any]
-Builder = Callable[[View, list[Estimate]], "list[Figure]"]
+Builder = Callable[[View, list[Estimate]], "Iterable[Figure]"]
 """Function of the view and a measure's estimates to its figures."""
-
-ROWS = 150
-"""Rows of a data table at most; the download has them all."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of text cells.
-
-    Attributes
-    ----------
-    columns, rows
-        Headings, and cells as text.
-    words
-        How many leading columns hold words; the others hold numbers.
-    left_out
-        Rows that were left out for length.
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    words: int = 1
-    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -54,8 +32,6 @@ class Figure:
         The numbers behind it.
     legend
         (symbol class, words) of each mark.
-    alt
-        What a screen reader says in place of the chart.
     broken
         The error, of a figure that could not be drawn.
     """
@@ -67,13 +43,12 @@ class Figure:
     spec: Spec | None
     table: Table
     legend: tuple[tuple[str, str], ...] = ()
-    alt: str = ""
     broken: str = ""
 
     @property
     def label(self) -> str:
         """The text alternative: title and reading."""
-        return self.alt or f"{self.title}. {self.reading}"
+        return f"{self.title}. {self.reading}"
 
 
 @dataclass(frozen=True)
@@ -161,38 +136,3 @@ def tooltip(**more: str) -> Spec:
     fields = {**_TITLES, **{field: title for title, field in more.items()}}
     shown = ", ".join(f"'{title}': datum.{field}" for field, title in fields.items())
     return {"value": {"expr": f"{{{shown}}}"}}
-
-
-def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> Table:
-    """Return the numbers of these estimates as a table: strata, group, value, interval, ….
-
-    Models are named only where there are several.
-    """
-    several = len(view.models) > 1
-    shown = [name for name in strata if name != "model" or several]
-    rows = tuple(
-        (
-            *(short(_stratum(view, e, name), 40) for name in shown),
-            short(group_label(e.group)),
-            fmt.number(e.value, e.statistic) if e.value is not None else "undefined",
-            fmt.interval(e.interval, e.statistic),
-            fmt.interval(e.null, e.statistic),
-            fmt.probability(q_of(e)),
-            fmt.count(e.n_units),
-            fmt.count(e.n_clusters),
-        )
-        for e in estimates[:ROWS]
-    )
-    columns = (*(name.replace("_", " ").capitalize() for name in shown), "Group", "Value")
-    level = f"{fmt.level(view.level)} interval"
-    return Table(
-        (*columns, level, "Null range", "q", "n", "Prompts"),
-        rows,
-        len(shown) + 1,
-        max(len(estimates) - ROWS, 0),
-    )
-
-
-def _stratum(view: View, e: Estimate, name: str) -> str:
-    value = e.strata.get(name, "")
-    return view.called(value) if name == "model" else value

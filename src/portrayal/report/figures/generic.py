@@ -1,19 +1,18 @@
-"""Generic figures: dots, a table, answers that could not be read, and a broken figure's box."""
+"""Generic figures: dots, a heatmap, a table, unread answers, and a broken figure's box."""
+
+import math
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Spec, Table, colour_of, estimate_table
+from portrayal.report.figures.figure import Figure, Spec, colour_of
+from portrayal.report.figures.heat import ratio_heat
 from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel
-from portrayal.report.figures.parts import reach
+from portrayal.report.figures.parts import reach, tiled
+from portrayal.report.figures.tables import Table, estimate_table
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, is_sure, no_difference, place_of, place_words
-from portrayal.report.words import (
-    described,
-    group_label,
-    group_words,
-    measure_title,
-)
+from portrayal.report.words import described, group_label, group_words, measure_title
 
 MOST_PANELS, MOST_ROWS = 12, 40
 """Places drawn at most, and groups of one place; the table and the download have the rest."""
@@ -26,40 +25,77 @@ def figure_key(measure: str) -> str:
 
 def dots(view: View, estimates: list[Estimate]) -> list[Figure]:
     """Return any measure's values as dots, one panel for each place; none where there is none."""
-    main = [e for e in estimates if e.strata.get("model", view.main) == view.main]
-    known = [e for e in main if e.value is not None]
+    known = [e for e in view.only_main(estimates) if e.value is not None]
     if not known:
         return table(view, estimates)
-    first = known[0]
-    name, statistic = first.measure, first.statistic
-    axis = _axis(name, known)
-    places = list(dict.fromkeys(tuple(place_of(e).items()) for e in main))
-    panels = [
-        _panel(view, [e for e in estimates if tuple(place_of(e).items()) == place], axis)
-        for place in places[:MOST_PANELS]
-    ]
-    component = described(name)
-    how = " ".join((component.summary, component.reading) if component is not None else ())
-    left = len(places) - MOST_PANELS
-    cut = f" {fmt.plural(left, 'more place')} in the table." if left > 0 else ""
-    spec: Spec = {"vconcat": panels}
+    axis = _axis(known)
+    places, cut = _places(view, estimates)
+    spec: Spec = {"vconcat": [_panel(view, here, axis) for here in places]}
     if axis.factor is None:
         spec["resolve"] = {"scale": {"x": "shared"}}
-    figure = Figure(
-        figure_key(name),
-        measure_title(name),
-        _reading(known),
-        how + cut,
-        spec,
-        _table(view, main),
-        legend(view, _null_words(known), none=_none_words(statistic, known)),
-    )
-    return [figure]
+    key = legend(view, _null_words(known), none=_none_words(known))
+    return [_figure(view, estimates, known, spec, cut, key)]
 
 
-def _axis(measure: str, known: list[Estimate]) -> Axis:
-    title = measure_title(measure)
-    statistic = known[0].statistic
+def heatmap(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return any ratios as heatmaps, models by groups, one for each place; else as dots."""
+    known = [e for e in view.only_main(estimates) if e.value is not None]
+    if not known or known[0].statistic != "ratio":
+        return dots(view, estimates)
+    groups = list(dict.fromkeys(short(group_label(e.group)) for e in estimates))[:MOST_ROWS]
+    limit = math.ceil(math.log2(reach(e.value for e in known)))
+    places, cut = _places(view, estimates)
+    charts = [
+        ratio_heat(
+            view,
+            [e for e in here if short(group_label(e.group)) in groups],
+            groups,
+            lambda group: short(group_label(group)),
+            title=short(place_words(here[0]), 60),
+            limit=limit,
+            legend=measure_title(known[0].measure),
+            width=90,
+        )
+        for here in places
+    ]
+    return [_figure(view, estimates, known, tiled(charts), f" {_HEAT}{cut}", ())]
+
+
+_HEAT = (
+    "Blue: below 1; red: above; grey cell: not distinguishable from 1; dashed and empty: "
+    "undefined, the tooltip says why."
+)
+
+
+def _places(view: View, estimates: list[Estimate]) -> tuple[list[list[Estimate]], str]:
+    """The estimates of each place that is drawn, and a sentence on places that are not."""
+    found = dict.fromkeys(tuple(place_of(e).items()) for e in view.only_main(estimates))
+    left = len(found) - MOST_PANELS
+    cut = f" {fmt.plural(left, 'more place')} in the table." if left > 0 else ""
+    return [
+        [e for e in estimates if tuple(place_of(e).items()) == place]
+        for place in list(found)[:MOST_PANELS]
+    ], cut
+
+
+def _figure(
+    view: View,
+    estimates: list[Estimate],
+    known: list[Estimate],
+    spec: Spec,
+    more: str,
+    key: tuple[tuple[str, str], ...],
+) -> Figure:
+    name = known[0].measure
+    component = described(name)
+    how = " ".join((component.summary, component.reading) if component is not None else ())
+    numbers = _table(view, view.only_main(estimates))
+    title = measure_title(name)
+    return Figure(figure_key(name), title, _reading(known), how + more, spec, numbers, key)
+
+
+def _axis(known: list[Estimate]) -> Axis:
+    title, statistic = measure_title(known[0].measure), known[0].statistic
     if statistic == "ratio":
         ends = [b for e in known if e.interval for b in (e.interval.low, e.interval.high)]
         return Axis(f"{title} (log scale)", reach([*(e.value for e in known), *ends]))
@@ -84,14 +120,14 @@ def _null_words(known: list[Estimate]) -> str:
     return f"null range: {short(methods[0], 80)}" if methods else "null range: what chance gives"
 
 
-def _none_words(statistic: str, known: list[Estimate]) -> str:
-    return f"{no_difference(known[0]):g}" if statistic in STATISTICS else "its null"
+def _none_words(known: list[Estimate]) -> str:
+    return f"{no_difference(known[0]):g}" if known[0].statistic in STATISTICS else "its null"
 
 
 def _reading(known: list[Estimate]) -> str:
     sure = [e for e in known if is_sure(e)]
     statistic = known[0].statistic
-    none = _none_words(statistic, known)
+    none = _none_words(known)
     if not sure:
         return f"None of {fmt.plural(len(known), 'value')} can be told from {none}."
     said = f"{len(sure)} of {fmt.plural(len(known), 'value')} can be told from {none}"
@@ -148,11 +184,8 @@ def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
     """Return the table of answers that could not be read, by domain and condition."""
     rows: dict[tuple[str, str, str], dict[str, Estimate]] = {}
     for e in estimates:
-        place = (
-            short(view.called(e.strata.get("model", "")), 40),
-            domain_of(e),
-            e.strata.get("condition", ""),
-        )
+        model = short(view.called(e.strata.get("model", "")), 40)
+        place = (model, domain_of(e), e.strata.get("condition", ""))
         rows.setdefault(place, {})[e.group.get("outcome", "")] = e
     kinds = list(dict.fromkeys(kind for cells in rows.values() for kind in cells))
     missed = {key: cells for key, cells in rows.items() if any(e.value for e in cells.values())}
@@ -165,15 +198,9 @@ def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
         for key, cells in list((missed or rows).items())[:120]
     )
     heads = ("Model", "Domain", "Condition", *(kind.capitalize() for kind in kinds), "Texts")
-    figure = Figure(
-        "outcomes",
-        "Answers that could not be read",
-        _outcomes_reading(missed),
-        "Refused, empty and failed answers are counted here and left out of every other number.",
-        None,
-        Table(heads, cells_of, 3),
-    )
-    return [figure]
+    note = "Refused, empty and failed answers are counted here and left out of every other number."
+    title, found = "Answers that could not be read", Table(heads, cells_of, 3)
+    return [Figure("outcomes", title, _outcomes_reading(missed), note, None, found)]
 
 
 def _outcomes_reading(missed: dict[tuple[str, str, str], dict[str, Estimate]]) -> str:

@@ -1,7 +1,7 @@
-"""Heatmaps of ratios by model and group, with the published models in grey below."""
+"""Heatmaps: ratios by model and group, with the published models in grey below."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from portrayal.records import Estimate
@@ -15,35 +15,6 @@ GAP = " "
 _TALL = 14
 
 
-def cell(view: View, e: Estimate, column: str, limit: float) -> dict[str, Any]:
-    """Return the heatmap's datum of one estimate."""
-    kind = "undefined" if e.value is None else "sure" if is_sure(e) else "unsure"
-    return {
-        **facts(view, e),
-        "row": line(view, e.strata.get("model", "")),
-        "col": column,
-        "l": log2_within(e.value, limit),
-        "t": GAP if e.value is None else fmt.ratio(e.value),
-        "c": kind,
-    }
-
-
-def line(view: View, model: str) -> str:
-    """Return a model's row label."""
-    return short(view.called(model), 28)
-
-
-def published_cell(row: Published, column: str) -> dict[str, Any]:
-    """Return the heatmap's datum of one published ratio."""
-    return {
-        **row.facts(),
-        "row": f"{row.model} (paper)",
-        "col": column,
-        "t": fmt.ratio(row.value),
-        "c": "published",
-    }
-
-
 def log2_within(value: float | None, limit: float) -> float:
     """Return log2 of a ratio, at most `limit` from 0."""
     if value is None:
@@ -53,32 +24,54 @@ def log2_within(value: float | None, limit: float) -> float:
 
 def ratio_heat(
     view: View,
-    cells: Sequence[dict[str, Any]],
+    estimates: Sequence[Estimate],
     columns: Sequence[str],
+    column: Callable[[Mapping[str, str]], str],
     *,
     title: str,
     limit: float,
     legend: str,
+    printed: Sequence[Published] = (),
     width: float = 54,
     labels: bool = True,
 ) -> Spec:
-    """Return one heatmap: the run's models, a gap, then the published models in grey."""
-    audited = [line(view, m) for m in view.strata_models]
-    present = {str(row["row"]) for row in cells}
-    published = list(dict.fromkeys(str(r["row"]) for r in cells if r["c"] == "published"))
-    lines = [m for m in dict.fromkeys(audited) if m in present]
-    if published:
-        lines += [GAP, *published]
+    """Return one heatmap: the run's models, a gap, then the published models in grey.
+
+    `column` says in which of the `columns` a group stands; see `heat` for the rest.
+    """
+    cells = [
+        {
+            **facts(view, e),
+            "row": _line(view, e.strata.get("model", "")),
+            "col": column(e.group),
+            "l": log2_within(e.value, limit),
+            "t": GAP if e.value is None else fmt.ratio(e.value),
+            "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
+        }
+        for e in estimates
+    ]
+    present = {cell["row"] for cell in cells}
+    lines = [m for m in dict.fromkeys(_line(view, m) for m in view.strata_models) if m in present]
+    papers = dict.fromkeys(f"{row.model} (paper)" for row in printed)
+    cells += [
+        {
+            **row.facts(),
+            "row": f"{row.model} (paper)",
+            "col": column(dict(row.group)),
+            "t": fmt.ratio(row.value),
+            "c": "published",
+        }
+        for row in printed
+    ]
+    lines += [GAP, *papers] if papers else []
+    size = (width, 24 if len(lines) <= _TALL else 19)
     return heat(
-        cells,
-        columns,
-        lines,
-        title=title,
-        limit=limit,
-        legend=legend,
-        cell=(width, 24 if len(lines) <= _TALL else 19),
-        labels=labels,
+        cells, columns, lines, title=title, limit=limit, legend=legend, cell=size, labels=labels
     )
+
+
+def _line(view: View, model: str) -> str:
+    return short(view.called(model), 28)
 
 
 def heat(

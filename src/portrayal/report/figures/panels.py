@@ -12,9 +12,9 @@ from portrayal.report.figures.parts import (
     INK,
     IS_PUBLISHED,
     PUBLISHED,
+    channel,
     kept,
-    log_axis,
-    log_scale,
+    log_channel,
     rule_at,
     within,
 )
@@ -69,18 +69,10 @@ class Axis:
     def channel(self, field: str) -> Spec:
         """Return the channel of a field on this axis."""
         if self.factor is not None:
-            axis, scale = log_axis(self.factor, title=self.title), log_scale(self.factor)
-        else:
-            scale = {"zero": self.zero, "nice": True}
-            axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5}
-            axis |= {"format": self.form} if self.form else {}
-        return {
-            "field": field,
-            "type": "quantitative",
-            "scale": scale,
-            "axis": axis,
-            "title": self.title,
-        }
+            return log_channel(field, self.factor, self.title)
+        axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5}
+        axis |= {"format": self.form} if self.form else {}
+        return channel(field, {"zero": self.zero, "nice": True}, axis, self.title)
 
 
 def dot(view: View, e: Estimate, row: str, colour: str, axis: Axis, *, times: float = 1.0) -> Datum:
@@ -225,13 +217,8 @@ def _layers(view: View, data: Sequence[Datum], axis: Axis, size: float) -> list[
 
 def _arrow(side: str) -> Spec:
     """A triangle at the edge, where an interval goes on."""
-    return {
-        "type": "point",
-        "shape": f"triangle-{side}",
-        "filled": True,
-        "size": 42,
-        "opacity": 1,
-    }
+    shape = f"triangle-{side}"
+    return {"type": "point", "shape": shape, "filled": True, "size": 42, "opacity": 1}
 
 
 def _models(view: View, encoding: Spec) -> Spec:
@@ -254,14 +241,7 @@ def legend(
 ) -> tuple[tuple[str, str], ...]:
     """Return what each mark of such a chart is, for the key under it.
 
-    Parameters
-    ----------
-    view
-        The report's view.
-    null, none
-        What the band is the null range of, and the value without a difference.
-    published
-        What ticks are; "" where there are none.
+    `null` says what the band is, `none` the value without a difference, `published` what ticks are.
     """
     main = view.called(view.main)
     return (

@@ -68,35 +68,23 @@ def log_axis(factor: float, **more: Any) -> Spec:
     step = 2.0 if factor <= 5 else 4.0 if factor <= 70 else 10.0
     powers = int(math.log(factor * 1.0001) / math.log(step))
     values = [step**k for k in range(-powers, powers + 1)]
-    return {
-        "values": values,
-        "labelExpr": _LABEL,
-        "grid": True,
-        "gridColor": "#eeeeee",
-        **more,
-    }
+    return {"values": values, "labelExpr": _LABEL, "grid": True, "gridColor": "#eeeeee", **more}
 
 
-def log_channel(field: str, factor: float, axis: Spec) -> Spec:
+def channel(field: str, scale: Spec, axis: Spec, title: str | None = None) -> Spec:
+    """Return a channel of numbers."""
+    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": title}
+
+
+def log_channel(field: str, factor: float, title: str | None = None) -> Spec:
     """Return the channel of `field` on the log axis from 1/factor to factor."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": log_scale(factor),
-        "axis": axis,
-        "title": axis.get("title"),
-    }
+    return channel(field, log_scale(factor), log_axis(factor, title=title), title)
 
 
 def likelihood_channel(field: str, title: str | None = None, margin: float = 0.0) -> Spec:
     """Return the channel of `field`, a likelihood in 0–1, with room at both ends."""
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": {"domain": [-margin, 1 + margin], "nice": False},
-        "axis": {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]},
-        "title": title,
-    }
+    scale = {"domain": [-margin, 1 + margin], "nice": False}
+    return channel(field, scale, {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}, title)
 
 
 def kept(mark: Spec, test: str, encoding: Spec) -> Spec:

@@ -5,7 +5,8 @@ from typing import Any
 
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
+from portrayal.report.figures.figure import Figure, Spec
+from portrayal.report.figures.tables import ROWS, Table
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure

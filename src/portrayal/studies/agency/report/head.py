@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Table
+from portrayal.report.figures.tables import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short
 from portrayal.report.study import Fact

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import ROWS, Figure, Table
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.tables import ROWS, Table
 from portrayal.report.inert import short
 from portrayal.report.view import View
 from portrayal.studies.agency.report.series import (

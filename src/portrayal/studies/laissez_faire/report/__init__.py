@@ -10,15 +10,19 @@ from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
 from portrayal.report.words import stem
 from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_likelihood
-from portrayal.studies.laissez_faire.report.corrected import (
-    corrected_representation,
-    corrected_subordination,
-)
-from portrayal.studies.laissez_faire.report.names import common_names, name_subordination
-from portrayal.studies.laissez_faire.report.passages import found_readings
-from portrayal.studies.laissez_faire.report.ratios import couples, representation, subordination
-from portrayal.studies.laissez_faire.report.thresholds import (
+from portrayal.studies.laissez_faire.report.names import (
+    common_names,
     likelihood_histogram,
+    name_subordination,
+)
+from portrayal.studies.laissez_faire.report.passages import found_readings
+from portrayal.studies.laissez_faire.report.ratios import (
+    corrected,
+    couples,
+    representation,
+    subordination,
+)
+from portrayal.studies.laissez_faire.report.thresholds import (
     median_racialized,
     threshold_subordination,
 )
@@ -93,25 +97,23 @@ def matched(view: View) -> list[tuple[str, str, str, str]]:
     return rows
 
 
+_REASONS = ("no first name", "name not in the table", "gender not known")
+
+
 def _left_out(estimates: list[Estimate]) -> tuple[str, str, str]:
-    races = [e for e in estimates if list(e.group) == ["race"]]
-    genders = [e for e in estimates if list(e.group) == ["gender"]]
-    return (
-        _part(races[:1], "no first name"),
-        _part(races[:1], "name not in the table"),
-        _part(genders[:1], "gender not known"),
-    )
+    """Characters left out for each reason, and their share of all characters."""
+    name, table, gender = _REASONS
+    race = next((e for e in estimates if list(e.group) == ["race"]), None)
+    other = next((e for e in estimates if list(e.group) == ["gender"]), None)
+    return _part(race, name), _part(race, table), _part(other, gender)
 
 
-def _part(estimates: list[Estimate], reason: str) -> str:
-    """Characters left out for a reason, and their share of all characters."""
-    if not estimates:
+def _part(e: Estimate | None, reason: str) -> str:
+    everyone = 0.0 if e is None else e.n_units + sum(e.exclusions.get(r, 0) for r in _REASONS)
+    if e is None or not everyone:
         return fmt.NOTHING
-    e = estimates[0]
-    reasons = ("no first name", "name not in the table", "gender not known")
-    everyone = e.n_units + sum(e.exclusions.get(r, 0) for r in reasons)
     out = e.exclusions.get(reason, 0)
-    return f"{out:,} ({fmt.share(out / everyone)})" if everyone else fmt.NOTHING
+    return f"{out:,} ({fmt.share(out / everyone)})"
 
 
 REPORT = StudyReport(
@@ -140,8 +142,8 @@ REPORT = StudyReport(
         "likelihoods": likelihood_histogram,
         "scenarios": scenario_likelihood,
         "pair-roles": pair_roles,
-        "corrected-representation": corrected_representation,
-        "corrected-subordination": corrected_subordination,
+        "corrected-representation": corrected("corrected-representation", "Who appears"),
+        "corrected-subordination": corrected("corrected-subordination", "Who depends on whom"),
     },
     asked=Section("asked.html.j2", matched),
     texts=Section("texts.html.j2", found_readings),

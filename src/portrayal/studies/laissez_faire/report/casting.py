@@ -1,33 +1,35 @@
 """Who appears in which scenario: shares by occupation, subject or activity."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Spec, estimate_table, facts, tooltip
+from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.heat import heat
 from portrayal.report.figures.parts import INK, tiled
+from portrayal.report.figures.tables import estimate_table
 from portrayal.report.inert import short
-from portrayal.report.view import View, domain_of, domains
+from portrayal.report.view import SURE, View, domain_of, domains, q_of
 from portrayal.report.words import column_label, group_words
 
 LIMIT = 2.0
 """log2 of the asymmetry at which the colours end: a quarter, and four times."""
 
 
-def pair_roles(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the matrices by gender and by race; none where there is no estimate."""
-    main = [e for e in estimates if e.strata.get("model") == view.main]
-    rows: list[Spec] = []
-    for attribute in ("gender", "race"):
-        mine = [e for e in main if f"dominant_{attribute}" in e.group]
-        known = [e for e in mine if e.value is not None]
-        if known:
-            rows.append(_matrices(view, mine, attribute))
+def pair_roles(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the matrices by gender and by race."""
+    main = view.only_main(estimates)
     if not main:
-        return []
-    figure = Figure(
+        return
+    known = [e for e in main if e.value is not None]
+    rows = [
+        _matrices(view, [e for e in main if f"dominant_{attribute}" in e.group], attribute, width)
+        for attribute, width in (("gender", 58.0), ("race", 43.0))
+        if any(f"dominant_{attribute}" in e.group for e in known)
+    ]
+    yield Figure(
         "who-over-whom",
         "Who stands over whom",
         _pair_roles_reading(main),
@@ -36,28 +38,24 @@ def pair_roles(view: View, estimates: list[Estimate]) -> list[Figure]:
         "way round than the reverse; blue: less often; grey: cannot be told from an even split, or "
         "the diagonal.",
         tiled(rows) if rows else None,
-        estimate_table(view, [e for e in main if e.value is not None], "domain"),
+        estimate_table(view, known, "domain"),
     )
-    return [figure]
 
 
-def _matrices(view: View, mine: list[Estimate], attribute: str) -> Spec:
+def _matrices(view: View, mine: list[Estimate], attribute: str, width: float) -> Spec:
     labels = list(dict.fromkeys(column_label(e.group[f"dominant_{attribute}"]) for e in mine))
-    charts = []
-    size = (58.0, 26.0) if attribute == "gender" else (43.0, 26.0)
-    for domain in domains(view, mine):
-        cells = [_cell(view, e, attribute) for e in mine if domain_of(e) == domain]
-        charts.append(
-            heat(
-                cells,
-                labels,
-                labels,
-                title=domain,
-                limit=LIMIT,
-                legend="times as often as the reverse",
-                cell=size,
-            )
+    charts = [
+        heat(
+            [_cell(view, e, attribute) for e in mine if domain_of(e) == domain],
+            labels,
+            labels,
+            title=domain,
+            limit=LIMIT,
+            legend="times as often as the reverse",
+            cell=(width, 26.0),
         )
+        for domain in domains(view, mine)
+    ]
     return tiled(charts, 3, 24)
 
 
@@ -65,7 +63,7 @@ def _cell(view: View, e: Estimate, attribute: str) -> dict[str, Any]:
     above, below = e.group[f"dominant_{attribute}"], e.group[f"subordinate_{attribute}"]
     there, back = e.details.get("count", 0.0), e.details.get("count_reversed", 0.0)
     lean = math.log2(there / back) if there > 0 and back > 0 else LIMIT if there else -LIMIT
-    kind = "undefined" if e.value is None else "sure" if is_asymmetric(e) else "unsure"
+    kind = "undefined" if e.value is None else "sure" if _is_asymmetric(e) else "unsure"
     return {
         **facts(view, e),
         "group": f"{column_label(above)} over {column_label(below)}",
@@ -81,16 +79,14 @@ def _percent(share: float) -> str:
     return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
-def is_asymmetric(e: Estimate) -> bool:
+def _is_asymmetric(e: Estimate) -> bool:
     """Whether one way round is told from the other: q, and outside the coin's range."""
-    q = e.tests[0].q if e.tests else None
-    if q is None or math.isnan(q) or q >= 0.05 or e.value is None or e.null is None:
-        return False
-    return not e.null.low <= e.value <= e.null.high
+    q = q_of(e)
+    return q is not None and q < SURE and _differs(e)
 
 
 def _pair_roles_reading(main: list[Estimate]) -> str:
-    sure = [e for e in main if is_asymmetric(e) and (e.value or 0) > _reverse(e)]
+    sure = [e for e in main if _is_asymmetric(e) and (e.value or 0) > _reverse(e)]
     tested = [e for e in main if e.tests and e.value is not None]
     if not sure:
         return f"None of {len(tested) // 2} pairs leans one way round beyond chance."
@@ -113,28 +109,21 @@ MOST = 60
 """Scenarios of a domain at most."""
 
 
-def scenario_likelihood(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the heatmap of shares by scenario and group; none where there is no estimate."""
-    main = [e for e in estimates if e.strata.get("model") == view.main]
-    if not main:
-        return []
+def scenario_likelihood(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the heatmap of shares by scenario and group."""
+    main = view.only_main(estimates)
     columns = list(dict.fromkeys(column_label(next(iter(e.group.values()))) for e in main))
     present = {e.strata.get("role", "") for e in main if e.value is not None}
     roles = [role for role in ROLES if role in present] or sorted(present)
     if not roles:
-        return []
-    charts = [
-        _domain(view, [e for e in main if domain_of(e) == d], d, columns)
-        for d in domains(view, main)
-    ]
-    spec = tiled(charts)
+        return
+    spec = tiled([_domain(view, main, domain, columns) for domain in domains(view, main)])
+    spec["params"] = [{"name": "role", "value": roles[0]}]
     if len(roles) > 1:
         bind = {"input": "radio", "options": roles, "name": "Role of the characters: "}
-        spec["params"] = [{"name": "role", "value": roles[0], "bind": bind}]
-    else:
-        spec["params"] = [{"name": "role", "value": roles[0]}]
+        spec["params"][0]["bind"] = bind
     outside = [e for e in main if e.strata.get("role") == roles[0] and _differs(e)]
-    figure = Figure(
+    yield Figure(
         "scenarios",
         "Who appears in which scenario",
         _reading(main, outside, roles[0]),
@@ -145,12 +134,14 @@ def scenario_likelihood(view: View, estimates: list[Estimate]) -> list[Figure]:
         spec,
         estimate_table(view, sorted(outside, key=_gap), "domain", "scenario"),
     )
-    return [figure]
 
 
-def _domain(view: View, here: list[Estimate], domain: str, columns: list[str]) -> Spec:
+def _domain(view: View, main: list[Estimate], domain: str, columns: list[str]) -> Spec:
+    here = [e for e in main if domain_of(e) == domain]
     scenarios = list(dict.fromkeys(e.strata.get("scenario", "") for e in here))[:MOST]
-    data = [_datum(view, e) for e in here if e.strata.get("scenario", "") in set(scenarios)]
+    data = [_datum(view, e) for e in here if e.strata.get("scenario", "") in scenarios]
+    axis = {"orient": "top", "labelAngle": 0}
+    nominal = {"type": "nominal", "title": None}
     return {
         "title": short(domain, 40),
         "data": {"values": data},
@@ -158,20 +149,8 @@ def _domain(view: View, here: list[Estimate], domain: str, columns: list[str]) -
         "width": {"step": 54},
         "height": {"step": 20},
         "encoding": {
-            "x": {
-                "field": "col",
-                "type": "nominal",
-                "title": None,
-                "scale": {"domain": columns},
-                "axis": {"orient": "top", "labelAngle": 0},
-            },
-            "y": {
-                "field": "row",
-                "type": "nominal",
-                "title": None,
-                "sort": None,
-                "axis": {"labelLimit": 230},
-            },
+            "x": {"field": "col", **nominal, "scale": {"domain": columns}, "axis": axis},
+            "y": {"field": "row", **nominal, "sort": None, "axis": {"labelLimit": 230}},
             "tooltip": tooltip(Scenario="row"),
         },
         "layer": _layers(),
@@ -187,23 +166,19 @@ def _layers() -> list[Spec]:
         "gradientThickness": 9,
         "offset": 14,
     }
-    colour = {
-        "condition": {
-            "test": "datum.o",
-            "field": "g",
-            "type": "quantitative",
-            "scale": {"domain": [-50, -12, 0, 12, 50], "range": POINTS, "clamp": True},
-            "legend": legend,
-        },
-        "value": "#f2f2f2",
+    sure = {
+        "test": "datum.o",
+        "field": "g",
+        "type": "quantitative",
+        "scale": {"domain": [-50, -12, 0, 12, 50], "range": POINTS, "clamp": True},
+        "legend": legend,
     }
+    colour = {"condition": sure, "value": "#f2f2f2"}
     ink = {"condition": {"test": "datum.o && abs(datum.g) > 38", "value": "white"}, "value": INK}
+    text = {"text": {"field": "t", "type": "nominal"}, "color": ink}
     return [
         {"mark": {"type": "rect", "stroke": "white"}, "encoding": {"color": colour}},
-        {
-            "mark": {"type": "text", "fontSize": 11.5},
-            "encoding": {"text": {"field": "t", "type": "nominal"}, "color": ink},
-        },
+        {"mark": {"type": "text", "fontSize": 11.5}, "encoding": text},
     ]
 
 

@@ -1,21 +1,25 @@
-"""Fig. 3a: every name by its likelihood for a race and its subordination ratio."""
+"""Names: the common ones, how racialized they are, and Fig. 3a's likelihood and role of each."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Spec, Table, estimate_table, facts, tooltip
+from portrayal.report.figures import tables
+from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.parts import (
     INK,
+    channel,
+    kept,
     likelihood_channel,
-    log_axis,
     log_channel,
     multiples,
     reach,
     rule_at,
     within,
 )
+from portrayal.report.figures.tables import Table, estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, is_sure
@@ -26,35 +30,23 @@ LISTED = 5
 """Names for each race, as in Table S10."""
 
 
-def common_names(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the table of names; none where no name is racialized."""
+def common_names(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of names."""
     domains = {domain_of(e) for e in estimates}
     whole = ALL if ALL in domains else next(iter(domains), ALL)
-    main = [
-        e
-        for e in estimates
-        if e.strata.get("model") == view.main and domain_of(e) == whole and "gender" not in e.group
-    ]
     counts: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for e in main:
-        cells = counts.setdefault((e.group["race"], e.group["name"]), {})
-        cells[e.strata.get("role", "")] = e
+    for e in view.only_main(estimates):
+        if domain_of(e) == whole and "gender" not in e.group:
+            cells = counts.setdefault((e.group["race"], e.group["name"]), {})
+            cells[e.strata.get("role", "")] = e
     if not counts:
-        return []
+        return
     rows: list[tuple[str, ...]] = []
     for race in dict.fromkeys(race for race, _ in counts):
         names = [key for key in counts if key[0] == race][:LISTED]
         rows += [_row(race, name, counts[race, name]) for _, name in names]
-    heads = (
-        "Most borne by",
-        "Name",
-        "Likelihood",
-        "Neutral",
-        "Expected",
-        "Dominant",
-        "Subordinate",
-    )
-    figure = Figure(
+    heads = ("Most borne by", "Name", "Likelihood", "Neutral", "Expected", "Dominant")
+    yield Figure(
         "common-names",
         "The most common racialized names",
         _common_names_reading(counts),
@@ -62,30 +54,25 @@ def common_names(view: View, estimates: list[Estimate]) -> list[Figure]:
         "Expected: how often the name would occur in neutral stories if their names were drawn at "
         "random from the name table. A likelihood describes the name’s bearers, never a character.",
         None,
-        Table(heads, tuple(rows), 2),
+        Table((*heads, "Subordinate"), tuple(rows), 2),
     )
-    return [figure]
 
 
 def _row(race: str, name: str, cells: dict[str, Estimate]) -> tuple[str, ...]:
-    first = next(iter(cells.values()))
-    neutral = cells.get("neutral")
-    expected = fmt.NOTHING
-    if neutral is not None and neutral.null is not None:
-        expected = fmt.count(neutral.null.value)
+    first, neutral = next(iter(cells.values())), cells.get("neutral")
+
+    def count(role: str) -> str:
+        return fmt.count(cells[role].value) if role in cells else fmt.NOTHING
+
     return (
         race,
         short(name, 24),
         fmt.share(first.details.get("likelihood_of_name")),
-        _common_names_count(cells, "neutral"),
-        expected,
-        _common_names_count(cells, "dominant"),
-        _common_names_count(cells, "subordinate"),
+        count("neutral"),
+        fmt.count(neutral.null.value) if neutral and neutral.null else fmt.NOTHING,
+        count("dominant"),
+        count("subordinate"),
     )
-
-
-def _common_names_count(cells: dict[str, Estimate], role: str) -> str:
-    return fmt.count(cells[role].value) if role in cells else fmt.NOTHING
 
 
 def _common_names_reading(counts: dict[tuple[str, str], dict[str, Estimate]]) -> str:
@@ -109,39 +96,36 @@ RACIALIZED = 0.3
 """Likelihood that a race needs among the names to have a panel."""
 
 
-def name_subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the scatter of names, one panel for each race; none where there is no estimate."""
-    main = [e for e in estimates if e.strata.get("model") == view.main and e.value is not None]
-    main = sorted(main, key=lambda e: (-_count(e), e.group.get("name", "")))
+def name_subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the scatter of names, one panel for each race."""
+    main = [e for e in view.only_main(estimates) if e.value is not None]
+    main.sort(key=lambda e: (-_count(e), e.group.get("name", "")))
     shown = main[:MOST]
     if not shown:
-        return []
+        return
     factor = 1.7 * reach([e.value for e in shown], most=512)
-    races = list(dict.fromkeys(key[6:] for e in shown for key in e.details if _is_share(key)))
+    shares = (key for e in shown for key in e.details if key.startswith("share_"))
+    races = [key.removeprefix("share_") for key in dict.fromkeys(shares)]
     high = {race: max(_likelihood(e, race) for e in shown) for race in races}
     drawn = [race for race in races if high[race] >= RACIALIZED]
     columns, size = multiples(len(drawn), 180)
     panels = [_panel(view, shown, race, factor, size) for race in drawn]
     rare = [people_of(race) for race in races if high[race] < RACIALIZED]
-    absent = (
-        f" No panel for {fmt.listed(rare)}: no name here reaches a likelihood of "
-        f"{100 * RACIALIZED:.0f} %."
-        if rare
-        else ""
-    )
+    least = f"{100 * RACIALIZED:.0f} %"
+    absent = f" No panel for {fmt.listed(rare)}: no name here reaches a likelihood of {least}."
     cut = f" The {MOST} most common of {len(main):,} names are drawn." if len(main) > MOST else ""
-    figure = Figure(
+    yield Figure(
         "names",
         "Names: likelihood and role",
         _reading(main),
         "Each point is a first name, in every panel at its likelihood for that group (the share "
         "of the name’s bearers, never of a person); higher: more often subordinate. Size: how "
         f"often it occurs; filled: can be told from 1; a zero count is smoothed; names that occur "
-        f"fewer than {view.options.get('min_name_count', 5)} times are left out.{absent}{cut}",
+        f"fewer than {view.options.get('min_name_count', 5)} times are left out."
+        f"{absent if rare else ''}{cut}",
         {"concat": panels, "columns": columns, "spacing": 20} if panels else None,
         estimate_table(view, main),
     )
-    return [figure]
 
 
 def _panel(
@@ -149,8 +133,7 @@ def _panel(
 ) -> Spec:
     labelled = _labelled(names, race, factor, pixels)
     data = [_point(view, e, race, factor, e.group.get("name", "") in labelled) for e in names]
-    x = likelihood_channel("x", "likelihood of the name", 0.04)
-    y = log_channel("y", factor, log_axis(factor, title=None))
+    x, y = likelihood_channel("x", "likelihood of the name", 0.04), log_channel("y", factor)
     colour = {"value": colour_of(race)}
     size = {
         "field": "w",
@@ -158,6 +141,8 @@ def _panel(
         "scale": {"type": "sqrt", "range": [18, 260]},
         "legend": None,
     }
+    fill = {"condition": {"test": "datum.s", **colour}, "value": "rgba(255,255,255,0.6)"}
+    shown = tooltip(Likelihood="lk", Characters="w")
     return {
         "title": {"text": race, "color": INK},
         "data": {"values": data},
@@ -168,15 +153,7 @@ def _panel(
             rule_at("y"),
             {
                 "mark": {"type": "point", "filled": True, "strokeWidth": 1.3, "opacity": 0.85},
-                "encoding": {
-                    "size": size,
-                    "stroke": colour,
-                    "fill": {
-                        "condition": {"test": "datum.s", **colour},
-                        "value": "rgba(255,255,255,0.6)",
-                    },
-                    "tooltip": tooltip(Likelihood="lk", Characters="w"),
-                },
+                "encoding": {"size": size, "stroke": colour, "fill": fill, "tooltip": shown},
             },
             *(_label(style) for style in _HALO),
         ],
@@ -220,16 +197,11 @@ def _labelled(names: list[Estimate], race: str, factor: float, pixels: tuple[int
         x = _likelihood(e, race) * pixels[0]
         at = within(e.value, factor) or 1.0
         y = (math.log(at) / math.log(factor) + 1) / 2 * pixels[1]
-        clear = all(abs(x - a) > 58 or abs(y - b) > 18 for a, b, _ in chosen)
-        if clear:
+        if all(abs(x - a) > 58 or abs(y - b) > 18 for a, b, _ in chosen):
             chosen.append((x, y, name))
         if len(chosen) == 6:
             break
     return {name for _, _, name in chosen}
-
-
-def _is_share(key: str) -> bool:
-    return key.startswith("share_")
 
 
 def _likelihood(e: Estimate, race: str) -> float:
@@ -256,3 +228,131 @@ def _reading(main: list[Estimate]) -> str:
     return (
         f"{len(sure)} of {fmt.plural(len(main), 'name')} can be told from 1: {fmt.listed(parts)}."
     )
+
+
+OMITTED = ("NH/PI", "AI/AN")
+"""Groups whose names Fig. 1c shows."""
+HIGH = 0.5
+_FLOOR = 0.6
+
+
+def likelihood_histogram(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the histograms of the paper."""
+    main = [e for e in view.only_main(estimates) if e.value is not None]
+    everyone = [e for e in main if "gender" not in e.group]
+    if not everyone:
+        return
+    races = [r for r in OMITTED if any(e.group["race"] == r for e in everyone)]
+    races = races or list(dict.fromkeys(e.group["race"] for e in everyone))[:2]
+    charts: list[Spec] = [_bars("All characters", [_of(everyone, r) for r in races])]
+    binary = [e for e in main if e.group.get("gender") == "NB"]
+    any_nb = any(e.value for e in binary if e.group["race"] == binary[0].group["race"])
+    if any_nb:
+        kinds = dict.fromkeys(e.group["race"] for e in binary)
+        charts.append(_bars("Non-binary characters alone", [_of(binary, r) for r in kinds]))
+    none = "" if any_nb else " No non-binary character with a matched name occurs."
+    yield Figure(
+        "likelihoods",
+        "How racialized the names are",
+        " ".join(_likelihoods_reading(everyone, race) for race in races),
+        "Characters of power-neutral stories by the likelihood of their first name (share of the "
+        "name’s bearers). Bars: counted, on a log scale; dark line: expected if names were drawn "
+        f"at random from the name table, with its range.{none}",
+        {"vconcat": charts, "spacing": 20},
+        _likelihoods_table(everyone),
+        (("bar", "characters counted"), ("line", "expected from the name table")),
+    )
+
+
+def _of(estimates: list[Estimate], race: str) -> list[Estimate]:
+    return [e for e in estimates if e.group["race"] == race]
+
+
+def _bars(title: str, panels: list[list[Estimate]]) -> Spec:
+    """A panel for the bins of each race, on one scale."""
+    top = 1.6 * max(max(e.value or 0, e.null.value if e.null else 0) for p in panels for e in p)
+    wide = len(panels) <= 2
+    width, height = (330, 120) if wide else (158, 90)
+    charts = [
+        {
+            "title": {"text": bins[0].group["race"], "fontSize": 12},
+            "data": {"values": [_bar(e) for e in bins]},
+            "width": width,
+            "height": height,
+            "layer": _bar_layers(colour_of(bins[0].group["race"]), max(top, 10)),
+        }
+        for bins in panels
+    ]
+    return {"title": title, "concat": charts, "columns": 2 if wide else 4, "spacing": 16}
+
+
+def _bar_layers(colour: str, top: float) -> list[Spec]:
+    values = [10**k for k in range(7) if 10**k <= top * 0.8]
+    scale = {"type": "log", "domain": [_FLOOR, top], "clamp": True, "nice": False}
+    axis = {"values": values, "grid": True, "gridColor": "#eeeeee", "format": "~s"}
+
+    def y(field: str) -> Spec:
+        return {"y": channel(field, scale, axis)}
+
+    wide = {"x": likelihood_channel("a"), "x2": {"field": "b"}, "tooltip": tooltip()}
+    middle = {"x": likelihood_channel("mid"), **y("el"), "y2": {"field": "eh"}}
+    bar = {"type": "rect", "color": colour, "stroke": "white"}
+    line: Spec = {"type": "rule", "color": INK}
+    expected = f"datum.e > {_FLOOR}"
+    return [
+        kept(bar, "datum.v > 0", {**wide, **y("v"), "y2": {"datum": _FLOOR}}),
+        kept({**line, "strokeWidth": 1.6}, expected, {**wide, **y("e")}),
+        kept({**line, "strokeWidth": 0.8, "opacity": 0.6}, expected, middle),
+    ]
+
+
+def _bar(e: Estimate) -> dict[str, Any]:
+    low, high = _edges(e)
+    found: dict[str, Any] = {
+        "a": low,
+        "b": high,
+        "mid": (low + high) / 2,
+        "v": e.value,
+        "group": f"{e.group['race']}, {_percent(e)}",
+        "value": fmt.count(e.value),
+        "ci": tables.interval(e),
+        "null": tables.null(e),
+        "n": fmt.plural(e.n_units, "character"),
+    }
+    if e.null is not None:
+        found |= {"e": e.null.value, "el": max(e.null.low, _FLOOR), "eh": e.null.high}
+    return found
+
+
+def _edges(e: Estimate) -> tuple[float, float]:
+    low, _, high = e.group["likelihood"].partition("–")
+    return float(low), float(high)
+
+
+def _likelihoods_reading(everyone: list[Estimate], race: str) -> str:
+    bins = _of(everyone, race)
+    above = [e for e in bins if _edges(e)[0] >= HIGH]
+    counted = sum(e.value or 0 for e in above)
+    who = "No character" if counted == 0 else fmt.plural(counted, "character")
+    verb = "bears" if counted in (0, 1) else "bear"
+    return (
+        f"{who} of {fmt.count(bins[0].n_units)} {verb} a name above {100 * HIGH:.0f} % likelihood "
+        f"for {people_of(race)}."
+    )
+
+
+def _percent(e: Estimate) -> str:
+    low, high = _edges(e)
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
+
+
+def _likelihoods_table(everyone: list[Estimate]) -> Table:
+    columns = {
+        "Group": lambda e: e.group["race"],
+        "Likelihood": _percent,
+        "Characters": tables.value,
+        "Interval": tables.interval,
+        "Expected": lambda e: fmt.count(e.null.value) if e.null else fmt.NOTHING,
+    }
+    shown = [e for e in everyone if e.value or (e.null and e.null.value >= 0.5)]
+    return Table.of(shown, columns, 2, len(shown))

@@ -1,21 +1,28 @@
-"""Ratios: who appears and who depends on whom, beside the ratios of the paper."""
+"""Ratios: who appears and who depends on whom, beside the paper's, and corrected by hand labels."""
 
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, Estimate, Interval
 from portrayal.reference import GENDERS, RACES, published
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Published, Spec, estimate_table
-from portrayal.report.figures.heat import GAP, cell, published_cell, ratio_heat
+from portrayal.report.figures import tables
+from portrayal.report.figures.figure import Builder, Figure, Published, Spec
+from portrayal.report.figures.heat import GAP, ratio_heat
 from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel, published_dot
 from portrayal.report.figures.parts import reach, tiled
+from portrayal.report.figures.tables import Table, estimate_table
 from portrayal.report.findings import distance, excludes_null
+from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import (
     GENDER_LABELS,
     OTHER_COLOUR,
     RACE_COLOURS,
     column_label,
+    group_label,
     group_words,
 )
 
@@ -23,6 +30,7 @@ NOTE = (
     "Grey: the five models of Shieh et al. (2025), as printed. They were measured with another "
     "name table (Florida voters) and another extractor; read them as context."
 )
+PUBLISHED = "the five published models"
 _GENDERS = {"Fem.": "F", "Masc.": "M", "NB": "NB"}
 _TABLES = {
     "representation": ("shieh_representation_ratios", "representation_ratio"),
@@ -37,17 +45,15 @@ _TABLES = {
 @cache
 def published_ratios(kind: str) -> tuple[Published, ...]:
     """Return the printed ratios of a measure, by its name without version."""
-    if kind not in _TABLES:
-        return ()
     table, column = _TABLES[kind]
     return tuple(
         Published(
             row["domain"],
             row["model"],
             _group(row),
-            _number(row[column]),
-            _number(row["ci_low"]),
-            _number(row["ci_high"]),
+            row[column],
+            math.nan if row["ci_low"] is None else row["ci_low"],
+            math.nan if row["ci_high"] is None else row["ci_high"],
             int(row["n"] or 0),
         )
         for row in published(table).to_pylist()
@@ -64,39 +70,36 @@ def _group(row: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return ((kind, label),)
 
 
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
-
-
 SHARE = "times the baseline’s share"
 LIMIT = 2.0
 """log2 of the ratio at which the colours end: a quarter, and four times."""
 
 
-def representation(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the heatmap of representation ratios; none where there is no estimate."""
-    groups = [g for g in dict.fromkeys(tuple(e.group.items()) for e in estimates) if len(g) == 1]
-    races = [value for ((kind, value),) in groups if kind == "race"]
-    genders = [value for ((kind, value),) in groups if kind == "gender"]
+def representation(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the heatmap of representation ratios."""
+    single = [e for e in estimates if len(e.group) == 1]
+    groups = dict.fromkeys(next(iter(e.group.items())) for e in single)
+    races, genders = ([v for kind, v in groups if kind == k] for k in ("race", "gender"))
     columns = [*races, *([GAP] if races and genders else []), *map(column_label, genders)]
     if not columns:
-        return []
+        return
     printed = [row for row in published_ratios("representation") if row.group[0][0] != "pair"]
-    charts = []
-    for domain in domains(view, estimates):
-        cells = [
-            cell(view, e, column_label(next(iter(e.group.values()))), LIMIT)
-            for e in estimates
-            if domain_of(e) == domain and len(e.group) == 1
-        ]
-        cells += [
-            published_cell(r, column_label(r.group[0][1])) for r in printed if r.domain == domain
-        ]
-        charts.append(
-            ratio_heat(view, cells, columns, title=domain, limit=LIMIT, legend=SHARE, width=57)
+    charts = [
+        ratio_heat(
+            view,
+            [e for e in single if domain_of(e) == domain],
+            columns,
+            _first_label,
+            printed=[row for row in printed if row.domain == domain],
+            title=domain,
+            limit=LIMIT,
+            legend=SHARE,
+            width=57,
         )
-    main = [e for e in estimates if e.strata.get("model") == view.main]
-    figure = Figure(
+        for domain in domains(view, estimates)
+    ]
+    main = view.only_main(estimates)
+    yield Figure(
         "representation",
         "Who appears: representation ratios",
         _representation_reading(main),
@@ -107,7 +110,10 @@ def representation(view: View, estimates: list[Estimate]) -> list[Figure]:
         tiled(charts),
         estimate_table(view, main, "domain"),
     )
-    return [figure]
+
+
+def _first_label(group: Mapping[str, str]) -> str:
+    return column_label(next(iter(group.values())))
 
 
 def _representation_reading(main: list[Estimate]) -> str:
@@ -126,26 +132,24 @@ WIDE = 3
 """Domains beside one another; more of them go under one another."""
 
 
-def subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the dots of subordination ratios by race × gender; none where there is no estimate."""
+def subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the dots of subordination ratios by race × gender."""
     crossed = [e for e in estimates if {"race", "gender"} <= set(e.group)]
     if not crossed:
-        return []
-    main = [e for e in crossed if e.strata.get("model") == view.main]
-    printed = published_ratios("subordination")
-    factor = reach([e.value for e in main] + [row.value for row in printed])
-    shown = [
-        g
-        for g in dict.fromkeys(e.group["gender"] for e in crossed)
-        if any(e.value is not None and e.n_units for e in main if e.group["gender"] == g)
-    ]
-    empty = [g for g in dict.fromkeys(e.group["gender"] for e in crossed) if g not in shown]
+        return
+    main = view.only_main(crossed)
+    factor = reach([e.value for e in main] + [r.value for r in published_ratios("subordination")])
+    genders = list(dict.fromkeys(e.group["gender"] for e in crossed))
+    counted = {e.group["gender"] for e in main if e.value is not None and e.n_units}
+    shown = [gender for gender in genders if gender in counted]
     axis = Axis("← dominant · subordinate →", factor)
     rows = [_row(view, crossed, gender, axis, gender == shown[0]) for gender in shown]
     missing = "".join(
-        f" {GENDER_LABELS.get(g, g)} characters are too rare for any ratio." for g in empty
+        f" {GENDER_LABELS.get(g, g)} characters are too rare for any ratio."
+        for g in genders
+        if g not in shown
     )
-    figure = Figure(
+    yield Figure(
         "subordination",
         "Who depends on whom: subordination ratios",
         _subordination_reading(main),
@@ -155,9 +159,8 @@ def subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
         f"goes on. {NOTE}",
         {"vconcat": rows, "spacing": 14} if rows else None,
         estimate_table(view, main, "domain"),
-        _marks(view, "roles of whole prompts swapped at random"),
+        legend(view, "null range of roles of whole prompts swapped at random", published=PUBLISHED),
     )
-    return [figure]
 
 
 def _row(view: View, crossed: list[Estimate], gender: str, axis: Axis, top: bool) -> Spec:
@@ -193,70 +196,148 @@ def _subordination_reading(main: list[Estimate]) -> str:
     if not known:
         return "No ratio is defined: the stories show no such group in both roles."
     if not sure:
-        apart = sum(1 for e in known if excludes_null(e))
+        apart = sum(excludes_null(e) for e in known)
         alone = f"; {apart} have an interval without 1 when taken alone" if apart else ""
         return (
             f"None of the {len(known)} ratios can be told from 1 once all tests are allowed for"
             f"{alone}. That is no evidence that roles are shared alike."
         )
     far = max(sure, key=distance)
-    domain = far.strata.get("domain", ALL)
     return (
         f"{len(sure)} of {len(known)} ratios can be told from 1; furthest stand "
-        f"{group_words(far.group)} in {domain} at {fmt.ratio(far.value)} "
+        f"{group_words(far.group)} in {far.strata.get('domain', ALL)} at {fmt.ratio(far.value)} "
         f"({fmt.interval(far.interval)})."
     )
 
 
-COLOUR = "#5b3a8c"
-
-
-def couples(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the dots of couples' representation ratios; none where there is no estimate."""
+def couples(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the dots of couples' representation ratios."""
     pairs = list(dict.fromkeys(e.group["pair"] for e in estimates if "pair" in e.group))
     if not pairs:
-        return []
-    main = [e for e in estimates if e.strata.get("model") == view.main]
+        return
+    main = view.only_main(estimates)
     printed = [row for row in published_ratios("representation") if row.group[0][0] == "pair"]
     factor = reach([e.value for e in main] + [row.value for row in printed], most=256)
     axis = Axis(f"{SHARE} (log scale)", factor)
     charts = []
     for domain in domains(view, estimates):
         here = [e for e in estimates if domain_of(e) == domain and "pair" in e.group]
-        data = [dot_by_model(view, e, e.group["pair"], COLOUR, axis) for e in here]
+        data = [dot_by_model(view, e, e.group["pair"], "#5b3a8c", axis) for e in here]
         data += [
             published_dot(row, row.group[0][1], axis)
             for row in printed
             if row.domain == domain and row.group[0][1] in pairs
         ]
         charts.append(panel(view, data, pairs, axis, size=(600, 30), title=domain))
-    figure = Figure(
+    yield Figure(
         "couples",
         "Which couples appear",
-        _reading(main),
+        _couples_reading(main),
         "Pairs of genders among the romantic partners of power-neutral stories, over their share "
         "among couples in the baseline. F: feminized, M: masculinized, NB: non-binary; genders are "
         "those of the references in the text. A pair that never occurs stands at the left edge; "
         f"arrows: the interval goes on. {NOTE}",
         {"vconcat": charts},
         estimate_table(view, main, "domain"),
-        _marks(view, "couples drawn from the baseline"),
+        legend(view, "null range of couples drawn from the baseline", published=PUBLISHED),
     )
-    return [figure]
 
 
-def _reading(main: list[Estimate]) -> str:
+def _couples_reading(main: list[Estimate]) -> str:
     known = [e for e in main if e.value is not None]
     if not known:
         return "No story tells the gender of both partners."
     never = [e.group["pair"] for e in known if e.value == 0]
-    sure = [e for e in known if is_sure(e)]
+    sure = sum(is_sure(e) for e in known) or "None"
     stories = fmt.plural(max(e.n_units for e in known), "couple")
-    told = len(sure) or "None"
-    said = f"{told} of {len(known)} pairs can be told from the baseline, from {stories}"
+    said = f"{sure} of {len(known)} pairs can be told from the baseline, from {stories}"
     return f"{said}; {fmt.listed(never)} never occur." if never else f"{said}."
 
 
-def _marks(view: View, null: str) -> tuple[tuple[str, str], ...]:
-    """The key of a chart of dots beside the published models."""
-    return legend(view, f"null range of {null}", published="the five published models")
+NAIVE_COLOUR, CORRECTED_COLOUR = "#9aa0a6", "#0b6e4f"
+
+
+def corrected(key: str, title: str) -> Builder:
+    """Return the builder of a figure of ratios as labelled and as corrected, side by side."""
+
+    def build(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+        main = view.only_main(estimates)
+        if main:
+            yield Figure(
+                key,
+                f"{title}, corrected by hand labels",
+                _corrected_reading(main),
+                "Each ratio twice: as the labels of all texts give it (grey), and with the errors "
+                "of these labels taken out, as the texts that people labelled by hand show them "
+                "(green, prediction-powered). The first interval holds for the labels as they are; "
+                "the second has the errors of labelling in it as well, so it is the wider one "
+                "where few texts were labelled by hand.",
+                _corrected_chart(view, [e for e in main if len(e.group) == 1]),
+                _corrected_table(view, main),
+                (("dot naive", "as labelled"), ("dot corrected", "corrected")),
+            )
+
+    return build
+
+
+def naive_interval(e: Estimate) -> Interval | None:
+    """Return the interval before the correction; without an upper bound it goes on for ever."""
+    if "naive_low" not in e.details or e.null is None:
+        return None
+    low, high = e.details["naive_low"], e.details.get("naive_high", math.inf)
+    return Interval(low, high, e.null.level, "before the correction")
+
+
+def _corrected_chart(view: View, estimates: list[Estimate]) -> Spec | None:
+    known = [e for e in estimates if e.value is not None]
+    if not known:
+        return None
+    factor = reach([e.value for e in known] + [e.details.get("naive") for e in known])
+    axis = Axis("ratio (log scale)", factor)
+    panels = []
+    for domain in domains(view, known):
+        rows, data = [], []
+        for e in known:
+            if domain_of(e) != domain:
+                continue
+            label = group_label(e.group)
+            rows += [label, f"{label} (as labelled)"]
+            data.append(dot_by_model(view, e, label, CORRECTED_COLOUR, axis))
+            data.append(dot_by_model(view, _before(e), rows[-1], NAIVE_COLOUR, axis))
+        panels.append(panel(view, data, rows, axis, size=(520, 17), title=domain))
+    return {"vconcat": panels}
+
+
+def _before(e: Estimate) -> Estimate:
+    naive = e.details.get("naive")
+    why = None if naive is not None else "undefined as labelled"
+    return replace(e, value=naive, interval=naive_interval(e), tests=(), undefined=why)
+
+
+def _corrected_table(view: View, main: list[Estimate]) -> Table:
+    level = tables.interval_head(view)
+    columns = {
+        "Domain": lambda e: short(domain_of(e), 40),
+        "Group": lambda e: short(group_label(e.group)),
+        "As labelled": lambda e: fmt.number(e.details.get("naive"), e.statistic),
+        level: lambda e: fmt.interval(naive_interval(e), e.statistic),
+        "Corrected": tables.value,
+        f"Corrected {level}": tables.interval,
+        "By hand": lambda e: fmt.count(
+            sum(n for name, n in e.details.items() if name.startswith("n_labelled"))
+        ),
+        "Prompts": tables.clusters,
+    }
+    return Table.of(main, columns, 2)
+
+
+def _corrected_reading(main: list[Estimate]) -> str:
+    known = [e for e in main if e.value is not None]
+    if not known:
+        return "Nothing could be corrected: there are too few hand labels."
+    both = [(e, bounds) for e in known if (bounds := e.interval) and "naive" in e.details]
+    outside = sum(not bounds.low <= e.details["naive"] <= bounds.high for e, bounds in both)
+    return (
+        f"Of {fmt.plural(len(both), 'ratio')} with an interval, {outside or 'none'} "
+        f"{'lies' if outside == 1 else 'lie'}, as labelled, outside the corrected interval."
+    )

@@ -1,18 +1,18 @@
-"""Fig. 3b: the subordination ratio of names above a rising threshold of likelihood."""
+"""Names by threshold: median racialized ratios, and Fig. 3b's ratios above a rising threshold."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Spec, Table, estimate_table, facts, tooltip
-from portrayal.report.figures.heat import cell, published_cell, ratio_heat
+from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
+from portrayal.report.figures.heat import ratio_heat
 from portrayal.report.figures.parts import (
     BAND,
     INK,
     PUBLISHED,
     kept,
     likelihood_channel,
-    log_axis,
     log_channel,
     multiples,
     reach,
@@ -20,6 +20,7 @@ from portrayal.report.figures.parts import (
     tiled,
     within,
 )
+from portrayal.report.figures.tables import estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import GENDER_LABELS, group_label, people_of
@@ -29,46 +30,38 @@ LIMIT = 4.0
 """log2 of the ratio at which the colours end: one sixteenth, and sixteen times."""
 
 
-def median_racialized(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the heatmap of median racialized ratios; none where there is no estimate."""
+def median_racialized(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the heatmap of median racialized ratios, one for each domain and gender."""
     known = [e for e in estimates if e.value is not None]
-    main = [e for e in estimates if e.strata.get("model") == view.main]
+    main = view.only_main(estimates)
     if not main:
-        return []
+        return
     races = list(dict.fromkeys(e.group["race"] for e in estimates))
-    genders = list(dict.fromkeys(e.group["gender"] for e in known))
-    legend = "times as common in the subordinate role"
+    genders = dict.fromkeys(e.group["gender"] for e in known)
     charts: list[Spec] = []
     for domain in domains(view, estimates):
         defined = {e.group["gender"] for e in known if domain_of(e) == domain}
-        row: list[Spec] = []
-        for gender in (g for g in genders if g in defined):
-            cells = [
-                cell(view, e, e.group["race"], LIMIT)
-                for e in estimates
-                if domain_of(e) == domain and e.group["gender"] == gender
-            ]
-            cells += [
-                published_cell(row, row.group[0][1])
-                for row in published_ratios("median_racialized_subordination")
-                if row.domain == domain and row.group[1][1] == gender
-            ]
-            title = f"{domain}, {GENDER_LABELS.get(gender, gender).lower()}"
-            first = len(row) % 2 == 0
-            row.append(
-                ratio_heat(
-                    view,
-                    cells,
-                    races,
-                    title=title,
-                    limit=LIMIT,
-                    legend=legend,
-                    width=47,
-                    labels=first,
-                )
+        row = [
+            ratio_heat(
+                view,
+                [e for e in estimates if domain_of(e) == domain and e.group["gender"] == gender],
+                races,
+                lambda group: group["race"],
+                printed=[
+                    row
+                    for row in published_ratios("median_racialized_subordination")
+                    if row.domain == domain and row.group[1][1] == gender
+                ],
+                title=f"{domain}, {GENDER_LABELS.get(gender, gender).lower()}",
+                limit=LIMIT,
+                legend="times as common in the subordinate role",
+                width=47,
+                labels=i % 2 == 0,
             )
+            for i, gender in enumerate(g for g in genders if g in defined)
+        ]
         charts += [tiled(row, 2, 20)] if row else []
-    figure = Figure(
+    yield Figure(
         "median-racialized",
         "The more racialized the name: median ratios",
         _median_racialized_reading(main),
@@ -79,7 +72,6 @@ def median_racialized(view: View, estimates: list[Estimate]) -> list[Figure]:
         tiled(charts) if charts else None,
         estimate_table(view, main, "domain"),
     )
-    return [figure]
 
 
 def _median_racialized_reading(main: list[Estimate]) -> str:
@@ -88,9 +80,8 @@ def _median_racialized_reading(main: list[Estimate]) -> str:
     if not known:
         return "No median is defined."
     if not sure:
-        return (
-            f"None of the {len(known)} medians can be told from 1 once all tests are allowed for."
-        )
+        said = f"None of the {len(known)} medians can be told from 1"
+        return f"{said} once all tests are allowed for."
     above = sum((e.value or 0) > 1 for e in sure)
     far = max(sure, key=distance)
     return (
@@ -100,12 +91,12 @@ def _median_racialized_reading(main: list[Estimate]) -> str:
     )
 
 
-def threshold_subordination(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the curves, one panel for each race; none where there is no estimate."""
-    main = [e for e in estimates if e.strata.get("model") == view.main]
+def threshold_subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the curves, one panel for each race."""
+    main = view.only_main(estimates)
     known = [e for e in main if e.value]
     if not known:
-        return []
+        return
     factor = reach([e.value for e in known], most=128)
     races = list(dict.fromkeys(e.group["race"] for e in main))
     shown = [r for r in races if _highest(known, r) >= 0.2]
@@ -114,7 +105,7 @@ def threshold_subordination(view: View, estimates: list[Estimate]) -> list[Figur
     panels = [_thresholds_panel(view, estimates, race, factor, size) for race in shown]
     absent = f" No curve for {fmt.listed(gone)}: no such names." if gone else ""
     grey = "; thin grey lines: each model" if len(view.models) > 1 else ""
-    figure = Figure(
+    yield Figure(
         "thresholds",
         "Names above a threshold",
         _thresholds_reading(known, shown),
@@ -125,7 +116,6 @@ def threshold_subordination(view: View, estimates: list[Estimate]) -> list[Figur
         {"concat": panels, "columns": columns, "spacing": 20} if panels else None,
         estimate_table(view, [e for e in main if e.group["threshold"][-1] == "0"]),
     )
-    return [figure]
 
 
 def _thresholds_panel(
@@ -144,35 +134,21 @@ def _thresholds_panel(
 
 
 def _thresholds_layers(colour: str, factor: float) -> list[Spec]:
-    x = likelihood_channel("t", "likelihood above")
-    axis = log_axis(factor, title=None)
+    def layer(mark: Spec, test: str, field: str, more: Spec) -> Spec:
+        x = likelihood_channel("t", "likelihood above")
+        return kept(mark, test, {"x": x, "y": log_channel(field, factor), **more})
 
-    def y(field: str) -> Spec:
-        return {"x": x, "y": log_channel(field, factor, axis)}
-
+    own = {"type": "area", "color": colour, "opacity": 0.18}
+    grey = {"type": "line", "color": PUBLISHED, "strokeWidth": 0.9, "opacity": 0.8}
     points = {"size": 22, "filled": True, "color": colour}
+    line = {"type": "line", "color": colour, "strokeWidth": 2, "point": points}
+    band, to = {"type": "area", "color": BAND}, "datum.main && isValid"
     return [
-        kept(
-            {"type": "area", "color": BAND},
-            "datum.main && isValid(datum.nl)",
-            {**y("nl"), "y2": {"field": "nh"}},
-        ),
+        layer(band, f"{to}(datum.nl)", "nl", {"y2": {"field": "nh"}}),
         rule_at("y"),
-        kept(
-            {"type": "area", "color": colour, "opacity": 0.18},
-            "datum.main && isValid(datum.lo)",
-            {**y("lo"), "y2": {"field": "hi"}},
-        ),
-        kept(
-            {"type": "line", "color": PUBLISHED, "strokeWidth": 0.9, "opacity": 0.8},
-            "!datum.main",
-            {**y("v"), "detail": {"field": "model"}},
-        ),
-        kept(
-            {"type": "line", "color": colour, "strokeWidth": 2, "point": points},
-            "datum.main",
-            {**y("v"), "tooltip": tooltip()},
-        ),
+        layer(own, f"{to}(datum.lo)", "lo", {"y2": {"field": "hi"}}),
+        layer(grey, "!datum.main", "v", {"detail": {"field": "model"}}),
+        layer(line, "datum.main", "v", {"tooltip": tooltip()}),
     ]
 
 
@@ -186,10 +162,9 @@ def _thresholds_datum(view: View, e: Estimate, factor: float) -> dict[str, Any]:
     }
     if not is_main:
         return found
-    if e.interval is not None:
-        found |= {"lo": within(e.interval.low, factor), "hi": within(e.interval.high, factor)}
-    if e.null is not None:
-        found |= {"nl": within(e.null.low, factor), "nh": within(e.null.high, factor)}
+    for bounds, low, high in ((e.interval, "lo", "hi"), (e.null, "nl", "nh")):
+        if bounds is not None:
+            found |= {low: within(bounds.low, factor), high: within(bounds.high, factor)}
     return facts(view, e) | found
 
 
@@ -209,143 +184,3 @@ def _thresholds_reading(known: list[Estimate], races: list[str]) -> str:
     if not rises:
         return "At no threshold can a ratio be told from 1."
     return f"At the highest threshold where it can be told from 1: {fmt.listed(rises)}."
-
-
-OMITTED = ("NH/PI", "AI/AN")
-"""Groups whose names Fig. 1c shows."""
-HIGH = 0.5
-_FLOOR = 0.6
-
-
-def likelihood_histogram(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the histograms of the paper; none where there is no estimate."""
-    main = [e for e in estimates if e.strata.get("model") == view.main and e.value is not None]
-    everyone = [e for e in main if "gender" not in e.group]
-    if not everyone:
-        return []
-    races = [r for r in OMITTED if any(e.group["race"] == r for e in everyone)]
-    races = races or list(dict.fromkeys(e.group["race"] for e in everyone))[:2]
-    charts: list[Spec] = [_group("All characters", [_of(everyone, r) for r in races])]
-    binary = [e for e in main if e.group.get("gender") == "NB"]
-    any_nb = sum(e.value or 0 for e in binary if e.group["race"] == binary[0].group["race"])
-    if binary and any_nb:
-        kinds = list(dict.fromkeys(e.group["race"] for e in binary))
-        charts.append(_group("Non-binary characters alone", [_of(binary, r) for r in kinds]))
-    none = "" if any_nb else " No non-binary character with a matched name occurs."
-    figure = Figure(
-        "likelihoods",
-        "How racialized the names are",
-        " ".join(_reading(everyone, race) for race in races),
-        "Characters of power-neutral stories by the likelihood of their first name (share of the "
-        "name’s bearers). Bars: counted, on a log scale; dark line: expected if names were drawn "
-        f"at random from the name table, with its range.{none}",
-        {"vconcat": charts, "spacing": 20},
-        _table(everyone),
-        (("bar", "characters counted"), ("line", "expected from the name table")),
-    )
-    return [figure]
-
-
-def _of(estimates: list[Estimate], race: str) -> list[Estimate]:
-    return [e for e in estimates if e.group["race"] == race]
-
-
-def _group(title: str, panels: list[list[Estimate]]) -> Spec:
-    top = 1.6 * max(max(e.value or 0, e.null.value if e.null else 0) for p in panels for e in p)
-    wide = len(panels) <= 2
-    return {
-        "title": title,
-        "concat": [_panel(p, top, (330, 120) if wide else (158, 90)) for p in panels],
-        "columns": 2 if wide else 4,
-        "spacing": 16,
-    }
-
-
-def _panel(bins: list[Estimate], top: float, size: tuple[int, int]) -> Spec:
-    race = bins[0].group["race"]
-    return {
-        "title": {"text": race, "fontSize": 12},
-        "data": {"values": [_datum(e) for e in bins]},
-        "width": size[0],
-        "height": size[1],
-        "layer": _layers(colour_of(race), max(top, 10)),
-    }
-
-
-def _layers(colour: str, top: float) -> list[Spec]:
-    values = [10**k for k in range(7) if 10**k <= top * 0.8]
-
-    def y(field: str) -> Spec:
-        return {
-            "field": field,
-            "type": "quantitative",
-            "scale": {"type": "log", "domain": [_FLOOR, top], "clamp": True, "nice": False},
-            "axis": {"values": values, "grid": True, "gridColor": "#eeeeee", "format": "~s"},
-            "title": None,
-        }
-
-    wide = {"x": likelihood_channel("a"), "x2": {"field": "b"}, "tooltip": tooltip()}
-    expected = f"datum.e > {_FLOOR}"
-    return [
-        kept(
-            {"type": "rect", "color": colour, "stroke": "white"},
-            "datum.v > 0",
-            {**wide, "y": y("v"), "y2": {"datum": _FLOOR}},
-        ),
-        kept({"type": "rule", "color": INK, "strokeWidth": 1.6}, expected, {**wide, "y": y("e")}),
-        kept(
-            {"type": "rule", "color": INK, "strokeWidth": 0.8, "opacity": 0.6},
-            expected,
-            {"x": likelihood_channel("mid"), "y": y("el"), "y2": {"field": "eh"}},
-        ),
-    ]
-
-
-def _datum(e: Estimate) -> dict[str, Any]:
-    low, high = _edges(e)
-    found: dict[str, Any] = {
-        "a": low,
-        "b": high,
-        "mid": (low + high) / 2,
-        "v": e.value,
-        "group": f"{e.group['race']}, {100 * low:.0f}–{100 * high:.0f} %",
-        "value": fmt.count(e.value),
-        "ci": fmt.interval(e.interval, "count"),
-        "null": fmt.interval(e.null, "count"),
-        "n": fmt.plural(e.n_units, "character"),
-    }
-    if e.null is not None:
-        found |= {"e": e.null.value, "el": max(e.null.low, _FLOOR), "eh": e.null.high}
-    return found
-
-
-def _edges(e: Estimate) -> tuple[float, float]:
-    low, _, high = e.group["likelihood"].partition("–")
-    return float(low), float(high)
-
-
-def _reading(everyone: list[Estimate], race: str) -> str:
-    bins = _of(everyone, race)
-    above = [e for e in bins if _edges(e)[0] >= HIGH]
-    counted = sum(e.value or 0 for e in above)
-    who = "No character" if counted == 0 else fmt.plural(counted, "character")
-    verb = "bears" if counted in (0, 1) else "bear"
-    return (
-        f"{who} of {fmt.count(bins[0].n_units)} {verb} a name above {100 * HIGH:.0f} % likelihood "
-        f"for {people_of(race)}."
-    )
-
-
-def _table(everyone: list[Estimate]) -> Table:
-    rows = [
-        (
-            e.group["race"],
-            f"{100 * _edges(e)[0]:.0f}–{100 * _edges(e)[1]:.0f} %",
-            fmt.count(e.value),
-            fmt.interval(e.interval, "count"),
-            fmt.count(e.null.value) if e.null else fmt.NOTHING,
-        )
-        for e in everyone
-        if e.value or (e.null and e.null.value >= 0.5)
-    ]
-    return Table(("Group", "Likelihood", "Characters", "Interval", "Expected"), tuple(rows), 2)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.figure import Figure, Spec
+from portrayal.report.figures.tables import Table
 from portrayal.report.figures.panels import Axis
 from portrayal.report.figures.parts import INK
 from portrayal.report.inert import short

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Table
+from portrayal.report.figures.tables import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of

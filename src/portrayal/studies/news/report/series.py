@@ -12,7 +12,7 @@ from typing import Any
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Table
+from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, q_of
 from portrayal.report.words import colour_of_group, measure_title, stem

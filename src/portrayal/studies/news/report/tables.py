@@ -2,7 +2,8 @@
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Table
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.tables import Table
 from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK
 from portrayal.report.inert import short
