@@ -15,7 +15,7 @@ from scipy import stats
 
 import portrayal
 from portrayal.report.view import View
-from portrayal.studies.agency.report.order import order_words
+from portrayal.studies.agency.report.head import order_words
 from portrayal.studies.agency.report.series import (
     at,
     called,

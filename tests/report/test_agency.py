@@ -13,8 +13,7 @@ from portrayal.report.page import render
 from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.studies.agency.audit import sample
-from portrayal.studies.agency.report.head import _differences, agency_head, facts
-from portrayal.studies.agency.report.order import order_words
+from portrayal.studies.agency.report.head import _differences, agency_head, facts, order_words
 from portrayal.studies.agency.report.series import group_name, of, points, wheres
 from portrayal.studies.agency.report.texts import agency_reading
 

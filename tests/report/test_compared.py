@@ -10,7 +10,7 @@ from portrayal.report.downloads import headline_rows
 from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.news.report.head import compared, interval_table, interval_words
+from portrayal.studies.news.report.head import compared, intervals
 
 from .conftest import estimate
 from .paired_run import PLAIN, write_paired_run
@@ -92,12 +92,12 @@ def test_the_table_has_every_series_and_level(view: View) -> None:
 
 
 def test_intervals_are_held_against_the_published_method(view: View) -> None:
-    assert "They are the wider ones for" in interval_words(view)
-    assert interval_table(view).rows
+    assert "They are the wider ones for" in intervals(view)[0]
+    assert intervals(view)[1].rows
 
 
 def test_no_published_interval_is_said(tmp_path: Path) -> None:
-    assert "No estimate has both" in interval_words(one(tmp_path, value=None))
+    assert "No estimate has both" in intervals(one(tmp_path, value=None))[0]
 
 
 def test_instruments_are_those_of_word_lists(view: View) -> None:

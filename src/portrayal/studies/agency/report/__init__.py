@@ -2,18 +2,10 @@
 
 from portrayal.report.figures import Table
 from portrayal.report.study import Section, StudyReport, Wording
-from portrayal.report.view import View
-from portrayal.studies.agency.report.figures import gaps, shares
+from portrayal.studies.agency.report.figures import gaps, shares, variance_tables
 from portrayal.studies.agency.report.head import agency_head, facts, instruments
 from portrayal.studies.agency.report.series import table_place
-from portrayal.studies.agency.report.tables import variance_tables
 from portrayal.studies.agency.report.texts import agency_reading
-
-
-def no_intervals(_view: View) -> tuple[str, Table]:
-    """Return nothing: the paper prints no interval to compare with."""
-    return "", Table((), ())
-
 
 REPORT = StudyReport(
     package="portrayal.studies.agency.report",
@@ -27,7 +19,7 @@ REPORT = StudyReport(
     texts=Section("texts.html.j2", agency_reading, "texts.js"),
     facts=facts,
     instruments=instruments,
-    intervals=no_intervals,
+    intervals=lambda _view: ("", Table((), ())),
     place=table_place,
     style="style.css",
 )

@@ -1,6 +1,7 @@
 """Agency: the head of an agency report in plain words, and what it rests on."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
@@ -10,11 +11,12 @@ from portrayal.report.findings import Sentence
 from portrayal.report.inert import short
 from portrayal.report.study import Fact
 from portrayal.report.view import SURE, View, is_sure, q_of
-from portrayal.studies.agency.report.order import order_words
 from portrayal.studies.agency.report.series import (
     MASKED,
+    Pair,
     Where,
     at,
+    beside_pairs,
     called,
     group_name,
     of,
@@ -33,19 +35,7 @@ MOST_REASONS = 3
 
 @dataclass(frozen=True)
 class Head:
-    """What the head of an agency report says.
-
-    Attributes
-    ----------
-    sentences
-        How far groups stand apart, place by place.
-    orders
-        Which groups can be ranked, by masking.
-    masking
-        What masking changes, as a table.
-    limits
-        What cannot be said.
-    """
+    """How far groups stand apart, which can be ranked by masking, what masking changes, limits."""
 
     sentences: tuple[Sentence, ...]
     orders: dict[str, tuple[str, ...]]
@@ -61,12 +51,7 @@ def agency_head(view: View) -> Head:
         masking: tuple(words for where in places if (words := order_words(view, where, masking)))
         for masking in (primary(view), other(view))
     }
-    return Head(
-        tuple(said[:MOST]),
-        orders,
-        _masking(view),
-        _limits(view),
-    )
+    return Head(tuple(said[:MOST]), orders, _masking(view), _limits(view))
 
 
 def _variances(view: View, where: Where) -> list[Sentence]:
@@ -91,16 +76,9 @@ def _variances(view: View, where: Where) -> list[Sentence]:
         else "Shuffled groups all give the same, so there is no test."
     )
     evidence += _reason(first)
-    second = next(
-        (
-            e
-            for e in at(of(view, "agency_variance", stratum=ALL, masking=other(view)), where)
-            if e.group == first.group and e.value is not None
-        ),
-        None,
-    )
-    if second is not None:
-        evidence += f" {_cap(other(view))}: {variance(second.value)}."
+    beside = at(of(view, "agency_variance", stratum=ALL, masking=other(view)), where)
+    for e in [e for e in beside if e.group == first.group and e.value is not None][:1]:
+        evidence += f" {other(view).capitalize()}: {variance(e.value)}."
     return [Sentence(headline, evidence, clear)]
 
 
@@ -181,39 +159,25 @@ def _beside(view: View, where: Where, e: Estimate, turned: bool) -> str:
         if b.group == e.group and b.value is not None
     ]
     sign = -1.0 if turned else 1.0
+    name = other(view).capitalize()
     return "".join(
-        f" {_cap(other(view))}: {points(sign * (b.value or 0.0))} ({_span(b.interval, turned)})."
-        for b in second
+        f" {name}: {points(sign * (b.value or 0.0))} ({_span(b.interval, turned)})." for b in second
     )
-
-
-def _cap(word: str) -> str:
-    return word[:1].upper() + word[1:]
 
 
 def _masking(view: View) -> Table:
     """Differences of one attribute with sentences masked and as they stand."""
-    rows = []
     every = [e for e in of(view, "agency_gap", stratum=ALL) if e.value is not None]
-    for where in wheres(every):
-        here = [e for e in at(every, where) if len(e.group) == 1]
-        second = {group_name(e.group): e for e in here if e.strata["masking"] != MASKED}
-        for e in here:
-            if e.strata["masking"] != MASKED:
-                continue
-            plain = second.get(group_name(e.group))
-            rows.append(
-                (
-                    called(where),
-                    group_name(e.group),
-                    points(e.value),
-                    span(e.interval),
-                    points(plain.value) if plain is not None else fmt.NOTHING,
-                    span(plain.interval) if plain is not None else fmt.NOTHING,
-                )
-            )
-    heads = ("Texts", "Difference", "Masked", "Interval", "Unmasked", "Interval ")
-    return Table(heads, tuple(rows[:60]), 2, max(len(rows) - 60, 0))
+    pairs = beside_pairs(view, [e for e in every if len(e.group) == 1], MASKED)
+    columns: dict[str, Callable[[Pair], str]] = {
+        "Texts": lambda row: called(row[0]),
+        "Difference": lambda row: group_name(row[1].group),
+        "Masked": lambda row: points(row[1].value),
+        "Interval": lambda row: span(row[1].interval),
+        "Unmasked": lambda row: points(row[2].value) if row[2] else fmt.NOTHING,
+        "Interval ": lambda row: span(row[2].interval) if row[2] else fmt.NOTHING,
+    }
+    return Table.of(pairs, columns, 2, 60)
 
 
 def _limits(view: View) -> str:
@@ -243,15 +207,105 @@ def _limits(view: View) -> str:
     return "What cannot be said: " + "; ".join(parts) + "."
 
 
+CHANCE = 0.05
+"""p of the variance from which chance alone explains the differences."""
+
+
+def order_words(view: View, where: Where, masking: str) -> str:
+    """Return which groups of a place can be ranked, one sentence for each set of groups."""
+    scores = at(of(view, "agency_variance", stratum=ALL, masking=masking), where)
+    said = []
+    for score in scores:
+        name = score.group["attribute"]
+        if name != "overall" and score.value is not None:
+            said.append(_ranked(view, where, masking, name, score))
+    return f"{called(where)}: {' '.join(said)}" if said else ""
+
+
+def _ranked(view: View, where: Where, masking: str, name: str, score: Estimate) -> str:
+    groups = _means(view, where, masking, name)
+    ordered = sorted(groups, key=lambda key: -groups[key][0])
+    if len(ordered) < 2:
+        return ""
+    if not score.tests:
+        return f"{name}: ranking not resolved, as shuffled groups all give the same variance."
+    p, q = score.tests[0].p, q_of(score)
+    if (p if q is None else q) >= CHANCE:
+        return (
+            f"{name}: ranking not resolved, as chance alone puts groups as far apart "
+            f"(p {fmt.probability(p)}, q {fmt.probability(q)})."
+        )
+    told = _told_apart(view, where, masking)
+    marks = [_apart(told, groups, ordered[i], ordered[i + 1]) for i in range(len(ordered) - 1)]
+    if len(ordered) == 2:
+        verdict = (
+            "are more agentic than those about" if marks[0] else "cannot be told from those about"
+        )
+        return f"{name}: texts about {ordered[0]} people {verdict} {ordered[1]} people."
+    if all(marks):
+        return f"{name}: {' > '.join(ordered)}."
+    ends = _ends(told, groups, ordered)
+    return (
+        f"{name}: groups differ (p {fmt.probability(p)}), ranking not resolved: "
+        f"{_tied(ordered, marks)} cannot be told apart as neighbours{ends}."
+    )
+
+
+Groups = dict[str, tuple[float, frozenset[tuple[str, str]]]]
+Told = set[frozenset[str]]
+
+
+def _means(view: View, where: Where, masking: str, name: str) -> Groups:
+    rows = at(of(view, "agency_share", stratum=ALL, masking=masking), where)
+    return {
+        group_name(e.group): (e.value, frozenset(e.group.items()))
+        for e in rows
+        if e.statistic == "ratio_gap"
+        and e.value is not None
+        and (len(e.group) > 1 if name == "intersectional" else list(e.group) == [name])
+    }
+
+
+def _told_apart(view: View, where: Where, masking: str) -> Told:
+    """Pairs of groups whose interval leaves out 0 and whose q is below 0.05."""
+    found: Told = set()
+    for e in at(of(view, "agency_gap", stratum=ALL, masking=masking), where):
+        q, bounds = q_of(e), e.interval
+        if e.value is None or bounds is None or "beside" in e.group or q is None or q >= SURE:
+            continue
+        if not bounds.low <= 0.0 <= bounds.high:
+            upper, _, lower = group_name(e.group).partition(" − ")
+            found.add(frozenset((upper, lower)))
+    return found
+
+
+def _apart(told: Told, groups: Groups, one: str, two: str) -> bool:
+    return one in groups and two in groups and frozenset((one, two)) in told
+
+
+def _tied(ordered: list[str], marks: list[bool]) -> str:
+    pairs = [f"{a} and {b}" for a, b, m in zip(ordered, ordered[1:], marks, strict=False) if not m]
+    shown = pairs if len(pairs) <= 4 else [*pairs[:3], f"{len(pairs) - 3} other pairs"]
+    return fmt.listed(shown)
+
+
+def _ends(told: Told, groups: Groups, ordered: list[str]) -> str:
+    """From how many groups the highest and the lowest can be told apart."""
+    said = []
+    for word, one in (("highest", ordered[0]), ("lowest", ordered[-1])):
+        n = sum(_apart(told, groups, one, two) for two in ordered if two != one)
+        said.append(f"{one} is {word}, told apart from {n} of {len(ordered) - 1}")
+    return f"; {' and '.join(said)}"
+
+
 def instruments(view: View) -> tuple[str, ...]:
     """Return what is known of the error of what the numbers rest on."""
-    first = next(iter(view.estimates), None)
-    name = first.instruments.get("classifier", "") if first is not None else ""
+    name = _classifier(view)
     unit = "prompts" if view.note.get("cluster_unit") == "prompt" else "texts"
     if column := view.options.get("cluster"):
         unit = "texts" if column == "text" else f"values of {short(str(column), 40)}"
     return (
-        f"Sentences were classified by {short(name, 80)}. It errs, and not alike for all kinds of "
+        f"Sentences were classified by {name}. It errs, and not alike for all kinds of "
         "sentences; portrayal score agency measures it on labelled sentences of yours.",
         "A classifier learns more than agency: one that reads “he” and “she”, or names, counts "
         "them. Masked sentences hide them; where masked and unmasked results differ, part of the "
@@ -264,14 +318,18 @@ def instruments(view: View) -> tuple[str, ...]:
     )
 
 
+def _classifier(view: View) -> str:
+    named = (e.instruments.get("classifier", "") for e in view.estimates)
+    return short(next(named, ""), 80)
+
+
 def facts(view: View) -> list[Fact]:
     """Return classifier and groups of the audit."""
-    first = next(iter(view.estimates), None)
-    name = first.instruments.get("classifier", "") if first is not None else ""
+    name = _classifier(view)
     groups = dict.fromkeys(k for e in view.estimates for k in e.group)
     named = [g for g in groups if g not in ("attribute", "beside")]
     return [
-        ("Classifier", short(name, 80)),
+        ("Classifier", name),
         ("Result first", f"{primary(view)} sentences"),
         ("Groups", ", ".join(named)),
     ]

@@ -1,6 +1,6 @@
 """Series: the estimates of an agency run by place and masking, and the published ones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from math import isnan
 from typing import Any
@@ -60,21 +60,17 @@ Where = tuple[str, str, str]
 
 def wheres(estimates: Iterable[Estimate]) -> list[Where]:
     """Return (task, condition, model) of estimates, each once, tasks first."""
-    found = dict.fromkeys(
-        (e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", ""))
-        for e in estimates
-    )
+    found = dict.fromkeys(map(_where, estimates))
     return sorted(found, key=lambda where: (where[0], where[1] != ORIGINAL, *where[1:]))
 
 
 def at(estimates: Iterable[Estimate], where: Where) -> list[Estimate]:
     """Return the estimates of one task, condition and model."""
-    return [
-        e
-        for e in estimates
-        if (e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", ""))
-        == where
-    ]
+    return [e for e in estimates if _where(e) == where]
+
+
+def _where(e: Estimate) -> Where:
+    return e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", "")
 
 
 def called(where: Where) -> str:
@@ -149,24 +145,29 @@ def published_of(task: str, group: Mapping[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def crossed(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the estimates of groups, those of more attributes last, in a steady order."""
+def crossed(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return estimates in a steady order, those of more attributes last."""
     return sorted(
-        (e for e in estimates if e.group),
-        key=lambda e: (len(e.group), *(f"{k}={v}" for k, v in e.group.items())),
+        estimates, key=lambda e: (len(e.group), *(f"{k}={v}" for k, v in e.group.items()))
     )
 
 
-def beside_pairs(view: View, own: list[Estimate]) -> list[tuple[Where, Estimate, Estimate | None]]:
-    """Return the estimates of the primary masking with their counterpart under the other."""
-    found = []
-    for where in wheres(own):
-        here = at(own, where)
-        second = {_key(e): e for e in here if e.strata["masking"] != primary(view)}
-        first = [e for e in here if e.strata["masking"] == primary(view)]
-        found += [(where, e, second.get(_key(e))) for e in first]
-    return found
+Pair = tuple[Where, Estimate, Estimate | None]
+"""A place, an estimate of one masking there, and its counterpart under the other masking."""
+
+
+def beside_pairs(view: View, own: Iterable[Estimate], masking: str = "") -> list[Pair]:
+    """Return the estimates of a masking, the primary one by default, with their counterparts."""
+    masking = masking or primary(view)
+    own = list(own)
+    second = {_key(e): e for e in own if e.strata["masking"] != masking}
+    return [
+        (where, e, second.get(_key(e)))
+        for where in wheres(own)
+        for e in at(own, where)
+        if e.strata["masking"] == masking
+    ]
 
 
 def _key(e: Estimate) -> tuple[object, ...]:
-    return (e.strata.get("stratum"), *sorted(e.group.items()))
+    return (_where(e), e.strata.get("stratum"), *sorted(e.group.items()))

@@ -111,8 +111,8 @@ def name_subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure
     columns, size = multiples(len(drawn), 180)
     panels = [_panel(view, shown, race, factor, size) for race in drawn]
     rare = [people_of(race) for race in races if high[race] < RACIALIZED]
-    least = f"{100 * RACIALIZED:.0f} %"
-    absent = f" No panel for {fmt.listed(rare)}: no name here reaches a likelihood of {least}."
+    low = f"no name here reaches a likelihood of {100 * RACIALIZED:.0f} %"
+    absent = f" No panel for {fmt.listed(rare)}: {low}." if rare else ""
     cut = f" The {MOST} most common of {len(main):,} names are drawn." if len(main) > MOST else ""
     yield Figure(
         "names",
@@ -122,7 +122,7 @@ def name_subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure
         "of the name’s bearers, never of a person); higher: more often subordinate. Size: how "
         f"often it occurs; filled: can be told from 1; a zero count is smoothed; names that occur "
         f"fewer than {view.options.get('min_name_count', 5)} times are left out."
-        f"{absent if rare else ''}{cut}",
+        f"{absent}{cut}",
         {"concat": panels, "columns": columns, "spacing": 20} if panels else None,
         estimate_table(view, main),
     )

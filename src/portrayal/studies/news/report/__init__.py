@@ -1,19 +1,11 @@
 """The report of the study: distances from the originals, prompt forms, and pairs to read."""
 
 from portrayal.report.study import Section, StudyReport, Wording
-from portrayal.report.view import View
-from portrayal.studies.news.report.forms import prompt_effects
+from portrayal.studies.news.report.figures import distances, group_changes, prompt_effects
 from portrayal.studies.news.report.head import compared, instruments, intervals
-from portrayal.studies.news.report.levels import distances, group_changes
 from portrayal.studies.news.report.series import group_name, table_place
 from portrayal.studies.news.report.tables import pair_fates, refusals, text_lengths, topic_use
 from portrayal.studies.news.report.texts import examples
-
-
-def no_facts(_view: View) -> list[tuple[str, str]]:
-    """Return no facts of the study's own: what it rests on stands with its numbers."""
-    return []
-
 
 REPORT = StudyReport(
     package="portrayal.studies.news.report",
@@ -37,7 +29,7 @@ REPORT = StudyReport(
     },
     found=Section("found.html.j2", compared),
     texts=Section("texts.html.j2", examples, "texts.js"),
-    facts=no_facts,
+    facts=lambda _view: (),
     instruments=instruments,
     intervals=intervals,
     place=table_place,

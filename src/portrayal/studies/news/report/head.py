@@ -5,21 +5,25 @@ from dataclasses import dataclass
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
+from portrayal.report.figures import tables
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
-from portrayal.report.words import measure_title, stem
-from portrayal.studies.news.report.forms import effects, resolved
+from portrayal.report.words import measure_title
 from portrayal.studies.news.report.series import (
     LEVEL_TITLES,
+    MINUS,
+    SAME,
     WORSE,
     at,
+    effects,
     forms,
     group_name,
     of,
     places,
     quantity,
+    resolved,
     rows_of,
     series,
     shown,
@@ -33,19 +37,7 @@ SHARES = ("word", "document")
 
 @dataclass(frozen=True)
 class Compared:
-    """What the head of a paired report says.
-
-    Attributes
-    ----------
-    distances
-        One sentence for each level, attribute and series.
-    forms
-        One sentence for each difference between prompt forms.
-    table
-        The distances as a table.
-    limits
-        What cannot be said.
-    """
+    """The head of a paired report: distances and prompt forms in sentences, a table, and limits."""
 
     distances: tuple[Sentence, ...]
     forms: tuple[Sentence, ...]
@@ -148,13 +140,13 @@ def _form_effects(view: View) -> list[Estimate]:
         for e in effects(view, of(view, "prompt_effect"))
         if e.value is not None and e.strata.get("of") == "paired_distance"
     ]
-    matched = [e for e in own if e.strata.get("matched") == "same headlines"] or own
+    matched = [e for e in own if e.strata.get("matched") == SAME] or own
     main = [e for e in matched if e.strata.get("model") == view.main]
     return main or matched
 
 
 def _form(view: View, e: Estimate) -> Sentence:
-    first, _, second = e.strata.get("contrast", "").partition(" minus ")
+    first, _, second = e.strata.get("contrast", "").partition(MINUS)
     level, attribute = e.strata["level"], e.strata["attribute"]
     way = "further from" if (e.value or 0.0) > 0 else "closer to"
     clear = resolved(e)
@@ -185,22 +177,20 @@ def _told(e: Estimate, clear: bool) -> str:
 
 
 def _table(view: View, own: Sequence[Estimate]) -> Table:
-    rows = tuple(
-        (
-            f"{LEVEL_TITLES.get(e.strata['level'], e.strata['level'])}, {e.strata['attribute']}",
-            series(view, e),
-            fmt.distance(e.value) if e.value is not None else "undefined",
-            fmt.interval(e.interval, "distance"),
-            fmt.interval(e.null, "distance"),
-            fmt.count(e.n_units),
-            fmt.count(e.n_clusters),
-        )
-        for place in places(view)
-        for e in _ordered(view, at(own, place))
-    )
-    level = f"{fmt.level(view.level)} interval"
-    heads = ("Level", "Texts", "Distance", level, "Null range", "Pairs", "Headlines")
-    return Table(heads, rows[:60], 2, max(len(rows) - 60, 0))
+    def level(e: Estimate) -> str:
+        return f"{LEVEL_TITLES.get(e.strata['level'], e.strata['level'])}, {e.strata['attribute']}"
+
+    columns = {
+        "Level": level,
+        "Texts": lambda e: series(view, e),
+        "Distance": tables.value,
+        tables.interval_head(view): tables.interval,
+        "Null range": tables.null,
+        "Pairs": tables.units,
+        "Headlines": tables.clusters,
+    }
+    rows = [e for place in places(view) for e in _ordered(view, at(own, place))]
+    return Table.of(rows, columns, 2, 60)
 
 
 def _limits(own: Sequence[Estimate]) -> str:
@@ -234,50 +224,27 @@ def instruments(view: View) -> list[str]:
 
 def intervals(view: View) -> tuple[str, Table]:
     """Return how the clustered intervals compare with the paper's: a sentence and a table."""
-    return interval_words(view), interval_table(view)
-
-
-def interval_words(view: View) -> str:
-    """Return how the clustered intervals compare with the paper's."""
-    both = [
-        e
-        for name in view.by_measure
-        if stem(name) in ("paired_distance", "prejudice_rate", "prejudice_change", "group_change")
-        for e in view.by_measure[name]
-        if e.interval is not None and e.paper_interval is not None
-    ]
-    if not both:
-        return "No estimate has both a clustered and the published interval."
-    wider = sum(
-        e.interval.high - e.interval.low > e.paper_interval.high - e.paper_interval.low
-        for e in both
-        if e.interval is not None and e.paper_interval is not None
-    )
-    return (
-        "The paper’s interval takes every pair as independent. Several texts under one headline "
-        "are not: intervals here resample headlines. "
-        f"They are the wider ones for {wider:,} of {len(both):,} estimates."
-    )
-
-
-def interval_table(view: View) -> Table:
-    """Return clustered beside published intervals of the distances."""
-    rows = [
-        e
-        for e in shown(view, of(view, "paired_distance"))
-        if e.interval is not None and e.paper_interval is not None
-    ]
-    cells = tuple(
-        (
-            f"{measure_title(e.measure)}, {e.strata['level'].replace('_', ' ')}",
-            e.strata["attribute"],
-            series(view, e),
-            fmt.distance(e.value),
-            fmt.interval(e.interval, "distance"),
-            fmt.interval(e.paper_interval, "distance"),
-            fmt.count(e.n_clusters),
+    every = [e for kind in _COMPARED for e in of(view, kind)]
+    both = [(a, b) for e in every if (a := e.interval) and (b := e.paper_interval)]
+    said = "No estimate has both a clustered and the published interval."
+    if both:
+        wider = sum(a.high - a.low > b.high - b.low for a, b in both)
+        said = (
+            "The paper’s interval takes every pair as independent. Several texts under one "
+            "headline are not: intervals here resample headlines. They are the wider ones for "
+            f"{wider:,} of {len(both):,} estimates."
         )
-        for e in rows[:MOST]
-    )
-    heads = ("Measure", "Attribute", "Texts", "Value", "Clustered", "Published", "Headlines")
-    return Table(heads, cells, 3, max(len(rows) - MOST, 0))
+    columns = {
+        "Measure": lambda e: f"{measure_title(e.measure)}, {e.strata['level'].replace('_', ' ')}",
+        "Attribute": lambda e: e.strata["attribute"],
+        "Texts": lambda e: series(view, e),
+        "Value": tables.value,
+        "Clustered": tables.interval,
+        "Published": lambda e: fmt.interval(e.paper_interval, e.statistic),
+        "Headlines": tables.clusters,
+    }
+    rows = shown(view, of(view, "paired_distance"))
+    return said, Table.of([e for e in rows if e.interval and e.paper_interval], columns, 3, MOST)
+
+
+_COMPARED = ("paired_distance", "prejudice_rate", "prejudice_change", "group_change")

@@ -4,7 +4,8 @@ A *series* is one writer of texts, a model under one prompt form. Figures show s
 domains, at full length, by the study's own word lists; the tables have the rest.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,10 +13,13 @@ from typing import Any
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report import formats as fmt
+from portrayal.report.figures import tables
+from portrayal.report.figures.figure import Spec
+from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, q_of
-from portrayal.report.words import colour_of_group, measure_title, stem
+from portrayal.report.words import colour_class, colour_of_group, measure_title, stem
 
 PAPER = " (paper)"
 PLAIN = "un" + "biased"
@@ -50,6 +54,13 @@ class Printed:
     high: float | None
     n: int
 
+    @classmethod
+    def of(cls, kind: str, row: Mapping[str, Any], group: str, value: str = "value") -> "Printed":
+        """Return the figure of one row of a published table."""
+        place, form = (row["level"], row["attribute"]), row.get("prompt", PLAIN)
+        bounds = row.get("ci_low"), row.get("ci_high")
+        return cls(kind, *place, form, row["model"], group, row[value], *bounds, row.get("n", 0))
+
     @property
     def label(self) -> str:
         """The row it stands in."""
@@ -60,36 +71,11 @@ class Printed:
 def printed() -> tuple[Printed, ...]:
     """Return every printed distance, prejudice rate, change, and Table 1's changes of groups."""
     found = [
-        Printed(
-            _KINDS[row["metric"]],
-            row["level"],
-            row["attribute"],
-            row["prompt"],
-            row["model"],
-            _GROUPS.get(row["metric"].rpartition("_")[2], ""),
-            row["value"],
-            row["ci_low"],
-            row["ci_high"],
-            row["n"],
-        )
+        Printed.of(_KINDS[row["metric"]], row, _GROUPS.get(row["metric"].rpartition("_")[2], ""))
         for row in published("fang_news_bias").to_pylist()
     ]
-    found += [
-        Printed(
-            "group_change",
-            row["level"],
-            row["attribute"],
-            PLAIN,
-            row["model"],
-            row["group"],
-            row["value"],
-            row["ci_low"],
-            row["ci_high"],
-            row["n"],
-        )
-        for row in published("fang_group_change").to_pylist()
-    ]
-    return tuple(found)
+    table_1 = published("fang_group_change").to_pylist()
+    return (*found, *(Printed.of("group_change", row, row["group"]) for row in table_1))
 
 
 def printed_at(kind: str, place: tuple[str, str], forms: Collection[str]) -> list[Printed]:
@@ -109,18 +95,7 @@ def printed_at(kind: str, place: tuple[str, str], forms: Collection[str]) -> lis
 def printed_effects(kind: str, place: tuple[str, str]) -> list[Printed]:
     """Return the printed differences between the biased and the plain form."""
     return [
-        Printed(
-            kind,
-            row["level"],
-            row["attribute"],
-            PLAIN,
-            row["model"],
-            "female",
-            row["difference"],
-            None,
-            None,
-            0,
-        )
+        Printed.of(kind, row, "female", "difference")
         for row in published("fang_biased_prompts").to_pylist()
         if _KINDS[row["metric"]] == kind and (row["level"], row["attribute"]) == place
     ]
@@ -132,8 +107,10 @@ def printed_words() -> dict[str, int]:
 
 
 FULL, EQUAL = "full", "equal"
-WORSE, BETTER = "worse", "better"
-ROWS = 150
+WORSE = "worse"
+SAME = "same headlines"
+"""The matching in which both forms answered the headlines."""
+MINUS = " minus "
 
 LEVELS = {
     "word": "words",
@@ -164,9 +141,8 @@ def shown(view: View, estimates: Iterable[Estimate], length: str = FULL) -> list
     return [
         e
         for e in estimates
-        if e.strata.get("domain", ALL) == ALL
+        if over_all(e)
         and (not names or e.strata.get("form") in (None, *names))
-        and e.strata.get("source", ALL) == ALL
         and length in ("", e.strata.get("length", length))
         and e.strata.get("lexicon") in (None, first.get(e.strata.get("attribute", "")))
     ]
@@ -202,7 +178,7 @@ def forms(view: View) -> list[str]:
 def base_form(view: View, names: Sequence[str]) -> str:
     """Return the form that prompt effects subtract, else the paper's plain one, else the first."""
     contrasts = [e.strata.get("contrast", "") for e in of(view, "prompt_effect")]
-    bases = {text.partition(" minus ")[2] for text in contrasts}
+    bases = {text.partition(MINUS)[2] for text in contrasts}
     known = [name for name in names if name in bases] or [n for n in names if n == PLAIN]
     return known[0] if known else names[0] if names else ""
 
@@ -228,6 +204,27 @@ def rows_of(view: View, estimates: Iterable[Estimate]) -> list[str]:
         )
 
     return list(dict.fromkeys(series(view, e) for e in sorted(estimates, key=key)))
+
+
+def effects(view: View, estimates: list[Estimate]) -> list[Estimate]:
+    """Return the differences over all domains and sources, at full length, by the first lists."""
+    first = lexicons(view)
+    return [
+        e
+        for e in estimates
+        if over_all(e)
+        and e.strata.get("length", "full") == "full"
+        and e.strata.get("direction", WORSE) in (WORSE, "")
+        and e.strata.get("lexicon") in (None, first.get(e.strata.get("attribute", "")))
+    ]
+
+
+def resolved(e: Estimate) -> bool:
+    """Whether a difference can be told from 0: q below 0.05 and an interval that leaves out 0."""
+    q, bounds = q_of(e), e.interval
+    return (
+        q is not None and q < 0.05 and bounds is not None and not bounds.low <= 0.0 <= bounds.high
+    )
 
 
 def group_name(group: dict[str, str] | Any) -> str:
@@ -270,32 +267,116 @@ def table_place(e: Estimate) -> str:
     return ", ".join([*of_measure, *rest])
 
 
+def over_all(e: Estimate) -> bool:
+    """Whether an estimate is over all domains and sources."""
+    return all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
+
+
+def title_of(place: tuple[str, str]) -> str:
+    """Return a level and attribute as a title ("Word level: gender")."""
+    return f"{LEVEL_TITLES.get(place[0], place[0])}: {place[1]}"
+
+
 def numbers(view: View, estimates: Sequence[Estimate]) -> Table:
     """Return estimates as a table: what, of whom, value, interval, null, q, pairs."""
-    several = len(view.models) > 1, len(forms(view)) > 1
-    heads = [head for head, keep in zip(("Model", "Form"), several, strict=True) if keep]
-    rows = []
-    for e in estimates[:ROWS]:
-        names = (view.called(e.strata.get("model", "")), e.strata.get("form", ALL))
-        cells = [short(name, 40) for name, keep in zip(names, several, strict=True) if keep]
-        what = measure_title(e.strata.get("of", e.measure))
-        if e.strata.get("matched") == "same headlines":
-            what += ", same headlines"
-        if "direction" in e.strata:
-            what += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
-        rows.append(
-            (
-                *cells,
-                what,
-                short(group_name(e.group)) or fmt.NOTHING,
-                fmt.number(e.value, e.statistic) if e.value is not None else "undefined",
-                fmt.interval(e.interval, e.statistic),
-                fmt.interval(e.null, e.statistic),
-                fmt.probability(q_of(e)),
-                fmt.count(e.n_units),
-                fmt.count(e.n_clusters),
-            )
-        )
-    level = f"{fmt.level(view.level)} interval"
-    tail = ("Measure", "Group", "Value", level, "Null range", "q", "Pairs", "Headlines")
-    return Table((*heads, *tail), tuple(rows), len(heads) + 2, max(len(estimates) - ROWS, 0))
+    columns: dict[str, Callable[[Estimate], str]] = {}
+    if len(view.models) > 1:
+        columns["Model"] = lambda e: short(view.called(e.strata.get("model", "")), 40)
+    if len(forms(view)) > 1:
+        columns["Form"] = lambda e: short(e.strata.get("form", ALL), 40)
+    words = len(columns) + 2
+    columns |= {
+        "Measure": _what,
+        "Group": lambda e: short(group_name(e.group)) or fmt.NOTHING,
+        "Value": tables.value,
+        tables.interval_head(view): tables.interval,
+        "Null range": tables.null,
+        "q": tables.q,
+        "Pairs": tables.units,
+        "Headlines": tables.clusters,
+    }
+    return Table.of(estimates, columns, words)
+
+
+def _what(e: Estimate) -> str:
+    what = measure_title(e.strata.get("of", e.measure))
+    if e.strata.get("matched") == SAME:
+        what += ", same headlines"
+    if "direction" in e.strata:
+        what += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
+    return what
+
+
+WHOLE = ""
+"""The place, within a row, of a value that is of no single group."""
+
+
+def datum(view: View, e: Estimate, colour: str) -> Datum:
+    """Return where the dot, interval and null band of an estimate stand."""
+    name = group_name(e.group)
+    found = dot(view, e, series(view, e), colour, Axis(None))
+    found |= {"g": name or WHOLE, "form": e.strata.get("form", "")}
+    return found | {"group": short(name, 60) or "all"}
+
+
+def printed_datum(row: Printed, statistic: str) -> Datum:
+    """Return where a published figure stands."""
+    known = row.low is not None and row.high is not None
+    return {
+        "row": row.label,
+        "g": row.group or WHOLE,
+        "d": row.value,
+        "pl": row.low,
+        "ph": row.high,
+        "model": f"{row.model}, as published",
+        "group": row.group or "all",
+        "value": fmt.number(row.value, statistic),
+        "ci": fmt.span(row.low or 0.0, row.high or 0.0, statistic) if known else fmt.NOTHING,
+        "n": fmt.plural(row.n, "pair"),
+    }
+
+
+def series_panel(
+    view: View,
+    data: Sequence[Datum],
+    rows: Sequence[str],
+    groups: Sequence[str],
+    axis: Axis,
+    *,
+    title: str,
+    labels: bool = True,
+    places: int = 0,
+    label_limit: float = 176,
+    width: float = 172,
+) -> Spec:
+    """Return one panel; a row is high enough for `places` groups, as many as it has by default."""
+    return panel(
+        view,
+        data,
+        rows,
+        axis,
+        size=(width, 11 * max(places, len(groups)) + 9),
+        title=title,
+        groups=groups,
+        labels=labels,
+        label_limit=label_limit,
+        more={"Headlines": "k", "Form": "form"},
+    )
+
+
+def has_band(estimates: Iterable[Estimate]) -> bool:
+    """Whether any estimate has a null range to draw."""
+    return any(e.null is not None and not math.isnan(e.null.low) for e in estimates)
+
+
+def key(
+    groups: Mapping[str, str], *, null: bool, paper: bool, against: str = "its null"
+) -> tuple[tuple[str, str], ...]:
+    """Return what each mark is, for the key under the chart."""
+    return (
+        *((f"dot {colour_class(colour)}", name) for name, colour in groups.items()),
+        ("dot", f"can be told from {against}"),
+        ("ring", "cannot"),
+        *((("band", "null range: what chance gives"),) if null else ()),
+        *((("dot paper", "published models, not rerun"),) if paper else ()),
+    )

@@ -1,23 +1,29 @@
-"""Tables of a paired audit: refusals, what became of the pairs, word lists, and topics."""
+"""Tables of a paired audit: refusals, what became of the pairs, lengths, word lists, and topics."""
+
+from collections.abc import Iterator
 
 from portrayal.records import ALL, Estimate
 from portrayal.report import formats as fmt
+from portrayal.report.figures import tables
 from portrayal.report.figures.figure import Figure
-from portrayal.report.figures.tables import Table
 from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK
+from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
-from portrayal.report.view import View, q_of
-from portrayal.studies.news.report.panels import WHOLE, datum, series_panel
+from portrayal.report.view import View
 from portrayal.studies.news.report.series import (
     FULL,
     LEVEL_TITLES,
     PAPER,
+    WHOLE,
+    datum,
     forms,
     numbers,
+    over_all,
     printed_words,
     rows_of,
     series,
+    series_panel,
 )
 
 ORIGINALS = "reference"
@@ -25,12 +31,10 @@ ORIGINALS = "reference"
 ORIGINAL_ROW = "the originals"
 
 
-def text_lengths(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the figure of lengths."""
+def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the figure of lengths."""
     names = forms(view)
-    whole = [
-        e for e in estimates if all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
-    ]
+    whole = [e for e in estimates if over_all(e)]
     first = [e for e in whole if e.strata.get("model") == ORIGINALS][:1]
     own = [
         e
@@ -38,7 +42,7 @@ def text_lengths(view: View, estimates: list[Estimate]) -> list[Figure]:
         if e.strata.get("model") != ORIGINALS and (not names or e.strata.get("form") in names)
     ]
     if not own and not first:
-        return []
+        return
     paper = printed_words()
     rows = [ORIGINAL_ROW] * len(first) + rows_of(view, own) + [name + PAPER for name in paper]
     data = [datum(view, e, "#1f4e79") | {"row": ORIGINAL_ROW, "s": True} for e in first]
@@ -46,18 +50,16 @@ def text_lengths(view: View, estimates: list[Estimate]) -> list[Figure]:
     data += [_printed(name, words) for name, words in paper.items()]
     axis = Axis("words", form=",d", zero=True)
     spec = series_panel(view, data, rows, [WHOLE], axis, title="Mean words", width=440)
-    return [
-        Figure(
-            "text-lengths",
-            "Length of texts",
-            _reading(view, own, first),
-            "Mean words of readable texts with interval; grey: Table 3 of Fang et al. (2024). "
-            "Compare levels at equal length before reading a distance as a choice of words.",
-            spec,
-            numbers(view, [*first, *own]),
-            (("dot", "mean and interval"), ("dot paper", "published models, not rerun")),
-        )
-    ]
+    yield Figure(
+        "text-lengths",
+        "Length of texts",
+        _reading(view, own, first),
+        "Mean words of readable texts with interval; grey: Table 3 of Fang et al. (2024). "
+        "Compare levels at equal length before reading a distance as a choice of words.",
+        spec,
+        numbers(view, [*first, *own]),
+        (("dot", "mean and interval"), ("dot paper", "published models, not rerun")),
+    )
 
 
 def _printed(name: str, words: int) -> Datum:
@@ -88,44 +90,41 @@ ROWS = 60
 Cells = tuple[str, ...]
 
 
-def refusals(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the table of refused requests by model and form."""
-    own = [e for e in estimates if _over_all(e)]
+def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of refused requests by model and form."""
+    own = [e for e in estimates if over_all(e)]
     if not own:
-        return []
-    rows = tuple(
-        (
-            *_writer(view, e),
-            fmt.share(e.value) if e.value is not None else "undefined",
-            fmt.interval(e.interval, "share"),
-            fmt.count(e.n_units),
-        )
-        for e in own[:ROWS]
-    )
+        return
     most = max(own, key=lambda e: e.value or 0.0)
     where = " · ".join(_writer(view, most))
-    reading = (
+    columns = {
+        "Model": lambda e: _writer(view, e)[0],
+        "Form": lambda e: _writer(view, e)[1],
+        "Refused": tables.value,
+        tables.interval_head(view): tables.interval,
+        "Requests": tables.units,
+    }
+    yield Figure(
+        "refusals",
+        "Refusals",
         f"Most refusals: {where}, {fmt.share(most.value)} of its requests."
         if most.value
-        else "No request was refused."
-    )
-    heads = ("Model", "Form", "Refused", f"{fmt.level(view.level)} interval", "Requests")
-    note = (
+        else "No request was refused.",
         "Refused texts are counted here and left out of every other number. Fang et al. (2024): "
-        "ChatGPT refused 89.13 % of requests with the “biased” prompt, no other model any."
+        "ChatGPT refused 89.13 % of requests with the “biased” prompt, no other model any.",
+        None,
+        Table.of(own, columns, 2, ROWS),
     )
-    table = Table(heads, rows, 2, max(len(own) - ROWS, 0))
-    return [Figure("refusals", "Refusals", reading, note, None, table)]
 
 
-def pair_fates(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the table of what became of every text: paired, or left out and why."""
-    own = [e for e in estimates if _over_all(e)]
+def pair_fates(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of what became of every text: paired, or left out and why."""
+    own = [e for e in estimates if over_all(e)]
     rows: dict[Cells, dict[str, Estimate]] = {}
     for e in own:
         rows.setdefault(_writer(view, e), {})[e.group.get("fate", "")] = e
     if not rows:
-        return []
+        return
     fates = list(dict.fromkeys(fate for cells in rows.values() for fate in cells))
     table = tuple(
         (*who, *(fmt.count(cells[f].value) if f in cells else "0" for f in fates))
@@ -138,34 +137,26 @@ def pair_fates(view: View, estimates: list[Estimate]) -> list[Figure]:
         if e.group.get("fate") != "paired"
         and ALL not in (e.strata.get("model"), e.strata.get("form"))
     )
-    reading = (
+    yield Figure(
+        "pair-fates",
+        "What became of the pairs",
         f"{fmt.plural(lost, 'text')} could not be compared, for the reasons given."
         if lost
-        else "Every text stands beside its original."
+        else "Every text stands beside its original.",
+        "A text is compared when both it and its original can be read; the others are counted "
+        "here.",
+        None,
+        Table(heads, table, 2, max(len(rows) - ROWS, 0)),
     )
-    note = (
-        "A text is compared when both it and its original can be read; the others are counted here."
-    )
-    left = max(len(rows) - ROWS, 0)
-    return [
-        Figure(
-            "pair-fates",
-            "What became of the pairs",
-            reading,
-            note,
-            None,
-            Table(heads, table, 2, left),
-        )
-    ]
 
 
-def by_lexicon(view: View, estimates: list[Estimate]) -> Figure | None:
-    """Return the distances by each word list; None where each attribute has one list."""
+def by_lexicon(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the distances by each word list, where an attribute has several."""
     names = forms(view)
     own = [
         e
         for e in estimates
-        if _over_all(e)
+        if over_all(e)
         and e.strata.get("length", FULL) == FULL
         and e.strata.get("model") == view.main
         and (not names or e.strata.get("form") in names)
@@ -175,62 +166,48 @@ def by_lexicon(view: View, estimates: list[Estimate]) -> Figure | None:
         lists.setdefault(e.strata["attribute"], set()).add(e.strata["lexicon"])
     compared = [e for e in own if len(lists[e.strata["attribute"]]) > 1]
     if not compared:
-        return None
-    rows = tuple(
-        (
-            LEVEL_TITLES.get(e.strata["level"], e.strata["level"]),
-            short(e.strata["attribute"], 20),
-            short(e.strata.get("form", ""), 30),
-            short(e.strata["lexicon"], 40),
-            fmt.distance(e.value) if e.value is not None else "undefined",
-            fmt.interval(e.interval, "distance"),
-            fmt.interval(e.null, "distance"),
-            fmt.count(e.n_units),
-        )
-        for e in sorted(
-            compared, key=lambda e: (e.strata["attribute"], e.strata["level"], e.strata["form"])
-        )[:ROWS]
-    )
-    level = f"{fmt.level(view.level)} interval"
-    heads = ("Level", "Attribute", "Form", "Word list", "Distance", level, "Null range", "Pairs")
-    return Figure(
+        return
+    compared.sort(key=lambda e: (e.strata["attribute"], e.strata["level"], e.strata["form"]))
+    columns = {
+        "Level": lambda e: LEVEL_TITLES.get(e.strata["level"], e.strata["level"]),
+        "Attribute": lambda e: short(e.strata["attribute"], 20),
+        "Form": lambda e: short(e.strata.get("form", ""), 30),
+        "Word list": lambda e: short(e.strata["lexicon"], 40),
+        "Distance": tables.value,
+        tables.interval_head(view): tables.interval,
+        "Null range": tables.null,
+        "Pairs": tables.units,
+    }
+    yield Figure(
         "by-word-list",
         "By word list",
         "The same distances by other word lists: what one list alone shows rests on that list.",
         "The figures above use the first list of each attribute.",
         None,
-        Table(heads, rows, 4, max(len(compared) - ROWS, 0)),
+        Table.of(compared, columns, 4, ROWS),
     )
 
 
-def topic_use(view: View, estimates: list[Estimate]) -> list[Figure]:
-    """Return the table of chi-squared tests: whether topics and groups go together."""
-    if not estimates:
-        return []
-    rows = tuple(
-        (
-            _corpus(view, e),
-            short(e.strata.get("attribute", ""), 20),
-            short(e.strata.get("lexicon", ""), 40),
-            fmt.ratio(e.value) if e.value is not None else "undefined",
-            fmt.probability(e.tests[0].p if e.tests else None),
-            fmt.probability(q_of(e)),
-            fmt.count(e.n_units),
-        )
-        for e in estimates[:ROWS]
+def topic_use(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of chi-squared tests: whether topics and groups go together."""
+    columns = {
+        "Corpus": lambda e: _corpus(view, e),
+        "Attribute": lambda e: short(e.strata.get("attribute", ""), 20),
+        "Word list": lambda e: short(e.strata.get("lexicon", ""), 40),
+        "χ²": tables.value,
+        "p": tables.p,
+        "q": tables.q,
+        "Sentences": tables.units,
+    }
+    yield Figure(
+        "topic-use",
+        "Topics by group",
+        "Whether sentences about the groups take different topics, in each corpus.",
+        "A topic is a group’s where its standardized residual exceeds 3. The run’s folder "
+        "topics/ has the topics with their most relevant words.",
+        None,
+        Table.of(estimates, columns, 3, ROWS),
     )
-    heads = ("Corpus", "Attribute", "Word list", "χ²", "p", "q", "Sentences")
-    return [
-        Figure(
-            "topic-use",
-            "Topics by group",
-            "Whether sentences about the groups take different topics, in each corpus.",
-            "A topic is a group’s where its standardized residual exceeds 3. The run’s folder "
-            "topics/ has the topics with their most relevant words.",
-            None,
-            Table(heads, rows, 3, max(len(estimates) - ROWS, 0)),
-        )
-    ]
 
 
 def _corpus(view: View, e: Estimate) -> str:
@@ -238,10 +215,6 @@ def _corpus(view: View, e: Estimate) -> str:
     if corpus == ORIGINALS:
         return ORIGINAL_ROW
     return short(view.called(corpus), 40) + ("" if form == ALL else f" · {short(form, 30)}")
-
-
-def _over_all(e: Estimate) -> bool:
-    return all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
 
 
 def _writer(view: View, e: Estimate) -> Cells:
