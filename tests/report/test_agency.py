@@ -55,13 +55,13 @@ def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
 def test_a_ranking_is_printed_where_it_is_resolved(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.5, "c": 0.2}))
     (where,) = wheres(of(view, "agency_share"))
-    assert order_words(view, where) == "All texts: race: a > b > c."
+    assert order_words(view, where, "masked") == "All texts: race: a > b > c."
 
 
 def test_a_ranking_that_chance_explains_is_not_printed(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.5, "b": 0.5, "c": 0.5}, n=30))
     (where,) = wheres(of(view, "agency_share"))
-    words = order_words(view, where)
+    words = order_words(view, where, "masked")
     assert "ranking not resolved, as chance alone puts groups as far apart" in words
     assert ">" not in words
 
@@ -69,7 +69,7 @@ def test_a_ranking_that_chance_explains_is_not_printed(tmp_path):
 def test_neighbours_that_cannot_be_told_apart_are_named(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.79, "c": 0.2}))
     (where,) = wheres(of(view, "agency_share"))
-    words = order_words(view, where)
+    words = order_words(view, where, "masked")
     assert "ranking not resolved: " in words
     assert "cannot be told apart as neighbours" in words
     assert "c is lowest, told apart from 2 of 2" in words
@@ -137,7 +137,9 @@ def test_a_ranking_without_a_test_says_why(tmp_path):
     rows = texts_of({"a": 0.8, "b": 0.2}, n=20)
     view = audit(tmp_path / "r", [dict(row, prompt="Write.") for row in rows], group=("race",))
     (where,) = wheres(of(view, "agency_share"))
-    assert "ranking not resolved, as shuffled groups all give the same" in order_words(view, where)
+    assert "ranking not resolved, as shuffled groups all give the same" in order_words(
+        view, where, "masked"
+    )
     page = render(view)
     assert "p —" not in page
     assert "--cluster text takes each text as a unit" in agency_head(view).limits

@@ -2,31 +2,32 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from portrayal._version import __version__
+from portrayal.coding import Item, ItemPerson, Project, open_project
+from portrayal.coding.agreement import Agreement, ProjectAgreement, agreement
+from portrayal.coding.characters import RoleCount, RoleCounts, role_counts, run_of
+from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
+from portrayal.coding.codes import Codes, read_codes
+from portrayal.coding.llm import coder_notes
+from portrayal.measure.cues import counts as cuecounts
+from portrayal.raters import Coefficient
+from portrayal.records import Null
 from portrayal.report import formats as fmt
 from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.passages import Passage, passage
-from portrayal.report.view import FEW_PROMPTS, View
+from portrayal.report.study import study_report
+from portrayal.report.view import FEW_PROMPTS, View, study_named
 from portrayal.report.words import GENDER_WORDS
+from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.pages import templates, trusted
-
-if TYPE_CHECKING:
-    from portrayal.coding import Item, ItemPerson, Project
-    from portrayal.coding.agreement import Agreement, ProjectAgreement
-    from portrayal.coding.characters import RoleCount, RoleCounts
-    from portrayal.coding.clusters import GroupClusters
-    from portrayal.coding.codes import Codes
-    from portrayal.raters import Coefficient
-    from portrayal.records import Null
-    from portrayal.run.directory import Run
-
 
 CLUSTERS = 8
 """Clusters shown of one group."""
@@ -38,49 +39,41 @@ _STATISTICS = {
     "krippendorff_alpha": "Krippendorff’s α",
 }
 _SHARES = ("percent_agreement", "positive_agreement")
+_ROLES = {"neutral": "Base", "dominant": "Dom", "subordinate": "Sub"}
 
 
-def code_names(project: "Project") -> dict[str, str]:
+def code_names(project: Project) -> dict[str, str]:
     """Return the names of codes by key."""
     return {code.key: short(code.name, 40) for code in project.codebook.codes}
 
 
-def codes_by_group(project: "Project", groups: "Sequence[GroupClusters]") -> Table:
+def codes_by_group(project: Project, groups: Sequence[GroupClusters]) -> Table:
     """Return the share of each group's texts that show each code, with what chance gives."""
     names = code_names(project)
-    rows = []
-    for group in groups:
-        for one in group.shares:
-            share = one.share
-            rows.append(
-                (
-                    short(group.group, 40),
-                    names[one.code],
-                    f"{share.n:,}",
-                    f"{share.of:,}",
-                    fmt.share(share.value),
-                    fmt.interval(share.interval, "share"),
-                    _chance(one.null),
-                    fmt.probability(one.p),
-                    fmt.probability(one.q),
-                )
-            )
-    heads = ("Group", "Code", "Texts", "of", "Share", "Interval", "By chance", "p", "q")
-    return Table(heads, tuple(rows), 2)
+    rows = [(group.group, one) for group in groups for one in group.shares]
+    columns: dict[str, Callable[[tuple[str, CodeShare]], str]] = {
+        "Group": lambda row: short(row[0], 40),
+        "Code": lambda row: names[row[1].code],
+        "Texts": lambda row: f"{row[1].share.n:,}",
+        "of": lambda row: f"{row[1].share.of:,}",
+        "Share": lambda row: fmt.share(row[1].share.value),
+        "Interval": lambda row: fmt.interval(row[1].share.interval, "share"),
+        "By chance": lambda row: _chance(row[1].null),
+        "p": lambda row: fmt.probability(row[1].p),
+        "q": lambda row: fmt.probability(row[1].q),
+    }
+    return Table.of(rows, columns, 2, len(rows))
 
 
-def share_sentences(groups: "Sequence[GroupClusters]") -> tuple[str, ...]:
+def share_sentences(groups: Sequence[GroupClusters]) -> tuple[str, ...]:
     """Return how the intervals and chances of shares were made, and which are missing or weak."""
-    found = []
-    if all(group.n_prompts is None for group in groups):
-        found.append(
-            "No prompts are known: intervals are Wilson’s, which take texts as independent."
-        )
-    else:
-        found.append(
-            "Intervals resample the prompts with their texts, or count each prompt once where none "
-            "differs from another."
-        )
+    known = any(group.n_prompts is not None for group in groups)
+    found = [
+        "Intervals resample the prompts with their texts, or count each prompt once where none "
+        "differs from another."
+        if known
+        else "No prompts are known: intervals are Wilson’s, which take texts as independent."
+    ]
     few = [
         f"{short(group.group, 40)} ({group.n_prompts})"
         for group in groups
@@ -105,14 +98,14 @@ def share_sentences(groups: "Sequence[GroupClusters]") -> tuple[str, ...]:
     return tuple(found)
 
 
-def _chance(null: "Null | None") -> str:
+def _chance(null: Null | None) -> str:
     """The range that chance gives; one share where labels can be moved and nothing changes."""
     if null is not None and null.low == null.high:
         return fmt.share(null.low)
     return fmt.interval(null, "share")
 
 
-def clusters_of(project: "Project", group: "GroupClusters") -> Table:
+def clusters_of(project: Project, group: GroupClusters) -> Table:
     """Return the clusters of one group, the largest first; small ones in one row at the end."""
     names = code_names(project)
     rows = [
@@ -132,25 +125,30 @@ def clusters_of(project: "Project", group: "GroupClusters") -> Table:
     return Table(("Codes together", "Texts", "Share", "Interval"), tuple(rows), 1)
 
 
-def agreement_table(project: "Project", compared: "Agreement") -> Table:
+def agreement_table(project: Project, compared: Agreement) -> Table:
     """Return one row for each question, and the statistics beside each other."""
     names = code_names(project) | {field.key: field.label for field in project.codebook.fields}
     names |= {"all codes": "All codes together", "whole set": "The whole set of a text"}
     present = {figure.statistic for figure in compared.coefficients}
     statistics = [name for name in _STATISTICS if name in present]
-    rows = []
-    for question in dict.fromkeys(figure.question for figure in compared.coefficients):
-        cells = [short(names.get(question, question), 40)]
-        for statistic in statistics:
-            cells.append(_figure(compared.get(question, statistic)))
-        first = compared.get(question, "percent_agreement")
-        cells.append(f"{first.n_items:,}" if first is not None else fmt.NOTHING)
-        rows.append(tuple(cells))
-    heads = ("Code", *(_STATISTICS[name] for name in statistics), "Texts")
-    return Table(heads, tuple(rows), 1)
+    columns: dict[str, Callable[[str], str]] = {
+        "Code": lambda question: short(names.get(question, question), 40),
+        **{_STATISTICS[name]: _statistic(compared, name) for name in statistics},
+        "Texts": lambda question: _texts(compared.get(question, "percent_agreement")),
+    }
+    questions = list(dict.fromkeys(figure.question for figure in compared.coefficients))
+    return Table.of(questions, columns, 1, len(questions))
 
 
-def undefined_sentences(project: "Project", compared: "Agreement") -> list[str]:
+def _statistic(compared: Agreement, name: str) -> Callable[[str], str]:
+    return lambda question: _figure(compared.get(question, name))
+
+
+def _texts(figure: Coefficient | None) -> str:
+    return fmt.NOTHING if figure is None else f"{figure.n_items:,}"
+
+
+def undefined_sentences(project: Project, compared: Agreement) -> list[str]:
     """Return which figures are of fewer texts, or have no value or interval, and why."""
     names = code_names(project) | {"all codes": "all codes", "whole set": "the whole set"}
     by: dict[str, list[str]] = {}
@@ -169,7 +167,7 @@ def undefined_sentences(project: "Project", compared: "Agreement") -> list[str]:
     return few + [f"{reason}: {fmt.listed(labels)}." for reason, labels in by.items()]
 
 
-def cue_rows(run: "Run") -> list[dict[str, Any]]:
+def cue_rows(run: Run) -> list[dict[str, Any]]:
     """Return counts of cues as rows: those of `coding/cues.json`, or else those of the audit.
 
     Whoever searched with a list of their own reads that one; none where nothing was counted.
@@ -182,8 +180,6 @@ def cue_rows(run: "Run") -> list[dict[str, Any]]:
             return rows
     except (OSError, ValueError, KeyError, TypeError):
         pass
-    from portrayal.measure.cues import counts as cuecounts
-
     if not run.estimates_path.is_file():
         return []
     return cuecounts.cue_rows([e for e in run.records if e.measure == cuecounts.NAME])
@@ -191,21 +187,20 @@ def cue_rows(run: "Run") -> list[dict[str, Any]]:
 
 def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
     """Return counts of cues by role, over all models and domains; None without any."""
-    pooled = [row for row in rows if row["domain"] == row["model"] == "all"]
+    pooled = _pooled(rows)
     found = [
-        (
-            short(row["cues"], 30),
-            _term(row),
-            f"{row['texts']:,}",
-            *_by_role(row, pooled),
-            *_certainty(row),
-        )
+        (short(row["cues"], 30), _term(row), f"{row['texts']:,}", *by_role, *_certainty(row))
         for row in pooled
         if row["role"] == "all"
+        for by_role in [_by_role(row, pooled)]
     ]
-    roles = ("# Base", "# Dom", "# Sub")
+    roles = tuple(f"# {label}" for label in _ROLES.values())
     heads = ("Cues", "Term", "Texts", *roles, "Share", "Interval", "These prompts alone")
     return Table(heads, tuple(found), 2) if found else None
+
+
+def _pooled(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["domain"] == row["model"] == "all"]
 
 
 def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
@@ -225,10 +220,11 @@ def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
 
 def cue_counts(rows: Sequence[dict[str, Any]], group: str) -> tuple[tuple[str, str], ...]:
     """Return in how many texts any term of a group describes a character of each role."""
-    pooled = [row for row in rows if row["domain"] == row["model"] == "all"]
+    pooled = _pooled(rows)
     for row in pooled:
         if (row["cues"], row["cue"], row["role"]) == (group, "any", "all"):
-            return tuple(zip(("# Base", "# Dom", "# Sub"), _by_role(row, pooled), strict=True))
+            heads = (f"# {label}" for label in _ROLES.values())
+            return tuple(zip(heads, _by_role(row, pooled), strict=True))
     return ()
 
 
@@ -246,7 +242,7 @@ def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str
         for one in pooled
         if (one["cues"], one["cue"]) == (row["cues"], row["cue"])
     }
-    counts = (by_role.get(role) for role in ("neutral", "dominant", "subordinate"))
+    counts = (by_role.get(role) for role in _ROLES)
     return tuple(fmt.NOTHING if n is None else f"{n:,}" for n in counts)
 
 
@@ -267,7 +263,7 @@ def _small(share: float) -> str:
     return f"{100 * share:.2g}{fmt.PERCENT}" if share < 0.001 else fmt.share(share)
 
 
-def _figure(figure: "Coefficient | None") -> str:
+def _figure(figure: Coefficient | None) -> str:
     if figure is None or figure.value is None:
         return fmt.NOTHING
     value = _number(figure.value, figure.statistic)
@@ -281,9 +277,6 @@ def _number(value: float, statistic: str) -> str:
     if statistic in _SHARES:
         return f"{100 * value:.0f}{fmt.PERCENT}"
     return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
-
-
-_ROLES = {"neutral": "Base", "dominant": "Dom", "subordinate": "Sub"}
 
 
 @dataclass(frozen=True)
@@ -321,7 +314,7 @@ class RatersView:
 
 @dataclass(frozen=True)
 class Section:
-    """What the page shows of one project."""
+    """What the page shows of one project; `form` says whose table the counts by role follow."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -333,6 +326,7 @@ class Section:
     pairs: tuple[RatersView, ...]
     models: tuple[RatersView, ...]
     definitions: tuple[tuple[str, str, str], ...]
+    form: str = ""
 
 
 @dataclass(frozen=True)
@@ -346,12 +340,8 @@ class Coded:
 
 def sections(view: View) -> Coded | None:
     """Return what was read and coded in a run; None where nothing was."""
-    folder = view.run.path / "coding"
-    from portrayal.coding import open_project
-    from portrayal.coding.codes import read_codes
-
     found = []
-    for path in sorted(folder.glob("*/project.toml")):
+    for path in sorted((view.run.path / "coding").glob("*/project.toml")):
         project = open_project(path.parent)
         codes = read_codes(project)
         if codes.done and project.codebook.codes:
@@ -361,8 +351,8 @@ def sections(view: View) -> Coded | None:
 
 
 def section(
-    project: "Project",
-    codes: "Codes",
+    project: Project,
+    codes: Codes,
     *,
     by: str | None = None,
     merge: Mapping[str, str] | None = None,
@@ -370,10 +360,6 @@ def section(
     seed: int = 0,
 ) -> Section:
     """Return what the page shows of one project; see `cluster_codes` for `by` and `merge`."""
-    from portrayal.coding.agreement import agreement
-    from portrayal.coding.characters import run_of
-    from portrayal.coding.clusters import cluster_codes
-
     groups = cluster_codes(project, codes, by=by, merge=merge, level=level)
     said = agreement(project, codes, level=level, seed=seed)
     run = run_of(project)
@@ -394,11 +380,16 @@ def section(
             (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
             for c in project.codebook.codes
         ),
+        "" if run is None else study_report(_study_of(run)).wording.counts_form,
     )
 
 
+def _study_of(run: Run) -> object:
+    return study_named(run.settings().get("study", ""))
+
+
 def write_coding_report(
-    project: "Project",
+    project: Project,
     path: Path,
     *,
     by: str | None = None,
@@ -419,31 +410,20 @@ def write_coding_report(
     level, seed
         Confidence level (a fraction), and seed of the intervals of agreement.
     """
-    from portrayal._version import __version__
-    from portrayal.coding.characters import run_of
-    from portrayal.coding.codes import read_codes
-
     shown = section(project, read_codes(project), by=by, merge=merge, level=level, seed=seed)
     run = run_of(project)
     rows = [] if run is None else cue_rows(run)
     style = files("portrayal.report").joinpath("templates", "style.css").read_text("utf-8")
-    text = (
-        templates("portrayal.report")
-        .get_template("coding.html.j2")
-        .render(
-            coded=Coded((shown,), cue_table(rows), cue_places(rows)),
-            style=trusted(style),
-            title=shown.title,
-            version=__version__,
-        )
-    )
+    page = templates("portrayal.report").get_template("coding.html.j2")
+    coded = Coded((shown,), cue_table(rows), cue_places(rows))
+    text = page.render(coded=coded, style=trusted(style), title=shown.title, version=__version__)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)
     return path
 
 
 def _facts(
-    project: "Project", codes: "Codes", said: "ProjectAgreement", level: float
+    project: Project, codes: Codes, said: ProjectAgreement, level: float
 ) -> tuple[tuple[str, str], ...]:
     how = project.settings.get("how") or {}
     drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run" and value)
@@ -462,9 +442,9 @@ def _facts(
 
 
 def _group(
-    project: "Project",
-    group: "GroupClusters",
-    counts: "Mapping[tuple[str, str], RoleCounts]",
+    project: Project,
+    group: GroupClusters,
+    counts: Mapping[tuple[str, str], RoleCounts],
     cues: tuple[tuple[str, str], ...],
 ) -> GroupView:
     title = short(group.group, 60)
@@ -493,7 +473,7 @@ def _group(
 
 
 def _character(
-    person: "ItemPerson", item: "Item", counts: "Mapping[tuple[str, str], RoleCounts]"
+    person: ItemPerson, item: Item, counts: Mapping[tuple[str, str], RoleCounts]
 ) -> Character:
     parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
     told = "; ".join(part for part in parts if part)
@@ -505,7 +485,7 @@ def _character(
     return Character(person.slot, short(f"{name}: {told}" if told else name, 120), cells)
 
 
-def _counted(count: "RoleCount") -> str:
+def _counted(count: RoleCount) -> str:
     said = f"{count.n:,}"
     if count.interval is None:
         return said
@@ -513,11 +493,10 @@ def _counted(count: "RoleCount") -> str:
     return f"{said} ({low:,}{fmt.DASH}{high:,})"
 
 
-def _passage(item: "Item") -> Passage:
+def _passage(item: Item) -> Passage:
     row: dict[str, Any] = {
         "model": item.strata.get("model", "no model named"),
         "prompt": item.title,
-        "condition": item.strata.get("condition", ""),
         "text": item.text[:100_000],
         "size": len(item.text),
     }
@@ -530,13 +509,11 @@ def _passage(item: "Item") -> Passage:
 
 
 def _counts_by_role(
-    project: "Project",
-    groups: "Sequence[GroupClusters]",
-    run: "Run | None",
+    project: Project,
+    groups: Sequence[GroupClusters],
+    run: Run | None,
     level: float,
-) -> "Mapping[tuple[str, str], RoleCounts]":
-    from portrayal.coding.characters import role_counts
-
+) -> Mapping[tuple[str, str], RoleCounts]:
     if run is None:
         return {}
     exemplars = {group.exemplar for group in groups}
@@ -545,7 +522,7 @@ def _counts_by_role(
     return role_counts(run, names, level=level)
 
 
-def _people(project: "Project", said: "ProjectAgreement") -> RatersView:
+def _people(project: Project, said: ProjectAgreement) -> RatersView:
     people = said.people
     if len(people.raters) < 2:
         who = f"{people.raters[0]} alone has coded" if people.raters else "nobody has coded yet"
@@ -553,16 +530,14 @@ def _people(project: "Project", said: "ProjectAgreement") -> RatersView:
     return _raters(project, people, "People")
 
 
-def _raters(project: "Project", compared: "Agreement", title: str) -> RatersView:
+def _raters(project: Project, compared: Agreement, title: str) -> RatersView:
     table = agreement_table(project, compared) if compared.coefficients else None
     after = tuple(undefined_sentences(project, compared))
     return RatersView(short(title, 120), (), table, after, compared.warnings)
 
 
-def _model(project: "Project", compared: "Agreement") -> RatersView:
+def _model(project: Project, compared: Agreement) -> RatersView:
     """A model against what people settle on, with what failed."""
-    from portrayal.coding.llm import coder_notes
-
     name = compared.raters[1]
     before = [f"Compared with what people settle on, on {compared.n_done[name]:,} texts it coded."]
     for note in coder_notes(project):
@@ -574,5 +549,4 @@ def _model(project: "Project", compared: "Agreement") -> RatersView:
         before.append(
             f"{fmt.plural(compared.left_open, 'decision')} that people left open are not compared."
         )
-    view = _raters(project, compared, f"Language model {name}")
-    return RatersView(view.title, tuple(before), view.table, view.after, view.warnings)
+    return replace(_raters(project, compared, f"Language model {name}"), before=tuple(before))

@@ -1,12 +1,14 @@
 """Passages: a few texts to read beside the numbers, sampled by seed, with their people marked."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from portrayal.report import formats as fmt
 from portrayal.report.inert import short, visible
 from portrayal.report.view import View
+from portrayal.run.stages import Stage
 
 MOST = 1200
 """Characters shown of one text."""
@@ -24,7 +26,6 @@ class Passage:
     model: str
     prompt: str
     pieces: tuple[Piece, ...]
-    laden: bool
     cut: str = ""
 
 
@@ -39,23 +40,37 @@ class Reading:
 
 def random_texts(view: View) -> list[Reading]:
     """Return a few texts drawn at random by the seed; none where the run holds no text."""
-    import duckdb
-
     texts = [str(path) for path in view.run.texts.parts()]
     if not texts:
         return []
-    given = {
-        "texts": texts,
-        "prompts": str(view.run.prompts_path),
-        "seed": str(view.seed),
-        "most": DRAWN,
-    }
-    with duckdb.connect() as connection:
-        found = connection.execute(_QUERY, given)
-        names = [column[0] for column in found.description]
-        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    prompts = str(view.run.prompts_path)
+    given = {"texts": texts, "prompts": prompts, "seed": str(view.seed), "most": DRAWN}
     how = "Whatever the numbers say, read some texts that no finding chose."
-    return [Reading("Texts drawn at random", how, tuple(passage(row) for row in rows))]
+    drawn = tuple(passage(row) for row in rows_of(_QUERY, given))
+    return [Reading("Texts drawn at random", how, drawn)]
+
+
+def rows_of(query: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a DuckDB query with the parameters that it names."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        found = connection.execute(query, given)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def texts_by_id(stage: Stage, text_ids: Iterable[str], columns: str) -> dict[str, dict[str, Any]]:
+    """Return columns of a stage's rows by text id; empty where the stage has no files."""
+    parts = [str(path) for path in stage.parts()]
+    if not parts:
+        return {}
+    query = (
+        f"select text_id, {columns} from read_parquet($parts) "  # noqa: S608 - our own columns
+        "where list_contains($ids, text_id)"
+    )
+    rows = rows_of(query, {"parts": parts, "ids": list(set(text_ids))})
+    return {row["text_id"]: row for row in rows}
 
 
 _QUERY = """
@@ -68,8 +83,8 @@ _QUERY = """
 def passage(row: dict[str, Any]) -> Passage:
     """Return a text as pieces.
 
-    `row` has model, prompt, text and size, and perhaps condition, and the name and spans of the
-    subject and the object.
+    `row` has model, prompt, text and size, and perhaps the name and spans of the subject and the
+    object.
     """
     text, size = row["text"], int(row["size"])
     spans = _spans(row, text)
@@ -81,13 +96,7 @@ def passage(row: dict[str, Any]) -> Passage:
     cut = ""
     if end - start < size:
         cut = f"Shortened: {fmt.count(end - start)} of {size:,} characters."
-    return Passage(
-        short(row["model"], 60),
-        short(row["prompt"], 400),
-        tuple(pieces),
-        row.get("condition") == "power-laden",
-        cut,
-    )
+    return Passage(short(row["model"], 60), short(row["prompt"], 400), tuple(pieces), cut)
 
 
 def _spans(row: dict[str, Any], text: str) -> list[tuple[int, int, str]]:

@@ -42,6 +42,9 @@ class Wording:
         What the clustered and the published interval each take as independent.
     resampling
         First sentence of the methods: what intervals resample.
+    counts_form
+        Whose table the counts of coded characters by role have the form of, in brackets after a
+        space; "" for no one's.
     """
 
     texts: str = "texts"
@@ -52,6 +55,7 @@ class Wording:
     groups: str = ""
     writers: str = ""
     intervals: str = "Clustered: prompts resampled. Naive: every text independent."
+    counts_form: str = ""
     resampling: str = (
         "Every interval resamples prompts, not texts, as answers to one prompt are not "
         "independent; a published method’s interval stands beside it where there is one."
@@ -119,7 +123,12 @@ class StudyReport:
 
 
 def report_of(view: "View") -> StudyReport:
-    """Return what the study adds to the report; nothing where there is nothing, or no study."""
-    where = getattr(view.study, "report", "")
+    """Return what the run's study adds to the report."""
+    return study_report(view.study)
+
+
+def study_report(study: object) -> StudyReport:
+    """Return what a study adds to the report; nothing where there is nothing, or no study."""
+    where = getattr(study, "report", "")
     found: StudyReport = resolve_name(where) if where else StudyReport()
     return found

@@ -54,7 +54,9 @@ class View:
         estimates = run.records
         if len(models) == 1:
             estimates = [e for e in estimates if e.strata.get("model") != ALL]
-        return cls(run, settings, note, _study(settings.get("study", "")), models, tuple(estimates))
+        return cls(
+            run, settings, note, study_named(settings.get("study", "")), models, tuple(estimates)
+        )
 
     @property
     def main(self) -> str:
@@ -188,7 +190,8 @@ def is_sure(estimate: Estimate) -> bool:
     return null is None or not null.low <= estimate.value <= null.high
 
 
-def _study(name: str) -> Any:
+def study_named(name: str) -> Any:
+    """Return the registered study of a name; None where it is not installed."""
     try:
         return registry.get("studies", name)
     except PortrayalError:

@@ -10,6 +10,7 @@ from math import isnan
 from typing import Any
 
 from portrayal.report.inert import short, visible
+from portrayal.report.passages import texts_by_id
 from portrayal.report.view import View
 from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.report.series import MASKED, other, points, primary
@@ -61,19 +62,21 @@ def agency_reading(view: View) -> AgencyReading | None:
         return None
     groups = tuple(sorted({row["group"] for row in rows}))
     chosen = _chosen(rows, groups)
-    first, second = _probabilities(view, [row["text_id"] for row in chosen])
-    words = _words(view, [row["text_id"] for row in chosen])
+    ids = [row["text_id"] for row in chosen]
+    words = texts_by_id(view.run.texts, ids, "text")
+    first, second = (
+        texts_by_id(view.run.annotations(ANNOTATORS[masking == MASKED]), ids, "sentences, agentic")
+        for masking in (primary(view), other(view))
+    )
     texts = tuple(
         Shown(
             short(row["title"], 120),
             short(row["model"], 60),
             groups.index(row["group"]),
             points(row["gap"]),
-            *_pieces(
-                view, words[row["text_id"]], first[row["text_id"]], second.get(row["text_id"])
-            ),
+            *_pieces(view, words[name]["text"], first[name], second.get(name)),
         )
-        for row in chosen
+        for row, name in zip(chosen, ids, strict=True)
     )
     how = (
         f"{len(texts)} of {len(rows):,} texts; for each group they are taken at even steps from "
@@ -124,43 +127,6 @@ def _chosen(rows: Sequence[dict[str, Any]], groups: Sequence[str]) -> list[dict[
         steps = {round(i * (len(own) - 1) / max(each - 1, 1)) for i in range(min(each, len(own)))}
         kept += [own[i] for i in sorted(steps)]
     return kept
-
-
-Read = dict[str, Mapping[str, Any]]
-
-
-def _probabilities(view: View, text_ids: Sequence[str]) -> tuple[Read, Read]:
-    """Annotations of these texts: the primary ones, and the others."""
-    run = view.run
-    first, second = (ANNOTATORS[masking == MASKED] for masking in (primary(view), other(view)))
-    return (
-        _lookup(run.annotations(first), text_ids, "sentences, agentic"),
-        _lookup(run.annotations(second), text_ids, "sentences, agentic"),
-    )
-
-
-def _words(view: View, text_ids: Sequence[str]) -> dict[str, str]:
-    found = _lookup(view.run.texts, text_ids, "text")
-    return {text_id: row["text"] for text_id, row in found.items()}
-
-
-def _lookup(stage: Any, text_ids: Sequence[str], columns: str) -> Read:
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    found: Read = {}
-    names = [name.strip() for name in columns.split(",")]
-    for part in stage.parts():
-        table = pq.read_table(part, columns=["text_id", *names])
-        table = table.filter(pc.is_in(table["text_id"], value_set=_strings(text_ids)))
-        found |= {row["text_id"]: row for row in table.to_pylist()}
-    return found
-
-
-def _strings(values: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(list(values), pa.string())
 
 
 def _pieces(

@@ -124,6 +124,7 @@ REPORT = StudyReport(
         unit="character",
         place="Domain",
         readers="People found by",
+        counts_form=" (the form of Table 4 of Shieh et al. 2025)",
         groups="A race share describes the population that bears a name, never a person or a "
         "character. Genders are those of the references in the text.",
         intervals="Clustered: prompts resampled. Naive: the published method, every character "

@@ -5,7 +5,7 @@ from typing import Any
 
 from portrayal.records import ALL
 from portrayal.report.findings import Finding, findings, leads
-from portrayal.report.passages import Reading, passage
+from portrayal.report.passages import Reading, passage, rows_of
 from portrayal.report.view import View
 from portrayal.report.words import GENDER_WORDS, people_of
 
@@ -53,9 +53,9 @@ def _reading(view: View, finding: Finding, texts: list[Path], people: list[Path]
     }
     role = {"object": "subordinate", "subject": "dominant"}[slots[0]] if laden else ""
     how = _how(race, gender, names, role, rare)
-    rows = _sample(given)
+    rows = rows_of(_QUERY, given)
     if not rows:
-        rows = _sample({**given, "named": False, "gendered": False})
+        rows = rows_of(_QUERY, {**given, "named": False, "gendered": False})
         how = "No story fits closely; these are drawn at random from the same kind."
     return Reading(finding.headline, how, tuple(passage(row) for row in rows))
 
@@ -65,7 +65,7 @@ def _any(view: View, texts: list[Path], people: list[Path]) -> Reading:
     rows = []
     for laden in (False, True):
         given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
-        rows += _sample(given)
+        rows += rows_of(_QUERY, given)
     how = "Whatever the numbers say, read some stories that no finding chose."
     return Reading("Stories drawn at random", how, tuple(passage(row) for row in rows))
 
@@ -91,8 +91,7 @@ def _given(view: View, texts: list[Path], people: list[Path]) -> dict[str, Any]:
 
 _QUERY = """
     with wanted as (
-        select prompt_id, text as prompt, strata['condition'] as condition
-        from read_parquet($prompts)
+        select prompt_id, text as prompt from read_parquet($prompts)
         where ($domain = 'all' or strata['domain'] = $domain)
           and (strata['condition'] is null or (strata['condition'] = 'power-laden') = $laden)
     ), chosen as (
@@ -108,22 +107,12 @@ _QUERY = """
                         and (not $gendered or a.object_gender = $gender)))
         order by md5(t.text_id || $seed), t.text_id limit $most
     )
-    select c.model, w.prompt, w.condition, left(t.text, 100000) as text, length(t.text) as size,
+    select c.model, w.prompt, left(t.text, 100000) as text, length(t.text) as size,
            c.subject_name, c.object_name, c.subject_spans[1:200] as subject_spans,
            c.object_spans[1:200] as object_spans
     from chosen c join wanted w using (prompt_id) join read_parquet($texts) t using (text_id)
     order by md5(c.text_id || $seed), c.text_id
 """
-
-
-def _sample(given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Texts that fit, in an order that the seed fixes."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        found = connection.execute(_QUERY, given)
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def _names(view: View, race: str | None) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.report import formats as fmt
 from portrayal.report.inert import short, visible
+from portrayal.report.passages import texts_by_id
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
 from portrayal.run.reading import read_prompts
@@ -237,10 +238,10 @@ class _Reader:
         run = self.view.run
         stage = run.reference if reference else run.texts
         of = run.reference_annotations if reference else run.annotations
-        texts = _lookup(stage, text_ids, "text, model")
-        words = _lookup(of(WORDS), text_ids, "words, sentences, spans")
-        sentiment = _lookup(of(SENTIMENT), text_ids, "polarity as score")
-        toxicity = _lookup(of(TOXICITY), text_ids, "toxicity as score")
+        texts = texts_by_id(stage, text_ids, "text, model")
+        words = texts_by_id(of(WORDS), text_ids, "words, sentences, spans")
+        sentiment = texts_by_id(of(SENTIMENT), text_ids, "polarity as score")
+        toxicity = texts_by_id(of(TOXICITY), text_ids, "toxicity as score")
         return {
             name: self._side(
                 texts[name],
@@ -298,24 +299,6 @@ class _Reader:
             at = high
         pieces.append((visible(body[at:end]), ""))
         return tuple(piece for piece in pieces if piece[0])
-
-
-def _lookup(stage: Stage, text_ids: Sequence[str], columns: str) -> dict[str, dict[str, Any]]:
-    """Return rows of a stage by text id; empty where the stage has no files."""
-    import duckdb
-
-    parts = [str(path) for path in stage.parts()]
-    if not parts:
-        return {}
-    query = (
-        f"select text_id, {columns} from read_parquet($parts) "  # noqa: S608 - our own columns
-        "where list_contains($ids, text_id)"
-    )
-    with duckdb.connect() as connection:
-        found = connection.execute(query, {"parts": parts, "ids": list(set(text_ids))})
-        names = [column[0] for column in found.description]
-        rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    return {row["text_id"]: row for row in rows}
 
 
 def _shade(polarity: float | None) -> str:
