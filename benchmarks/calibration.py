@@ -1,0 +1,442 @@
+"""Simulate what intervals and tests promise; prints the tables of docs/calibration.md.
+
+    python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
+
+Sections: shares, ratios, roles, means, naming, mixture, medians, gold, plan; all but gold without
+arguments. Prompts are drawn first and texts within them, so truth is that of all possible prompts.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy import stats as distributions
+
+from benchmarks import calibration_worlds as worlds
+from benchmarks.calibration_worlds import Bearers, Cell, Rng
+from portrayal import stats
+from portrayal.plan import (
+    Design,
+    counted_by_name,
+    counted_whole,
+    representation_power,
+    smallest_detectable,
+    subordination_power,
+)
+from portrayal.reference import RACES, baseline
+from portrayal.stats.roles import RoleSums
+from portrayal.types import FloatArray
+
+PROMPTS, TEXTS, CORRELATIONS = (5, 10, 15, 25, 50), (5, 20, 100), (0.0, 0.05, 0.2, 0.5)
+SHARES = (0.01, 0.02, 0.04, 0.1, 0.2, 0.5)
+ZONES: dict[str, Callable[[Cell], bool]] = {
+    "share ≥ .04, ICC ≤ .2, ≥ 10 prompts": lambda c: (
+        c.share >= 0.04 and c.icc <= 0.2 and c.prompts >= 10
+    ),
+    "share < .04, ICC ≤ .2, ≥ 10 prompts": lambda c: (
+        c.share < 0.04 and c.icc <= 0.2 and c.prompts >= 10
+    ),
+    "ICC .5, ≥ 10 prompts": lambda c: c.icc == 0.5 and c.prompts >= 10,
+    "5 prompts": lambda c: c.prompts == 5,
+}
+Row = Sequence[object]
+
+
+def show(title: str, head: Row, rows: Iterable[Row]) -> None:
+    """Print a Markdown table as its rows come."""
+    print(f"\n### {title}\n\n| {' | '.join(map(str, head))} |\n|{'---|' * len(head)}")
+    for row in rows:
+        cells = (f"{x:.3f}" if isinstance(x, float) else str(x) for x in row)
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def zones(found: dict[str, dict[Cell, float]], worst: Callable[..., Cell]) -> Iterable[Row]:
+    """Summarise each method's cells by zone; `worst` is min for coverage, max for errors."""
+    for zone, inside in ZONES.items():
+        for method, cells in found.items():
+            some = {cell: x for cell, x in cells.items() if inside(cell)}
+            if some:
+                lows, values = worst(some, key=some.__getitem__), np.array(list(some.values()))
+                low, middle, high = np.quantile(values, [0.1, 0.5, 0.9]).tolist()
+                yield zone, method, len(some), some[lows], low, middle, high, str(lows)
+
+
+# ---------------------------------------------------------------------------- shares
+
+
+def share_coverage(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
+    """Coverage of 95 % intervals of the share: ours, and three others."""
+    count, total = worlds.share_world(rng, cell, reps)
+    ours = stats.infer_shares(count, total, 0.95)
+    k, n = count.sum(0), total.sum(0)
+    return {
+        "ours": _covers(ours.low, ours.high, cell.share),
+        "Wilson, texts as if independent": _covers(*stats.wilson(k, n, 0.95), cell.share),
+        "log t": _covers(*_log_t_bounds(count, total), cell.share),
+        "percentile bootstrap of prompts": _covers(*_percentile(rng, count, total), cell.share),
+    }
+
+
+def _covers(low: FloatArray, high: FloatArray, truth: float) -> float:
+    """Share of the intervals that hold the truth; those that are NaN do not."""
+    return float(np.mean((low <= truth) & (truth <= high)))
+
+
+def _log_t_bounds(count: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+    prompts = len(count)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        influence = count / count.sum(0) - total / total.sum(0)
+        error = np.sqrt(prompts / (prompts - 1) * (influence**2).sum(0))
+        centre = np.log(count.sum(0) / total.sum(0))
+        half = distributions.t.isf(0.025, prompts - 1) * error
+    return np.exp(centre - half), np.exp(centre + half)
+
+
+def _percentile(
+    rng: Rng, count: FloatArray, total: FloatArray, draws: int = 300
+) -> tuple[FloatArray, FloatArray]:
+    weights = rng.multinomial(len(count), np.full(len(count), 1 / len(count)), size=draws)
+    low, high = np.quantile((weights @ count) / (weights @ total), [0.025, 0.975], axis=0)
+    return low, high
+
+
+def shares(options: argparse.Namespace) -> None:
+    """Coverage of intervals of shares."""
+    reps, found = options.reps or 400, {}
+    grid = [Cell(*cell) for cell in product(PROMPTS, TEXTS, CORRELATIONS, SHARES)]
+    grid += [Cell(p, 20, icc, s, True) for p, icc, s in product(PROMPTS, CORRELATIONS, SHARES)]
+    for number, cell in enumerate(grid):
+        rng = np.random.default_rng([options.seed, 1, number])
+        for method, coverage in share_coverage(rng, cell, reps).items():
+            found.setdefault(method, {})[cell] = coverage
+    head = ("zone", "method", "cells", "lowest", "10 %", "median", "90 %", "lowest cell")
+    show(f"Coverage of 95 % intervals of shares, {reps} audits a cell", head, zones(found, min))
+    few = sorted(found["ours"].items(), key=lambda item: item[1])[:8]
+    show("Lowest cells of ours", ("cell", "coverage"), few)
+
+
+# ---------------------------------------------------------------------------- two roles
+
+
+def ratio_errors(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
+    """Type I error at .05 of ratio 1 where roles mean nothing."""
+    sums = worlds.role_world(rng, cell, reps)
+    upper, lower = (sums.lesser, sums.n_lesser), (sums.greater, sums.n_greater)
+    coins = stats.role_inference(sums, stats.prompt_subsets(cell.prompts, rng, 999, 10))
+    return {
+        "swapped prompts (roles)": float(np.mean(coins.p < 0.05)),
+        "effective binomial (where roles cannot be swapped)": float(
+            np.mean(stats.infer_ratios(upper, lower, 0.95).p < 0.05)
+        ),
+        "t of the log ratio": float(np.mean(_log_ratio_p(sums) < 0.05)),
+    }
+
+
+def _log_ratio_p(sums: RoleSums) -> FloatArray:
+    prompts = len(sums.lesser)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, n, b, m = (x.sum(0) for x in (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater))
+        influence = sums.lesser / a - sums.n_lesser / n - sums.greater / b + sums.n_greater / m
+        error = np.sqrt(prompts / (prompts - 1) * (influence**2).sum(0))
+        t = np.abs(np.log(a / n) - np.log(b / m)) / error
+        return np.asarray(2.0 * distributions.t.sf(t, prompts - 1))
+
+
+def ratios(options: argparse.Namespace) -> None:
+    """Type I error of tests of ratios of two shares."""
+    reps, found = options.reps or 400, {}
+    for number, cell in enumerate(product(PROMPTS, TEXTS, CORRELATIONS, (0.01, 0.04, 0.14, 0.5))):
+        rng = np.random.default_rng([options.seed, 2, number])
+        for method, error in ratio_errors(rng, Cell(*cell), reps).items():
+            found.setdefault(method, {})[Cell(*cell)] = error
+    head = ("zone", "test", "cells", "highest", "10 %", "median", "90 %", "highest cell")
+    show(f"Type I error at .05 of ratio 1, {reps} audits a cell", head, zones(found, max))
+
+
+def role_coverage(rng: Rng, cell: Cell, ratio: float, reps: int) -> Row:
+    """Coverage, share with an interval, disagreements and power of swapped prompts."""
+    sums = worlds.role_world(rng, cell, reps, ratio)
+    found = stats.role_inference(sums, stats.prompt_subsets(cell.prompts, rng, 1_999, 11))
+    some = ~np.isnan(found.low)
+    beside = (found.low > 1) | (found.high < 1)
+    outside = (found.ratio < found.null_low) | (found.ratio > found.null_high)
+    refused = found.p < 0.05
+    wrong = int(np.sum(some & ((refused != beside) | (refused != outside))))
+    inside = (found.low <= ratio) & (ratio <= found.high)
+    coverage = float(np.mean(inside[some])) if some.any() else "–"
+    other = float(np.mean(_log_ratio_p(sums) < 0.05))
+    return coverage, float(some.mean()), float(np.mean(refused)), other, wrong
+
+
+def roles(options: argparse.Namespace) -> None:
+    """Coverage and power of swapped prompts."""
+    reps = options.reps or 400
+
+    def rows() -> Iterable[Row]:
+        cells = product((5, 6, 10, 25, 50), ((20, 0.05, 0.14), (20, 0.2, 0.14), (20, 0.05, 0.02)))
+        for number, (prompts, (texts, icc, share)) in enumerate(cells):
+            for ratio in (1.0, 2.0, 5.0):
+                rng = np.random.default_rng([options.seed, 3, number, int(ratio)])
+                cell = Cell(prompts, texts, icc, share)
+                yield str(cell), ratio, *role_coverage(rng, cell, ratio, reps)
+
+    head = ("cell", "true ratio", "coverage", "has an interval", "p < .05", "p < .05, log t")
+    show(f"Subordination by swapped prompts, {reps} audits a cell", (*head, "disagree"), rows())
+
+
+# ---------------------------------------------------------------------------- means
+
+
+def mean_errors(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
+    """Coverage of a mean, a paired difference and one between prompts of one group each."""
+    y, n = worlds.score_world(rng, cell, reps)
+    z, m = worlds.score_world(rng, cell, reps)
+    none = np.zeros_like(n)
+    apart = [np.concatenate(pair) for pair in ((y, none), (n, none), (none, z), (none, m))]
+    found = {
+        "mean": stats.infer_means(y, n, 0.95),
+        "difference, paired": stats.infer_differences((y, n), (z, m), 0.95),
+        "difference, prompts of one group": stats.infer_differences(
+            (apart[0], apart[1]), (apart[2], apart[3]), 0.95
+        ),
+    }
+    return {name: _covers(each.low, each.high, 0.0) for name, each in found.items()}
+
+
+def means(options: argparse.Namespace) -> None:
+    """Coverage of intervals of means and their differences."""
+    reps, found = options.reps or 800, {}
+    for number, (prompts, texts, icc) in enumerate(product((3, *PROMPTS), TEXTS, CORRELATIONS)):
+        cell = Cell(prompts, texts, icc, 0.0)
+        rng = np.random.default_rng([options.seed, 4, number])
+        for name, coverage in mean_errors(rng, cell, reps).items():
+            found.setdefault(name, {})[cell] = coverage
+
+    def rows() -> Iterable[Row]:
+        for name, cells in found.items():
+            values, low = np.array(list(cells.values())), min(cells, key=cells.__getitem__)
+            lowest = str(low).rsplit(",", 1)[0]
+            middle = float(np.median(values))
+            yield name, len(values), values.min(), middle, values.max(), lowest
+
+    head = ("quantity", "cells", "lowest", "median", "highest", "lowest cell")
+    show(f"Coverage of means of scores, {reps} audits a cell", head, rows())
+
+
+# ---------------------------------------------------------------------------- names
+
+
+def naming_errors(
+    rng: Rng, people: Bearers, prompts: int, texts: int, icc: float, reps: int
+) -> tuple[FloatArray, FloatArray, int]:
+    """Type I of seven races against fair naming and against p*; and disagreements."""
+    fair = stats.fair_naming(people.weight, people.likelihood)
+    starred = np.array([baseline().race[race] for race in RACES])
+    names = worlds.clustered_names(rng, people.weight, prompts, texts, reps, icc)
+    ours, other, wrong = np.empty((reps, 7)), np.empty((reps, 7)), 0
+    for i in range(reps):
+        values = people.likelihood[names[:, :, i]]
+        count, units = np.nansum(values, axis=1), (~np.isnan(values)).sum(1).astype(float)
+        same = stats.repetition(worlds.by_name(names[:, :, i])[1])
+        found = stats.fair_inference(count, units, fair, same)
+        inside = (found.null_low <= found.share) & (found.share <= found.null_high)
+        holds = (found.low <= fair.share) & (fair.share <= found.high)
+        wrong += int(np.sum((found.p < 0.05) & (inside | holds)))
+        low, high = _log_t_bounds(count, units)
+        ours[i], other[i] = found.p < 0.05, (starred < low) | (starred > high)
+    return ours.mean(0), other.mean(0), wrong
+
+
+def naming(options: argparse.Namespace) -> None:
+    """Type I error of race representation with names drawn from the Census table's bearers."""
+    reps, people = options.reps or 200, worlds.bearers()
+
+    def rows() -> Iterable[Row]:
+        for number, (prompts, texts, icc) in enumerate(product(PROMPTS, TEXTS, CORRELATIONS)):
+            if prompts * texts <= 1_500:
+                rng = np.random.default_rng([options.seed, 5, number])
+                ours, other, wrong = naming_errors(rng, people, prompts, texts, icc, reps)
+                shown = [*ours[[0, 1, 2, 3, 5]].tolist(), *other[2:4].tolist()]
+                yield prompts, texts, icc, *shown, wrong
+
+    head = ("prompts", "texts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
+    head += ("Black against p*", "Asian against p*", "p < .05 inside its null or interval")
+    show(f"Type I error of fair naming, {reps} audits a cell", head, rows())
+
+
+def mixture_cell(
+    rng: Rng, people: Bearers, cell: Cell, true: float, reps: int, commonest: int | None = None
+) -> Row:
+    """Mean estimate of Black people's share over the population's, counting, coverage, gate."""
+    shares, held = people.with_others(), np.array([False] * 4 + [True])
+    whole = stats.name_model(people.weight, shares, shares, held)
+    share = whole.population.copy()
+    share[2] *= true
+    others = np.arange(5) != 2
+    share[others] *= (1.0 - share[2]) / share[others].sum()
+    weight = people.weight
+    if commonest is not None:
+        weight = np.where(weight >= np.sort(weight)[-commonest], weight, 0.0)
+    weights, out = weight[:, np.newaxis] * shares, []
+    for _ in range(reps):
+        names = worlds.names_of_races(rng, share, weights, cell.prompts, cell.texts, cell.icc)
+        used, counts = worlds.by_name(names)
+        model = stats.name_model(people.weight, shares, shares[used], held)
+        fit = stats.fit_mixture(counts, model)
+        low, high, _ = stats.mixture_interval(counts, model, fit)
+        counted = counts.sum(1) @ shares[used, 2] / counts.sum()
+        spread, _ = stats.spread_as_bearers(counts, people.weight)
+        out.append((fit.share[2], counted, low[2] <= share[2] <= high[2], spread))
+    estimate, counted, coverage, spread = np.mean(np.array(out, dtype=float), axis=0).tolist()
+    return estimate / whole.population[2], counted / whole.population[2], coverage, spread
+
+
+def mixture(options: argparse.Namespace) -> None:
+    """Mean and coverage of the mixture estimate."""
+    reps, people = options.reps or 200, worlds.bearers()
+    cells = [
+        *((Cell(25, 120, icc, 0.0), None) for icc in (0.0, 0.05, 0.2)),
+        *((Cell(*sizes, 0.05, 0.0), None) for sizes in ((10, 300), (50, 60), (25, 12))),
+        (Cell(25, 120, 0.05, 0.0), 300),
+    ]
+
+    def rows() -> Iterable[Row]:
+        for number, ((cell, commonest), true) in enumerate(product(cells, (1.0, 1.5, 4.0))):
+            rng = np.random.default_rng([options.seed, 6, number])
+            naming = "as bearers" if commonest is None else f"{commonest} commonest"
+            found = mixture_cell(rng, people, cell, true, reps, commonest)
+            yield cell.prompts * cell.texts, cell.prompts, cell.icc, naming, true, *found
+
+    head = ("names", "prompts", "ICC", "names within race", "true ratio", "mixture", "counting")
+    title = f"Mixture estimate for Black people, {reps} audits a cell"
+    show(title, (*head, "coverage", "passes the gate"), rows())
+
+
+def median_errors(
+    rng: Rng, people: Bearers, prompts: int, icc: float, reps: int
+) -> tuple[int, float]:
+    """Audits with a test, and type I error of the median over thresholds (Black, 20 texts)."""
+    thresholds, black = np.arange(1, 101) / 100.0, people.likelihood[:, 2]
+    subsets = stats.prompt_subsets(prompts, rng, 499, 9)
+    total, p = np.full((prompts, 100), 20.0), []
+    for _ in range(reps):
+        names = worlds.clustered_names(rng, people.weight, prompts, 20, 2, icc)
+        above = (black[names][..., np.newaxis] > thresholds).sum(1).astype(float)
+        sums = RoleSums(above[:, 0], total, above[:, 1], total)
+        p.append(float(stats.median_inference(sums, subsets).p[0]))
+    return int(np.sum(~np.isnan(p))), float(np.mean(np.array(p) < 0.05))
+
+
+def medians(options: argparse.Namespace) -> None:
+    """Type I error of the median racialized subordination ratio."""
+    reps, people = options.reps or 200, worlds.bearers()
+
+    def rows() -> Iterable[Row]:
+        for number, (prompts, icc) in enumerate(product((5, 6, 10, 15, 25), (0.0, 0.2, 0.5))):
+            rng = np.random.default_rng([options.seed, 7, number])
+            yield prompts, icc, *median_errors(rng, people, prompts, icc, reps)
+
+    head = ("prompts", "ICC", "audits with a test", "p < .05")
+    show(f"Median over thresholds, {reps} audits a cell", head, rows())
+
+
+# ---------------------------------------------------------------------------- whole audits
+
+
+def gold_audit(rng: Rng, gold: worlds.Gold, swapped: np.ndarray) -> list[FloatArray]:
+    """p, low and high of 31 groups in every stratum, and p by the t of the log ratio."""
+    found = []
+    for inside in gold.strata:
+        sums = gold.sums(inside, swapped)
+        subsets = stats.prompt_subsets(len(sums.lesser), rng, 1_999, 12)
+        each = stats.role_inference(sums, subsets)
+        p = each.p
+        if len(sums.lesser) > 12:
+            here = sums.lesser + sums.greater > 0
+            p = stats.sharper_p(stats.contributions(sums), here, p, rng, 59_999)
+        found.append(np.stack([p, each.low, each.high, _log_ratio_p(sums)]))
+    return list(np.concatenate(found, axis=1))
+
+
+def gold(options: argparse.Namespace) -> None:
+    """False findings in audits of hand-labelled stories whose roles were dealt by coins."""
+    if options.gold is None:
+        raise SystemExit("section gold needs --gold FILE, stories with columns of hand labels")
+    stories, audits = worlds.gold_stories(options.gold), options.reps or 40
+
+    def rows() -> Iterable[Row]:
+        for number, by in enumerate(("stories", "prompts")):
+            rng, out = np.random.default_rng([options.seed, 8, number]), []
+            for _ in range(audits):
+                coins = rng.random(len(stories.prompt)) < 0.5
+                if by == "prompts":
+                    coins = coins[: stories.prompt.max() + 1][stories.prompt]
+                p, low, high, old = gold_audit(rng, stories, coins)
+                q, old_q = (stats.benjamini_hochberg(each) for each in (p, old))
+                tested = ~np.isnan(p)
+                beside = np.sum((p < 0.05) & (low <= 1) & (high >= 1))
+                out.append(
+                    (tested.mean(), np.mean(p[tested] < 0.05), np.any(q < 0.05), beside,
+                     np.nanmean(np.where(np.isnan(old), np.nan, old < 0.05)),
+                     np.any(old_q < 0.05), np.sum(old_q < 0.05))
+                )  # fmt: skip
+            yield by, *np.mean(np.array(out, dtype=float), axis=0).tolist()
+
+    head = ("coins by", "rows with a test", "p < .05", "audits with any q < .05")
+    head += ("p < .05 beside an interval with 1", "log t: p < .05", "log t: any q < .05")
+    title = f"{audits} audits of {len(stories.prompt)} stories, {len(stories.strata)} strata"
+    show(f"{title} × 31 groups, one family", (*head, "log t: false q per audit"), rows())
+
+
+def plan(options: argparse.Namespace) -> None:
+    """Smallest true ratios that plans state, and power there with other random numbers."""
+    people, replicates = worlds.bearers(), options.reps or 1_000
+
+    def rows() -> Iterable[Row]:
+        for prompts, group in product((10, 25, 50), ("Black", "Latine", "Asian", "F", "NB")):
+            race = group in RACES
+            counting = (
+                counted_by_name(people.weight, people.likelihood[:, RACES.index(group)])
+                if race
+                else counted_whole(baseline().gender[group])
+            )
+            design = Design(prompts, 20, 0.03 if race else 0.18, replicates=replicates)
+            for make in (representation_power, subordination_power):
+                power = make(counting, design, options.seed)
+                least = smallest_detectable(power, 0.8, 0.95 / counting.share)
+                kind = make.__name__.removesuffix("_power")
+                there = make(counting, design, options.seed + 1)(least) if least > 0 else "–"
+                yield prompts, kind, group, least, there
+
+    head = ("prompts × 20 texts", "statistic", "group", "smallest true ratio above 1 found")
+    show("Plans for 80 % power", (*head, "power there, other random numbers"), rows())
+
+
+SECTIONS = {f.__name__: f for f in (shares, ratios, roles, means, naming, mixture, medians, plan)}
+
+
+def main() -> None:
+    """Print the tables of the sections that were named, or of all."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help="all where none is named")
+    parser.add_argument("--reps", type=int, help="simulated audits a cell, over every default")
+    parser.add_argument("--seed", type=int, default=20261122)
+    parser.add_argument("--gold", type=Path, help="stories with columns of hand labels")
+    options = parser.parse_args()
+    known = SECTIONS | {"gold": gold}
+    every = [*SECTIONS, *(["gold"] if options.gold else [])]
+    for name in options.sections or every:
+        if name not in known:
+            parser.error(f"there is no section {name!r}; sections are {', '.join(known)}.")
+        start = time.process_time()
+        known[name](options)
+        print(f"\n({name}: {time.process_time() - start:.0f} CPU seconds)")
+
+
+if __name__ == "__main__":
+    main()

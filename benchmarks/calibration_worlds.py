@@ -1,0 +1,190 @@
+"""Worlds with a known truth for `benchmarks.calibration`: replicates stand in the last axis."""
+
+import json
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from portrayal.reference import (
+    RACES,
+    mena_nhpi_table,
+    name_bearers,
+    name_table,
+    race_likelihoods,
+)
+from portrayal.stats.roles import RoleSums
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+Rng = np.random.Generator
+
+
+class Cell(NamedTuple):
+    """One cell of a grid: texts per prompt, correlation in prompts, and the true share."""
+
+    prompts: int
+    texts: int
+    icc: float
+    share: float
+    unequal: bool = False
+
+    def __str__(self) -> str:
+        """Name the cell as the tables print it."""
+        texts = f"{self.texts}{' unequal' if self.unequal else ''}"
+        return f"{self.prompts} prompts × {texts}, ICC {self.icc:g}, share {self.share:g}"
+
+
+def sizes(cell: Cell, reps: int) -> FloatArray:
+    """Texts per prompt, shape (prompts, reps): all alike, or spread over a factor of 11."""
+    if not cell.unequal:
+        return np.full((cell.prompts, reps), float(cell.texts))
+    spread = np.exp(np.linspace(-1.2, 1.2, cell.prompts))
+    own = np.maximum(1.0, np.round(spread / spread.mean() * cell.texts))
+    return np.repeat(own[:, np.newaxis], reps, axis=1)
+
+
+def prompt_shares(rng: Rng, shape: tuple[int, ...], mean: float, icc: float) -> FloatArray:
+    """Beta distributed shares of prompts with this mean and correlation of two texts."""
+    if icc == 0:
+        return np.full(shape, mean)
+    total = 1.0 / icc - 1.0
+    return rng.beta(mean * total, (1.0 - mean) * total, shape)
+
+
+def share_world(rng: Rng, cell: Cell, reps: int) -> tuple[FloatArray, FloatArray]:
+    """Counts and totals, shape (prompts, reps)."""
+    n = sizes(cell, reps)
+    return rng.binomial(n.astype(int), prompt_shares(rng, n.shape, cell.share, cell.icc)) + 0.0, n
+
+
+def role_world(rng: Rng, cell: Cell, reps: int, ratio: float = 1.0) -> RoleSums:
+    """Two roles whose shares are drawn apart; `cell.share` is the dominant one's."""
+    greater, n = share_world(rng, cell, reps)
+    lesser, m = share_world(rng, cell._replace(share=cell.share * ratio), reps)
+    return RoleSums(lesser, m, greater, n)
+
+
+def score_world(rng: Rng, cell: Cell, reps: int) -> tuple[FloatArray, FloatArray]:
+    """Sums of normal scores with mean 0 and variance 1, and their numbers."""
+    n = sizes(cell, reps)
+    common = np.sqrt(cell.icc) * rng.standard_normal(n.shape)
+    return n * common + np.sqrt((1 - cell.icc) * n) * rng.standard_normal(n.shape), n
+
+
+@dataclass(frozen=True)
+class Bearers:
+    """Names of the Census table: share of all bearers (n,), and likelihoods by race (n, 7)."""
+
+    weight: FloatArray
+    likelihood: FloatArray
+
+    def with_others(self) -> FloatArray:
+        """White, Latine, Black, Asian and everyone else: shares that sum to 1, shape (n, 5)."""
+        four = np.nan_to_num(self.likelihood[:, :4])
+        shares = np.column_stack([four, np.clip(1.0 - four.sum(1), 0.0, None)])
+        return shares / shares.sum(1, keepdims=True)
+
+
+def bearers() -> Bearers:
+    """Read the default tables."""
+    count, likelihood = name_bearers(name_table(), mena_nhpi_table())
+    return Bearers(count / count.sum(), likelihood)
+
+
+def drawn(rng: Rng, weight: FloatArray, shape: tuple[int, ...]) -> IntArray:
+    """Draw indices with these weights."""
+    total = np.cumsum(weight)
+    return np.minimum(np.searchsorted(total, rng.random(shape) * total[-1]), len(total) - 1)
+
+
+def clustered_names(
+    rng: Rng, weight: FloatArray, prompts: int, texts: int, reps: int, icc: float
+) -> IntArray:
+    """Names, shape (prompts, texts, reps); two of one prompt are the same draw with chance icc."""
+    fresh = drawn(rng, weight, (prompts, texts, reps))
+    own = drawn(rng, weight, (prompts, 1, reps))
+    return np.where(rng.random(fresh.shape) < np.sqrt(icc), own, fresh)
+
+
+def names_of_races(
+    rng: Rng, share: FloatArray, weights: FloatArray, prompts: int, texts: int, icc: float
+) -> IntArray:
+    """Names of people whose races are dealt by prompt; weights of names by race (n_names, k)."""
+    rows = np.tile(share, (prompts, 1))
+    if icc > 0:
+        rows = rng.dirichlet(share * (1.0 / icc - 1.0), prompts)
+    race = np.stack([rng.choice(len(share), texts, p=row) for row in rows])
+    names = np.empty(race.shape, dtype=np.int64)
+    for k in range(len(share)):
+        here = race == k
+        names[here] = drawn(rng, weights[:, k], (int(here.sum()),))
+    return names
+
+
+def by_name(names: IntArray) -> tuple[IntArray, FloatArray]:
+    """Names that occur, and counts by name and prompt, from names of shape (prompts, texts)."""
+    used, code = np.unique(names, return_inverse=True)
+    counts = np.zeros((len(used), len(names)))
+    np.add.at(counts, (code.reshape(names.shape), np.arange(len(names))[:, np.newaxis]), 1.0)
+    return used, counts
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Power-laden stories with hand labels.
+
+    `cells` holds what subject and object of each story add to counts, then totals, of 31 groups (7
+    races, 3 genders, 21 of both), shape (2, n_stories, 62). `strata` are story masks: each domain
+    and all of them, for all models and for each.
+    """
+
+    cells: FloatArray
+    prompt: IntArray
+    strata: tuple[BoolArray, ...]
+
+    def sums(self, inside: BoolArray, swapped: BoolArray) -> RoleSums:
+        """Sums per prompt of one stratum, with the roles of some stories swapped."""
+        subject, other = self.cells[:, inside]
+        flip = swapped[inside, np.newaxis]
+        lesser, greater = np.where(flip, subject, other), np.where(flip, other, subject)
+        code = np.unique(self.prompt[inside], return_inverse=True)[1]
+        k = self.cells.shape[2] // 2
+        sums = np.zeros((2, int(code.max()) + 1, 2 * k))
+        np.add.at(sums[0], code, lesser)
+        np.add.at(sums[1], code, greater)
+        return RoleSums(sums[0, :, :k], sums[0, :, k:], sums[1, :, :k], sums[1, :, k:])
+
+
+def gold_stories(path: Path) -> Gold:
+    """Read the power-laden stories of a JSON Lines file with columns of hand labels."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["condition"] == "power-laden"]
+    cells = []
+    for side in ("subject", "object"):
+        names = [row[f"gold_{side}_name"] for row in rows]
+        labels = np.array([row[f"gold_{side}_gender"] or "" for row in rows])
+        gender = labels[:, np.newaxis] == np.array(["Female", "Male", "Non-binary"])
+        shares = race_likelihoods(names, name_table(), mena_nhpi_table())
+        cells.append(_features(shares, gender))
+    prompt, model, domain = (
+        np.unique([row[key] for row in rows], return_inverse=True)[1]
+        for key in ("prompt", "model", "domain")
+    )
+    everyone = np.ones(len(rows), dtype=bool)
+    domains = [domain == d for d in range(domain.max() + 1)] + [everyone]
+    models = [everyone] + [model == m for m in range(model.max() + 1)]
+    strata = tuple(one & other for one, other in product(domains, models))
+    return Gold(np.stack(cells), prompt, strata)
+
+
+def _features(shares: FloatArray, gender: BoolArray) -> FloatArray:
+    matched, known = ~np.isnan(shares), gender.any(1, keepdims=True)
+    share = np.where(matched, shares, 0.0)
+    both = list(product(range(gender.shape[1]), range(len(RACES))))
+    crossed = np.stack([share[:, r] * gender[:, g] for g, r in both], axis=1)
+    total = np.stack([matched[:, r] & known[:, 0] for _, r in both], axis=1)
+    count = np.concatenate([share, gender, crossed], axis=1)
+    totals = np.concatenate([matched, np.repeat(known, gender.shape[1], 1), total], axis=1)
+    return np.concatenate([count, totals], axis=1).astype(np.float64)

@@ -1,0 +1,144 @@
+"""A short version of `benchmarks.calibration`: hard cells that a method without its level fails.
+
+Bounds leave three standard errors of the replications; the naive methods of the same cells are
+asserted to miss them, so that a bound which anything would pass cannot stay unnoticed.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # `benchmarks` is beside `tests`
+
+from benchmarks import calibration, calibration_worlds
+from benchmarks.calibration_worlds import Cell
+
+from portrayal import stats
+from portrayal.stats import fair_naming
+
+NAIVE = ("Wilson, texts as if independent", "percentile bootstrap of prompts", "log t")
+
+
+def rng(seed):
+    return np.random.default_rng([20261122, seed])
+
+
+@pytest.fixture(scope="module")
+def people():
+    return calibration_worlds.bearers()
+
+
+@pytest.mark.parametrize(
+    ("cell", "fails"),
+    [
+        (Cell(15, 100, 0.2, 0.04), NAIVE),
+        (Cell(25, 100, 0.5, 0.02), NAIVE),
+        (Cell(5, 20, 0.5, 0.1), NAIVE),
+        (Cell(15, 20, 0.2, 0.1, True), NAIVE[:2]),
+        (Cell(25, 20, 0.05, 0.5), NAIVE[:1]),
+        (Cell(3, 20, 0.0, 0.5), NAIVE[1:2]),
+    ],
+    ids=str,
+)
+def test_intervals_of_shares_cover(cell, fails):
+    found = calibration.share_coverage(rng(1), cell, 400)
+    assert found.pop("ours") >= 0.95 - 0.033
+    for method in fails:
+        assert found[method] < 0.95 - 0.033, method
+
+
+def test_a_naive_interval_in_our_place_is_seen(monkeypatch):
+    def naive(count, total, level):
+        low, high = stats.wilson(np.sum(count, 0), np.sum(total, 0), level)
+        return type("Found", (), {"low": low, "high": high})
+
+    monkeypatch.setattr(calibration.stats, "infer_shares", naive)
+    with pytest.raises(AssertionError):
+        test_intervals_of_shares_cover(Cell(10, 100, 0.2, 0.04), ())
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Cell(10, 100, 0.5, 0.14),
+        Cell(25, 100, 0.2, 0.01),
+        Cell(15, 100, 0.2, 0.14, True),
+        Cell(5, 20, 0.2, 0.14, True),
+    ],
+    ids=str,
+)
+def test_ratios_of_equal_roles_are_refused_at_the_level(cell):
+    found = calibration.ratio_errors(rng(2), cell, 400)
+    assert found.pop("t of the log ratio") > 0.05 + 0.033
+    assert max(found.values()) <= 0.05 + 0.033
+
+
+def test_swapped_prompts_cover_and_agree():
+    coverage, some, power, _, wrong = calibration.role_coverage(
+        rng(3), Cell(15, 20, 0.05, 0.14), 2.0, 200
+    )
+    assert coverage >= 0.95 - 0.047
+    assert (some, wrong) == (1.0, 0)
+    assert power > 0.5
+    assert calibration.role_coverage(rng(4), Cell(5, 20, 0.05, 0.14), 2.0, 50)[:2] == ("–", 0.0)
+
+
+def test_means_and_differences_cover():
+    for cell in (Cell(3, 5, 0.0, 0.0), Cell(10, 100, 0.5, 0.0)):
+        found = calibration.mean_errors(rng(5), cell, 400)
+        assert min(found.values()) >= 0.95 - 0.033
+
+
+def test_fair_naming_is_refused_at_the_level(people):
+    ours, against_baseline, wrong = calibration.naming_errors(rng(6), people, 15, 40, 0.05, 120)
+    measured = fair_naming(people.weight, people.likelihood).measurable
+    assert measured.tolist() == [True, True, True, True, False, True, False]
+    assert ours[measured].max() <= 0.05 + 0.06
+    assert against_baseline[2] > 0.5  # Black people, against p* and not against R0
+    assert wrong == 0
+
+
+def test_the_mixture_reads_the_truth_where_counting_does_not(people):
+    estimate, counted, coverage, gate = calibration.mixture_cell(
+        rng(7), people, Cell(25, 120, 0.05, 0.0), 4.0, 40
+    )
+    assert estimate == pytest.approx(4.0, rel=0.05)
+    assert counted == pytest.approx(1.6, abs=0.1)
+    assert coverage >= 0.95 - 0.11
+    assert gate == 1.0
+    few_names = calibration.mixture_cell(rng(8), people, Cell(25, 120, 0.05, 0.0), 1.0, 5, 300)
+    assert few_names[-1] == 0.0  # the gate refuses what the mixture would misread
+
+
+def test_the_median_over_thresholds_keeps_its_level(people):
+    tested, error = calibration.median_errors(rng(9), people, 8, 0.2, 60)
+    assert tested == 60
+    assert error <= 0.05 + 0.085
+    assert calibration.median_errors(rng(9), people, 5, 0.2, 3)[0] == 0
+
+
+def test_audits_of_swapped_stories_state_nothing(tmp_path):
+    """The sample stories have no hand labels; a made-up file of forty prompts has."""
+    made, lines = rng(10), []
+    for i in range(800):
+        names = made.choice(["Sarah", "John", "Maria", "Wei", "Aaliyah", "Emily"], 2)
+        genders = made.choice(["Female", "Male", "Non-binary"], 2, p=[0.5, 0.45, 0.05])
+        domain = "Labor" if i % 40 < 20 else "Love"
+        lines.append(
+            f'{{"condition": "power-laden", "prompt": "p{i % 40}", "model": "m{i % 2}", '
+            f'"domain": "{domain}", "gold_subject_name": "{names[0]}", '
+            f'"gold_object_name": "{names[1]}", "gold_subject_gender": "{genders[0]}", '
+            f'"gold_object_gender": "{genders[1]}"}}\n'
+        )
+    path = tmp_path / "gold.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    stories = calibration_worlds.gold_stories(path)
+    found = []
+    for _ in range(3):
+        coins = made.random(40) < 0.5
+        p, low, high, _ = calibration.gold_audit(made, stories, coins[stories.prompt])
+        assert not np.any((p < 0.05) & (low <= 1) & (high >= 1))
+        found.append(int(np.sum(stats.benjamini_hochberg(p) < 0.05)))
+    assert sum(count > 0 for count in found) <= 1
