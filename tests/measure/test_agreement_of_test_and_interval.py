@@ -21,6 +21,6 @@ def test_no_significant_estimate_has_an_interval_that_holds_its_null(study, tmp_
             continue
         checked += 1
         least = min(q for q in (first.q, first.audit_q) if q is not None)
-        if least < 0.05:
+        if (least if study == "agency" else first.p) < 0.05:
             assert not e.interval.low <= e.null.value <= e.interval.high, e
     assert checked > 30
