@@ -204,7 +204,9 @@ def test_texts_are_clustered_by_a_column(tmp_path):
     run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", cluster="who", **FAST)
     (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
     assert e.n_clusters == 6
-    assert e.interval.method == "cluster bootstrap over values of who (expanded percentile)"
+    assert e.interval.method == (
+        "Student's t (Satterthwaite degrees of freedom) over values of who"
+    )
     with pytest.raises(OptionError, match="--cluster gender is a group"):
         AgencyOptions(group=("gender",), cluster="gender")
 

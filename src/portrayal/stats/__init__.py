@@ -21,6 +21,7 @@ from portrayal.stats.agreement import (
     prevalence_index,
     specific_agreement,
 )
+from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
 from portrayal.stats.bootstrap import (
     cluster_robust_t,
     cluster_weights,
@@ -57,7 +58,6 @@ from portrayal.stats.naming import (
     repetition,
     repetition_effect,
 )
-from portrayal.stats.noncentral import noncentral_variance
 from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
 from portrayal.stats.proportions import (
@@ -83,6 +83,7 @@ from portrayal.stats.roles import (
     subset_ratios,
 )
 from portrayal.stats.summaries import cohens_d, median_of_defined
+from portrayal.stats.variance import infer_variance, variance_bounds
 
 __all__ = [
     "agreeing_interval",
@@ -113,6 +114,7 @@ __all__ = [
     "fair_inference",
     "fair_naming",
     "fewest_prompts",
+    "find_blocks",
     "fit_mixture",
     "fit_shares",
     "fleiss_kappa",
@@ -121,6 +123,7 @@ __all__ = [
     "infer_means",
     "infer_ratios",
     "infer_shares",
+    "infer_variance",
     "informative_prior",
     "kappa_without_bias",
     "katz_log",
@@ -128,6 +131,7 @@ __all__ = [
     "krippendorff_parts",
     "log_odds",
     "log_share_influence",
+    "matched_differences",
     "median_inference",
     "median_of_defined",
     "mixture_interval",
@@ -135,10 +139,10 @@ __all__ = [
     "moments",
     "name_model",
     "no_test_reason",
-    "noncentral_variance",
     "percent_agreement",
     "permutation_p",
     "permutation_range",
+    "plain_differences",
     "prevalence_index",
     "prompt_subsets",
     "ratio",
@@ -161,6 +165,7 @@ __all__ = [
     "spread_as_bearers",
     "subset_ratios",
     "upper_of_none",
+    "variance_bounds",
     "wilson",
     "z_from_interval",
 ]

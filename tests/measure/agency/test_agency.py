@@ -146,8 +146,9 @@ def test_variances_worked_by_hand(tmp_path):
     overall = np.mean([87.5**2 / 2, 62.5**2 / 2, crossed])
     assert found["overall",].value == pytest.approx(overall)
     e = found["race",]
-    assert e.details["excess"] == pytest.approx(e.value - e.null.value)
-    assert e.null.value > 0.0
+    assert e.details["excess"] == pytest.approx(e.value - e.details["null_mean"])
+    assert e.null.low < e.details["null_mean"] < e.null.high
+    assert e.null.value == 0.0
 
 
 def test_a_sentence_that_cannot_be_told_is_left_out_of_its_text(tmp_path):
@@ -230,7 +231,7 @@ def test_the_variance_is_taken_in_each_run_and_averaged(tmp_path):
     assert whole.value == pytest.approx(np.mean(naive))
     assert whole.details["sd_between_runs"] == pytest.approx(np.std(naive, ddof=1))
     assert whole.details["of_averaged_gaps"] <= whole.value + 1e-9
-    assert whole.n_clusters == 90
+    assert whole.n_clusters == 30  # blocks of prompts alike in age
     assert whole.tests[0].p < 0.05
 
 
@@ -250,8 +251,12 @@ def test_a_variance_of_equal_groups_lies_inside_its_null(tmp_path):
             if e.strata["masking"] == "masked" and e.strata["run"] == "all"
         )
         assert whole.value > 0.0
-        p.append(whole.tests[0].p)
-    assert 0 <= np.mean(np.array(p) < 0.1) <= 0.25
+        p.append([test.p for test in whole.tests])
+        assert (whole.tests[0].p < 0.05) == (whole.interval.low > 0.0)
+    both = np.mean(np.array(p) < 0.1, axis=0)
+    assert both[0] <= 0.15
+    assert both[1] <= 0.25
+    p = [each[1] for each in p]
     assert 0.3 <= np.mean(p) <= 0.7
 
 

@@ -91,7 +91,7 @@ def simulated(rng, effect=0.0):
 def test_after_balanced_sampling_the_null_lies_around_no_difference():
     (e,) = whole(agency_gap, simulated(np.random.default_rng(1), effect=0.4))
     assert e.value < -0.3
-    assert abs(e.null.low + e.null.high) < 0.03
+    assert abs(e.null.low + e.null.high) < 0.05
     assert e.null.method == STRATUM
     assert e.tests[1].p == pytest.approx(1 / 201)
 
@@ -120,7 +120,7 @@ def test_names_as_clusters_move_as_a_whole():
         (e,) = whole(agency_variance, texts, scope)
         assert e.n_clusters == 20
         assert "over values of name" in e.interval.method
-        by_name.append(e.tests[0].p)
+        by_name.append(e.tests[1].p)
     assert np.mean(np.array(by_text) < 0.05) > 0.4
     assert np.mean(np.array(by_name) < 0.05) < 0.15
     assert stats.kstest(by_name, "uniform").pvalue > 0.01
@@ -134,7 +134,7 @@ def test_clusters_that_hold_every_group_are_shuffled_within():
     (e,) = whole(agency_gap, texts)
     assert e.null.method == WITHIN
     assert e.n_clusters == 30
-    # A cluster is resampled with both of its groups, so its own level cancels.
+    # A cluster holds both groups, so its own level cancels.
     assert e.interval.high - e.interval.low < 0.06
     assert e.tests[0].p < 0.001
     everyone = next(e for e in whole(agency_share, texts) if not e.group)
@@ -148,7 +148,7 @@ def test_a_value_without_interval_or_test_says_why():
     (variance,) = whole(agency_variance, texts)
     assert variance.value > 0
     assert variance.interval is None
-    assert "resamples lack a group" in variance.instruments[NO_INTERVAL]
+    assert "one prompt only" in variance.instruments[NO_INTERVAL]
     assert "--cluster text" in variance.instruments[NO_INTERVAL]
     assert "always give the same" in variance.instruments[NO_TEST]
     for e in whole(agency_gap, texts):

@@ -1,21 +1,22 @@
-"""What every estimate of agency shares: its labels, intervals from replicates, and nulls."""
+"""What every estimate of agency shares: its labels, interval and tests, and null."""
 
-from dataclasses import replace
+import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from portrayal.measure.agency.places import Place
+from portrayal.measure.agency.places import Place, Units
 from portrayal.measure.scope import Scope
-from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.records import NO_INTERVAL, NO_TEST, Interval, Null, Test
 from portrayal.registry import Component
-from portrayal.stats import expanded_percentile, noncentral_variance, permutation_range
+from portrayal.stats import permutation_range
 from portrayal.types import FloatArray
 
-CLUSTERED = "t test with the standard error of the cluster bootstrap"
+MEAN = "Student's t (Satterthwaite degrees of freedom)"
+MATCHED = "Student's t on differences within blocks (Satterthwaite degrees of freedom)"
+VARIANCE = "noncentral chi-square, noise estimated"
+F_TEST = "F test, both bounds"
 SHUFFLED = "permutation test"
-_MAX_UNDEFINED = 0.05
 _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
@@ -35,65 +36,75 @@ def common(place: Place, measure: Component, statistic: str, scope: Scope) -> di
     }
 
 
-def draws_interval(
-    draws: FloatArray, n_clusters: int, place: Place, scope: Scope
-) -> Interval | None:
-    """Return the interval of replicates, shape (n_draws,); None where it would have no width."""
-    if n_clusters < 2:
-        return None
-    low, high = (float(bound) for bound in expanded_percentile(draws, scope.level, n_clusters))
-    return _interval(low, high, n_clusters, _method(place), scope)
-
-
-def variance_interval(
-    value: float, noise: FloatArray, n_clusters: int, place: Place, scope: Scope
-) -> Interval | None:
-    """Return the interval of a variance without its noise, of replicates (n_draws,) of that.
-
-    See `portrayal.stats.noncentral_variance`. The value itself holds noise, so where groups hardly
-    differ it can lie above the interval.
-    """
-    if n_clusters < 2:
-        return None
-    low, high = noncentral_variance(value, noise, scope.level)
-    many = place.units.many
-    method = f"noncentral chi-square, noise from the cluster bootstrap over {many}"
-    return _interval(low, high, n_clusters, method, scope)
-
-
-def explained(
-    estimate: Estimate, draws: FloatArray, n_clusters: int, place: Place, *, tested: bool = True
-) -> Estimate:
-    """Return an estimate that says why it has no interval, or no test where it could have one.
+def inferred(
+    place: Place,
+    units: Units,
+    method: str,
+    bounds: tuple[float, float, float],
+    n_clusters: int,
+    scope: Scope,
+    *,
+    test: str = "",
+    shuffled: tuple[Test, ...] = (),
+    tested: bool = True,
+    n_texts: float = 0.0,
+    fewest: int | None = None,
+) -> dict[str, Any]:
+    """Return the fields of an estimate that say how sure it is: interval and tests, or why none.
 
     Parameters
     ----------
-    estimate
-        With a value.
-    draws
-        Replicates that its interval is made from, shape (n_draws,).
+    place, units
+        Where it is measured, and what is independent there.
+    method, test
+        How interval and first test were made; the test is called as the interval unless `test` is
+        given.
+    bounds
+        Lower and upper bound, and p; NaN where undefined.
     n_clusters
-        Clusters of its smallest group.
-    place, tested
-        Where it is measured, and whether it is compared with shuffled groups.
+        Units that it rests on.
+    scope
+        Its level.
+    shuffled
+        The permutation test, second.
+    tested
+        Whether it is compared with shuffled groups.
+    n_texts
+        Texts it rests on.
+    fewest
+        Units of its smallest group, where `n_clusters` counts those of all groups.
     """
-    one, many, said = place.units.one, place.units.many, {}
-    if estimate.interval is None:
-        if n_clusters < 2:
-            why = f"a group has texts of one {one} only, which tells nothing of other {many}"
-        elif np.isnan(draws).mean() > _MAX_UNDEFINED:
-            why = f"too few {many}: more than 5 % of the resamples lack a group"
-        else:
-            why = f"too few {many}, or too much alike: resamples do not differ"
-        said[NO_INTERVAL] = why + _offer(n_clusters, estimate, place)
-    if tested and not estimate.tests:
-        said[NO_TEST] = f"too few {many} can change places: shuffled groups always give the same"
-    return replace(estimate, instruments={**estimate.instruments, **said}) if said else estimate
+    low, high, p = bounds
+    over = f"over {units.many}" + (f" ({units.how})" if units.how else "")
+    more: dict[str, Any] = {"n_clusters": n_clusters}
+    said: dict[str, str] = {}
+    if math.isnan(low) or high - low < _NO_WIDTH:
+        few = f"a group has texts of one {units.one} only, which tells nothing of other"
+        alike = "too much alike: they do not differ"
+        why = (
+            f"{few} {units.many}"
+            if min(n_clusters, fewest or n_clusters) < 2
+            else f"{units.many} are {alike}"
+        )
+        said[NO_INTERVAL] = why + _offer(n_clusters, n_texts, units)
+        p = math.nan
+    else:
+        more["interval"] = Interval(low, high, scope.level, f"{method} {over}", n_clusters)
+    if tested:
+        first = () if math.isnan(p) else (Test(p, f"{test or method} {over}"),)
+        more["tests"] = (*first, *shuffled)
+        if not more["tests"]:
+            many = place.units.many
+            why = f"too few {many} can change places: shuffled groups always give the same"
+            said[NO_TEST] = why
+    if said:
+        more["instruments"] = {**scope.instruments, "masking": place.masking, **said}
+    return more
 
 
-def _offer(n_clusters: int, estimate: Estimate, place: Place) -> str:
+def _offer(n_clusters: int, n_texts: float, units: Units) -> str:
     """What to do where many texts are of few clusters."""
-    if place.units.kind == "text" or estimate.n_units < 2 * max(n_clusters, 1):
+    if units.kind == "text" or n_texts < 2 * max(n_clusters, 1):
         return ""
     return "; --cluster text takes each text as a unit, for texts that are made independently"
 
@@ -107,25 +118,7 @@ def null_of(
         return None
     low, high = (float(bound) for bound in permutation_range(known, scope.level))
     value = float(known.mean()) if point is None else point
-    return Null(value, low, high, scope.level, place.units.shuffled, scope.seed)
-
-
-def difference_tests(
-    value: float, drawn: FloatArray, null: FloatArray, n_clusters: int
-) -> tuple[Test, ...]:
-    """Return the clustered test of a value against shuffled groups, and the permutation test.
-
-    The first is Student's t of the value minus the mean of shuffled groups, with the standard error
-    of the cluster bootstrap; it is finer than the permutation test, whose p ends at
-    1 / (1 + permutations). None where nothing could be shuffled.
-    """
-    shuffled = permutation_test(value, null)
-    known = drawn[~np.isnan(drawn)]
-    error = float(known.std(ddof=1)) if len(known) > 1 else 0.0
-    if not shuffled or n_clusters < 2 or error < _NO_WIDTH:
-        return shuffled
-    size = abs(value - float(np.nanmean(null))) / error
-    return (Test(2.0 * float(stats.t.sf(size, n_clusters - 1)), CLUSTERED), *shuffled)
+    return Null(value, low, high, scope.level, place.shuffled, scope.seed)
 
 
 def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) -> tuple[Test, ...]:
@@ -143,15 +136,3 @@ def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) 
         sizes, size = np.abs(sizes), abs(size)
     p = (1 + int((sizes >= size - _TIE).sum())) / (1 + len(known))
     return (Test(p, SHUFFLED + (", one-sided" if greater else "")),)
-
-
-def _method(place: Place) -> str:
-    return f"cluster bootstrap over {place.units.many} (expanded percentile)"
-
-
-def _interval(
-    low: float, high: float, n_clusters: int, method: str, scope: Scope
-) -> Interval | None:
-    if np.isnan(low) or np.isnan(high) or high - low < _NO_WIDTH:
-        return None
-    return Interval(low, high, scope.level, method, n_clusters, scope.seed)

@@ -1,26 +1,113 @@
 """Agency gap: how much more agentic texts about one group are than texts about another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from portrayal.measure.agency.estimates import (
+    MATCHED,
+    MEAN,
     common,
-    difference_tests,
-    draws_interval,
-    explained,
+    inferred,
     null_of,
+    permutation_test,
 )
-from portrayal.measure.agency.places import Place, Sums, places
+from portrayal.measure.agency.places import BLOCK, Place, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component
+from portrayal.stats import matched_differences, plain_differences
 from portrayal.types import FloatArray
 
 MINUS = " − "
+_NO_CHANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A difference of two groups' mean ratio gaps.
+
+    Attributes
+    ----------
+    value, low, high, p, df
+        The difference, its bounds, and the p and degrees of freedom of its test; NaN where
+        undefined.
+    chance
+        What it would be if the groups did not differ in any block: where blocks do not hold the
+        groups alike, the groups differ as the blocks do. p tests against it.
+    within
+        The difference within blocks; NaN where there are no blocks.
+    null
+        With groups shuffled, shape (n_permutations,).
+    n_texts, n_clusters
+        Texts of both, and blocks that hold both, or clusters of the smaller group.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+    df: float
+    chance: float
+    within: float
+    null: FloatArray
+    n_texts: float
+    n_clusters: int
+
+
+def infer_gaps(
+    place: Place, members: FloatArray, pairs: list[list[int]], level: float
+) -> list[Gap]:
+    """Infer the differences of these pairs of groups.
+
+    Parameters
+    ----------
+    place
+        Where.
+    members
+        Cells of each group, shape (n_cells, k).
+    pairs
+        Columns of the first and second group of each.
+    level
+        Confidence level, a fraction.
+    """
+    chosen = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+    def apart(means: FloatArray) -> FloatArray:
+        return np.asarray(means[..., chosen[:, 0]] - means[..., chosen[:, 1]])
+
+    total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
+    texts, value = count.sum(axis=0), apart(place.observed.means(members))
+    if place.blocks.kind == BLOCK:
+        found = matched_differences(total, count, chosen, level)
+        chance, within = value - found.value, found.value
+    else:
+        own = place.observed.count.sum(axis=0)[:, np.newaxis] * members
+        mean = np.where(np.isnan(place.chance), 0.0, place.chance) @ own / own.sum(axis=0)
+        chance, within = apart(mean), np.full(len(chosen), np.nan)
+        found = plain_differences(total, count, chosen, level, chance)
+    chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
+    moved = chance if place.blocks.kind == BLOCK else np.zeros(len(chosen))
+    null = apart(place.null.means(members))
+    return [
+        Gap(
+            float(value[i]),
+            float(found.low[i] + moved[i]),
+            float(found.high[i] + moved[i]),
+            float(found.p[i]),
+            float(found.df[i]),
+            float(chance[i]),
+            float(within[i]),
+            null[:, i],
+            float(texts[chosen[i]].sum()),
+            int(found.n_clusters[i]),
+        )
+        for i in range(len(chosen))
+    ]
 
 
 def agency_gap(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
@@ -67,35 +154,43 @@ def _of_kind(
     place: Place, kind: tuple[int, ...], first: tuple[str, ...], scope: Scope
 ) -> Iterator[Estimate]:
     groups, members = place.groups(kind)
-    observed = place.observed.means(members)
-    drawn, null = place.drawn.means(members), place.null.means(members)
-    clusters = place.units.count(members)
-    count = place.observed.count.sum(axis=0) @ members
     if len(groups) < 2:
         base = common(place, AGENCY_GAP, "difference", scope)
         label = {place.attributes[a]: "any" for a in kind}
         what = " and ".join(place.attributes[a] for a in kind)
         reason = f"fewer than two groups of {what} have texts"
         yield Estimate(group=label, value=None, undefined=reason, **base)
-    for i, j in combinations(_ordered(groups, first), 2):
-        more: dict[str, Any] = {
-            "group": pair_label(groups[i], groups[j]),
-            "n_units": float(count[i] + count[j]),
-            "n_clusters": int(min(clusters[i], clusters[j])),
-        }
-        value = float(observed[i] - observed[j])
-        resampled, shuffled = drawn[:, i] - drawn[:, j], null[:, i] - null[:, j]
-        n_clusters = more["n_clusters"]
-        found = Estimate(
-            value=value,
-            interval=draws_interval(resampled, n_clusters, place, scope),
-            null=null_of(shuffled, place, scope, point=0.0),
-            tests=difference_tests(value, resampled, shuffled, n_clusters),
-            details={"upper": float(observed[i]), "lower": float(observed[j])},
-            **common(place, AGENCY_GAP, "difference", scope),
-            **more,
-        )
-        yield explained(found, resampled, n_clusters, place)
+        return
+    means = place.observed.means(members)
+    pairs = [list(pair) for pair in combinations(_ordered(groups, first), 2)]
+    for (i, j), gap in zip(pairs, infer_gaps(place, members, pairs, scope.level), strict=True):
+        details = {"upper": float(means[i]), "lower": float(means[j])}
+        if not np.isnan(gap.within):
+            details["within_blocks"] = gap.within
+        yield _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
+
+
+def _estimate(
+    place: Place, group: dict[str, str], gap: Gap, details: dict[str, float], scope: Scope
+) -> Estimate:
+    fields = common(place, AGENCY_GAP, "difference", scope) | inferred(
+        place,
+        place.blocks,
+        MATCHED if place.blocks.kind == BLOCK else MEAN,
+        (gap.low, gap.high, gap.p),
+        gap.n_clusters,
+        scope,
+        shuffled=permutation_test(gap.value, gap.null),
+        n_texts=gap.n_texts,
+    )
+    return Estimate(
+        group=group,
+        value=gap.value,
+        null=null_of(gap.null, place, scope, point=gap.chance),
+        n_units=gap.n_texts,
+        details=details,
+        **fields,
+    )
 
 
 def _beside_human(
@@ -111,42 +206,42 @@ def _beside_human(
         shared = [i for i in _ordered(ours, first) if ours[i] in theirs]
         if len(kind) > 1:
             continue
-        for i, j in combinations(shared, 2):
-            pair, human_pair = [i, j], [theirs.index(ours[i]), theirs.index(ours[j])]
-            yield _one_beside(
-                pair_label(ours[i], ours[j]),
-                (place, members[:, pair]),
-                (human, other[:, human_pair]),
-                scope,
-            )
+        pairs = [list(pair) for pair in combinations(shared, 2)]
+        others = [[theirs.index(ours[i]), theirs.index(ours[j])] for i, j in pairs]
+        own = infer_gaps(place, members, pairs, scope.level)
+        of_people = infer_gaps(human, other, others, scope.level)
+        for (i, j), one, two in zip(pairs, own, of_people, strict=True):
+            label = pair_label(ours[i], ours[j]) | {"beside": HUMAN}
+            yield _estimate(place, label, _above(one, two, scope.level), {}, scope)
 
 
-Side = tuple[Place, FloatArray]
-
-
-def _one_beside(group: dict[str, str], ours: Side, theirs: Side, scope: Scope) -> Estimate:
-    """The estimate of one pair; each side is a place and the cells of the pair, (n_cells, 2)."""
-    (place, members), (human, other) = ours, theirs
-
-    def above(of: Callable[[Place], Sums]) -> FloatArray:
-        own, others = of(place).means(members), of(human).means(other)
-        return np.asarray((own[..., 0] - own[..., 1]) - (others[..., 0] - others[..., 1]))
-
-    value = float(above(lambda each: each.observed))
-    draws, null = above(lambda each: each.drawn), above(lambda each: each.null)
-    n_clusters = int(min(place.units.count(members).min(), human.units.count(other).min()))
-    counts = [p.observed.count.sum(axis=0) @ m for p, m in (ours, theirs)]
-    found = Estimate(
-        group=group | {"beside": HUMAN},
-        value=value,
-        interval=draws_interval(draws, n_clusters, place, scope),
-        null=null_of(null, place, scope, point=0.0),
-        tests=difference_tests(value, draws, null, n_clusters),
-        n_units=float(np.sum(counts)),
-        n_clusters=n_clusters,
-        **common(place, AGENCY_GAP, "difference", scope),
+def _above(one: Gap, two: Gap, level: float) -> Gap:
+    """How far one difference lies above another, of independent texts (Satterthwaite 1946)."""
+    value, chance = one.value - two.value, one.chance - two.chance
+    errors = [
+        (gap.high - gap.low) / 2.0 / stats.t.isf((1.0 - level) / 2.0, gap.df) if gap.df > 0 else 0.0
+        for gap in (one, two)
+    ]
+    error = float(np.sqrt(errors[0] ** 2 + errors[1] ** 2))
+    if np.isnan(error) or not all(errors):
+        low, high, p, df = (np.nan,) * 4
+    else:
+        df = error**4 / (errors[0] ** 4 / one.df + errors[1] ** 4 / two.df)
+        half = float(stats.t.isf((1.0 - level) / 2.0, df)) * error
+        low, high = value - half, value + half
+        p = float(2.0 * stats.t.sf(abs(value - chance) / error, df))
+    return Gap(
+        value,
+        low,
+        high,
+        p,
+        df,
+        chance,
+        np.nan,
+        one.null - two.null,
+        one.n_texts + two.n_texts,
+        min(one.n_clusters, two.n_clusters),
     )
-    return explained(found, draws, n_clusters, place)
 
 
 AGENCY_GAP = Component(

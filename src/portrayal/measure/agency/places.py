@@ -1,4 +1,4 @@
-"""Agency places: sums of ratio gaps by group, as they are, resampled, and with groups shuffled.
+"""Agency places: sums of ratio gaps by group, as they are, by independent unit, and shuffled.
 
 A *place* is one task of one model under one condition, whole or in one stratum. Its texts are
 summed once per run and *cell* (a value of every attribute); every measure of agency is made from
@@ -8,17 +8,24 @@ these sums, so a text is never touched twice.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.measure.agency.texts import NO_SENTENCE, REASONS, AgencyTexts, block_of_units
+from portrayal.measure.agency.texts import (
+    ALIKE,
+    NO_SENTENCE,
+    REASONS,
+    AgencyTexts,
+    block_of_units,
+)
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, OUTCOMES
-from portrayal.stats import cluster_weights, divide, shuffle_within
+from portrayal.stats import divide, find_blocks, shuffle_within
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-CHUNK = 250
-"""Replicates of the bootstrap that are made at a time."""
+BLOCK = "block"
+"""The kind of units that are blocks of prompts alike but for the group."""
 
 
 @dataclass(frozen=True)
@@ -40,39 +47,46 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is resampled and shuffled.
+    """Sums by independent unit.
 
     Attributes
     ----------
-    cluster, cell, known
-        Of each unit, the texts of one cluster in one cell: its cluster and cell, and whether a
-        text of it has a ratio gap; shape (n_units,).
+    sums
+        Of the texts of one unit in one run and cell, shape (n_runs, n_parts).
+    owner, cell
+        Unit and cell of each part, shape (n_parts,).
     kind
-        What a cluster is: "prompt", "text", or the column asked for.
-    shuffled
-        Among which texts groups are shuffled.
+        What a unit is: `BLOCK`, "prompt", "text", or the column asked for.
+    how
+        How the units were made, in words.
     """
 
-    cluster: IntArray
+    sums: Sums
+    owner: IntArray
     cell: IntArray
-    known: BoolArray
     kind: str
-    shuffled: str
+    how: str
 
     @property
     def one(self) -> str:
-        """A cluster in words: "prompt", "text" or "value of name"."""
-        return self.kind if self.kind in ("prompt", "text") else f"value of {self.kind}"
+        """A unit in words: "prompt", "text" or "value of name"."""
+        return self.kind if self.kind in (BLOCK, "prompt", "text") else f"value of {self.kind}"
 
     @property
     def many(self) -> str:
-        """Several clusters in words: "prompts", "texts" or "values of name"."""
-        return f"{self.kind}s" if self.kind in ("prompt", "text") else f"values of {self.kind}"
+        """Several units in words: "prompts", "texts" or "values of name"."""
+        return f"{self.one}s" if self.one == self.kind else f"values of {self.kind}"
 
-    def count(self, members: FloatArray) -> IntArray:
-        """Clusters with a ratio gap of each group: members (n_cells, k) -> (k,)."""
-        of = [self.cluster[self.known & (column[self.cell] > 0)] for column in members.T]
-        return np.array([np.count_nonzero(np.bincount(own)) for own in of], dtype=np.int64)
+    def by_cell(self, n_cells: int, runs: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Totals and counts by unit and cell over all runs, or these, shape (n_units, n_cells)."""
+        chosen = slice(None) if runs is None else runs
+        slot = self.owner * n_cells + self.cell
+        size = (int(self.owner.max()) + 1 if len(self.owner) else 0) * n_cells
+        total, count = (
+            np.bincount(slot, each[chosen].sum(axis=0), size).reshape(-1, n_cells)
+            for each in (self.sums.total, self.sums.count)
+        )
+        return total.astype(np.float64), count.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +99,15 @@ class Place:
         Labels; the stratum is "all" for the whole place.
     attributes, values, cells
         As in `AgencyTexts`.
-    observed, drawn, null
-        Sums as they are, of shape (n_runs, n_cells); of every replicate of the cluster bootstrap;
-        and of every shuffling of groups within blocks.
-    units
-        What was resampled and shuffled.
+    observed, null
+        Sums as they are, of shape (n_runs, n_cells); and of every shuffling of groups.
+    chance
+        Mean ratio gap that shuffling gives each cell on average, shape (n_cells,).
+    units, blocks
+        Sums by cluster: a prompt, a text, or a value of the column asked for; and by the units in
+        which groups are compared: blocks where the design has them, else the clusters.
+    shuffled
+        Among which texts groups are shuffled.
     n_texts
         Texts with a ratio gap.
     exclusions
@@ -109,9 +127,11 @@ class Place:
     values: tuple[tuple[str, ...], ...]
     cells: tuple[tuple[int, ...], ...]
     observed: Sums
-    drawn: Sums
     null: Sums
+    chance: FloatArray
     units: Units
+    blocks: Units
+    shuffled: str
     n_texts: int
     exclusions: Mapping[str, int]
     untold: float
@@ -198,12 +218,9 @@ def _of(
     rng = scope.rng("agency", *labels, stratum)
     read = inside & texts.kept & (texts.outcome == 0)
     gaps = np.stack([texts.gap[masking][read] for masking in texts.maskings])
-    sums, units = _sums(texts, gaps, read, scope, rng)
-    for i, masking in enumerate(texts.maskings):
+    made = _summed(texts, gaps, read, scope, rng)
+    for masking, own in zip(texts.maskings, made, strict=True):
         gap = texts.gap[masking]
-        observed, drawn, null = (
-            Sums(total[..., i, :, :], count[..., i, :, :]) for total, count in sums
-        )
         yield Place(
             *labels,
             stratum,
@@ -211,10 +228,12 @@ def _of(
             texts.attributes,
             texts.values,
             texts.cells,
-            observed,
-            drawn,
-            null,
-            units[i],
+            own.observed,
+            own.null,
+            own.chance,
+            own.units,
+            own.blocks,
+            own.shuffled,
             int((~np.isnan(gap[read])).sum()),
             _exclusions(texts, gap, inside),
             float(texts.untold[masking][read].sum()),
@@ -234,17 +253,27 @@ def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[
     return {reason: n for reason, n in found.items() if n}
 
 
-def _sums(
+class _Summed(NamedTuple):
+    """What a place has of its texts."""
+
+    observed: Sums
+    null: Sums
+    chance: FloatArray
+    units: Units
+    blocks: Units
+    shuffled: str
+
+
+def _summed(
     texts: AgencyTexts,
     gaps: FloatArray,
     read: BoolArray,
     scope: Scope,
     rng: np.random.Generator,
-) -> tuple[list[tuple[FloatArray, FloatArray]], list[Units]]:
+) -> Iterator[_Summed]:
     """Sum the gaps of texts, shape (n_maskings, n_texts), by run and cell.
 
-    Returns totals and counts of shape (..., n_maskings, n_runs, n_cells): as they are, resampled,
-    and shuffled, the maskings alike; and the units of each masking.
+    Groups are shuffled alike for all maskings.
     """
     n_maskings, n_cells = len(gaps), len(texts.cells)
     pair = texts.cluster[read] * n_cells + texts.cell[read]
@@ -252,56 +281,54 @@ def _sums(
     runs, run = np.unique(texts.run[read], return_inverse=True)
     cell = texts.cell[read][first]
     owner = np.unique(texts.cluster[read][first], return_inverse=True)[1]
+    columns = {name: code[read] for name, code in texts.columns.items()}
+    alike = find_blocks(columns, texts.cell[read])
     blocks = {name: block[read] for name, block in texts.blocks.items()}
+    if columns:
+        blocks[ALIKE] = alike.code
     shuffled, block = block_of_units(blocks, unit, first, cell)
     n, n_runs = len(first), max(len(runs), 1)
     known = ~np.isnan(gaps)
-    rows = [np.where(known, gaps, 0.0), known.astype(np.float64)]
     slot = run * n + unit
-    values = np.concatenate(
+    values = np.stack(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
-            for kind in rows
+            for kind in (np.where(known, gaps, 0.0), known.astype(np.float64))
             for row in kind
         ]
-    )
+    ).reshape(2, n_maskings, n_runs, n)
     order = np.argsort(block, kind="stable")
-    values, cell, block, owner = values[:, order], cell[order], block[order], owner[order]
+    values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
     shape = (2, n_maskings, n_runs, n_cells)
-    observed = _by_cell(values, cell, n_cells).reshape(shape)
-    drawn = _resampled(values, cell, owner, scope, rng, n_cells).reshape(scope.draws, *shape)
+    rows = np.asarray(values.reshape(2 * n_maskings * n_runs, n), dtype=np.float64)
     null = np.full((scope.permutations, *shape), np.nan)
     for i in range(scope.permutations if n else 0):
-        null[i] = _by_cell(values, shuffle_within(cell, block, rng), n_cells).reshape(shape)
-    pairs = [(observed[0], observed[1]), (drawn[:, 0], drawn[:, 1]), (null[:, 0], null[:, 1])]
-    there = values[len(values) // 2 :].reshape(n_maskings, n_runs, n).sum(axis=1) > 0
-    return pairs, [Units(owner, cell, told, texts.clusters, shuffled) for told in there]
+        null[i] = _by_cell(rows, shuffle_within(cell, block, rng), n_cells).reshape(shape)
+    observed = _by_cell(rows, cell, n_cells).reshape(shape)
+    chance = _by_cell(_expected(rows, block), cell, n_cells).reshape(shape).sum(axis=2)
+    for i in range(n_maskings):
+        there = (values[1, i] > 0).any(axis=0)
+        sums = Sums(values[0, i][:, there], values[1, i][:, there])
+        prompts = texts.clusters == "prompt"
+        units = Units(sums, owner[there], cell[there], texts.clusters, alike.reason * prompts)
+        compared = units
+        if prompts and not alike.reason:
+            how = f"prompts alike in {' and '.join(alike.columns)}"
+            compared = Units(sums, alike.code[first][order][there], cell[there], BLOCK, how)
+        yield _Summed(
+            Sums(observed[0, i], observed[1, i]),
+            Sums(null[:, 0, i], null[:, 1, i]),
+            divide(*chance[:, i]),
+            units,
+            compared,
+            shuffled,
+        )
 
 
-def _resampled(
-    values: FloatArray,
-    cell: IntArray,
-    owner: IntArray,
-    scope: Scope,
-    rng: np.random.Generator,
-    n_cells: int,
-) -> FloatArray:
-    """Sums of values (k, n_units) by cell with clusters resampled: (n_draws, k, n_cells)."""
-    drawn = np.full((scope.draws, len(values), n_cells), np.nan)
-    n = len(cell)
-    if not n:
-        return drawn
-    by_cell = np.argsort(cell, kind="stable")
-    present, starts = np.unique(cell[by_cell], return_index=True)
-    n_clusters = int(owner.max()) + 1
-    drawn[...] = 0.0
-    for start in range(0, scope.draws, CHUNK):
-        weights = cluster_weights(n_clusters, min(CHUNK, scope.draws - start), rng)
-        weights = weights if n_clusters == n else weights[:, owner[by_cell]]
-        for i, row in enumerate(values[:, by_cell]):
-            made = np.add.reduceat(weights * row, starts, axis=1)
-            drawn[start : start + len(made), i][:, present] = made
-    return drawn
+def _expected(rows: FloatArray, block: IntArray) -> FloatArray:
+    """Means of values (k, n) over each unit's block, which is what shuffling gives on average."""
+    size = np.bincount(block)
+    return np.stack([np.bincount(block, row)[block] / size[block] for row in rows])
 
 
 def _by_cell(values: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:

@@ -1,22 +1,16 @@
 """Agency share: how agentic the texts about each group are."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency.estimates import (
-    common,
-    difference_tests,
-    draws_interval,
-    explained,
-    null_of,
-)
+from portrayal.measure.agency.estimates import MEAN, common, inferred, null_of, permutation_test
 from portrayal.measure.agency.places import Place, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component
+from portrayal.stats import infer_means
 from portrayal.types import FloatArray
 
 STATISTICS = {"agentic": (0.5, 0.5), "communal": (0.5, -0.5), "ratio_gap": (0.0, 1.0)}
@@ -43,30 +37,39 @@ def _of_group(
     place: Place, group: dict[str, str], members: FloatArray, scope: Scope
 ) -> Iterator[Estimate]:
     mean = float(place.observed.means(members)[0])
-    drawn = place.drawn.means(members)[:, 0]
+    count = place.observed.count.sum(axis=0)
+    n_units, told = float(count @ members[:, 0]), bool(group)
+    # What shuffling gives the group on average: of all texts, their mean.
+    chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
+    total, numbers = place.units.by_cell(len(place.cells))
+    found = infer_means(total @ members, numbers @ members, scope.level, chance)
     null = place.null.means(members)[:, 0]
-    n_clusters = int(place.units.count(members)[0])
-    n_units = float(place.observed.count.sum(axis=0) @ members[:, 0])
     for statistic, (start, slope) in STATISTICS.items():
-        more: dict[str, Any] = {"group": group, "n_units": n_units, "n_clusters": n_clusters}
-        base = common(place, AGENCY_SHARE, statistic, scope) | more
+        base = common(place, AGENCY_SHARE, statistic, scope)
+        base |= {"group": group, "n_units": n_units}
         if np.isnan(mean):
             reason = "no text of this group with a sentence that the classifier can tell"
-            yield Estimate(value=None, undefined=reason, **base)
+            yield Estimate(value=None, undefined=reason, n_clusters=0, **base)
             continue
-        value = start + slope * mean
-        told = bool(group)
-        found = Estimate(
+        value, shuffled = start + slope * mean, start + slope * null
+        low, high = sorted((start + slope * found.low[0], start + slope * found.high[0]))
+        base |= inferred(
+            place,
+            place.units,
+            MEAN,
+            (low, high, float(found.p[0])),
+            int(found.n_clusters[0]),
+            scope,
+            shuffled=permutation_test(value, shuffled) if told else (),
+            tested=told,
+            n_texts=n_units,
+        )
+        yield Estimate(
             value=value,
-            interval=draws_interval(start + slope * drawn, n_clusters, place, scope),
-            null=null_of(start + slope * null, place, scope) if told else None,
-            tests=difference_tests(value, start + slope * drawn, start + slope * null, n_clusters)
-            if told
-            else (),
-            details={"untold_sentences": place.untold} if not told else {},
+            null=null_of(shuffled, place, scope, point=start + slope * chance) if told else None,
+            details={} if told else {"untold_sentences": place.untold},
             **base,
         )
-        yield explained(found, drawn, n_clusters, place, tested=told)
 
 
 AGENCY_SHARE = Component(

@@ -72,16 +72,18 @@ def block_of_units(
     Parameters
     ----------
     blocks
-        Block of each text that is read, shape (n_texts,), by name, the finest first.
+        Block of each text that is read, shape (n_texts,), by name; the finest is taken first.
     unit
         Unit of each text, shape (n_texts,). A unit moves as a whole, so a blocking that parts one
         is not used.
     first, cell
         A text of each unit, and its group, shape (n_units,).
     """
-    for name, block in blocks.items():
-        own = block[first]
-        if (own[unit] == block).all() and association(own, cell) <= MOST_TOLD[name]:
+    for name, most in MOST_TOLD.items():
+        own = blocks[name][first] if name in blocks else None
+        if own is None:
+            continue
+        if (own[unit] == blocks[name]).all() and association(own, cell) <= most:
             return name, own
     return WHOLE, np.zeros(len(first), dtype=np.int64)
 
@@ -114,7 +116,8 @@ class AgencyTexts:
     attributes, values
         Names of the group columns, and the labels of each.
     clusters
-        What is resampled: "prompt", "text" where the texts name no prompt, or the column asked for.
+        The independent unit: "prompt", "text" where the texts name no prompt, or the column asked
+        for.
     model, task, condition
         Codes, shape (n_texts,).
     stratum
@@ -124,8 +127,11 @@ class AgencyTexts:
     cluster, run
         The independent unit of each text, and the run (repetition of all prompts) it belongs to.
     blocks
-        Blocks in which groups may be exchangeable, by name and the finest first, each of shape
-        (n_texts,); see `portrayal.measure.agency.texts`.
+        Blocks in which groups may be exchangeable, by name, each of shape (n_texts,); see
+        `portrayal.measure.agency.texts`.
+    columns
+        Codes of the prompts' other columns, but for groups, names and clusters, shape (n_texts,)
+        each: prompts that agree in them are alike. Empty where the texts name no prompt.
     outcome
         Index into `OUTCOMES`; an annotation that failed counts as "failed".
     gap
@@ -158,6 +164,7 @@ class AgencyTexts:
     told: Mapping[str, FloatArray]
     untold: Mapping[str, FloatArray]
     left_out: IntArray
+    columns: Mapping[str, IntArray] = field(default_factory=dict)
     first: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -286,7 +293,7 @@ def agency_texts(
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH) else {WITHIN: clusters}
     moved = (*group, "name", *((cluster,) if cluster else ()))
-    alike = {ALIKE: numbered([_alike(each, moved) for each in about])} if by_prompt else {}
+    alike = sorted({name for own in about for name in own} - set(moved)) if by_prompt else []
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
     n_cells = len(set(cell))
@@ -306,12 +313,13 @@ def agency_texts(
         group=np.stack([code for code, _ in codes], axis=1),
         cluster=clusters,
         run=_runs(runs, np.stack([model, task, condition], axis=1), n_cells),
-        blocks={**within, **alike, STRATUM: coarse},
+        blocks={**within, STRATUM: coarse},
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
         gap={name: found[0] for name, found in counts.items()},
         told={name: found[1] for name, found in counts.items()},
         untold={name: found[2] for name, found in counts.items()},
         left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
+        columns={name: _coded([own.get(name, "") for own in about])[0] for name in alike},
         first=tuple(first),
     )
 
@@ -362,10 +370,6 @@ def check_columns(
                 f"{option} {name}: no text has a value for it{read}. Give {option} a column of "
                 f"your file, or say which one it is with --column {name}=NAME."
             )
-
-
-def _alike(strata: Mapping[str, str], moved: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((k, v) for k, v in sorted(strata.items()) if k not in moved)
 
 
 def _clusters(

@@ -7,23 +7,24 @@ groups get, and its excess over the mean of that.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from portrayal.measure.agency.estimates import (
+    F_TEST,
+    VARIANCE,
     common,
-    explained,
+    inferred,
     null_of,
     permutation_test,
-    variance_interval,
 )
 from portrayal.measure.agency.places import Place, Sums, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
-from portrayal.types import FloatArray
+from portrayal.stats import infer_variance
+from portrayal.types import BoolArray, FloatArray
 
 POINTS = 100.0
 INTERSECTIONAL, OVERALL = "intersectional", "overall"
@@ -33,11 +34,11 @@ MIN_TEXTS = 2
 
 @dataclass(frozen=True)
 class _Scores:
-    """Variance in each run: as observed (n_runs,), of the noise and shuffled (n_draws, n_runs)."""
+    """Variance in each run: observed (n_runs,), shuffled (n_draws, n_runs); cells of the groups."""
 
     observed: FloatArray
-    noise: FloatArray
     null: FloatArray
+    kinds: tuple[FloatArray, ...]
 
 
 def agency_variance(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
@@ -59,8 +60,8 @@ def agency_variance(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
             every = list(found.values())
             overall = _Scores(
                 np.mean([each.observed for each in every], axis=0),
-                np.mean([each.noise for each in every], axis=0),
                 np.mean([each.null for each in every], axis=0),
+                sum((each.kinds for each in every), ()),
             )
             yield from _estimates(place, OVERALL, overall, None, scope)
 
@@ -83,8 +84,7 @@ def _variance(means: FloatArray) -> FloatArray:
 def _scores(place: Place, members: FloatArray) -> _Scores:
     few = ((place.observed.count @ members) < MIN_TEXTS).any(axis=-1)
     observed = np.where(few, np.nan, gap_variance(place.observed, members))
-    apart = place.drawn.run_means(members) - place.observed.run_means(members)
-    return _Scores(observed, _variance(POINTS * apart), gap_variance(place.null, members))
+    return _Scores(observed, gap_variance(place.null, members), (members,))
 
 
 def _estimates(
@@ -109,7 +109,7 @@ def _estimates(
             )
             details["of_averaged_gaps"] = float(gap_variance(pooled, members)[0])
     if members is not None and name != OVERALL:
-        details["same_order"] = _same_order(place, members)
+        details["same_order"] = _same_order(place, members, scope)
     yield _one(place, name, scores, known, details, scope)
     if len(known) > 1:
         for i in np.flatnonzero(known).tolist():
@@ -121,41 +121,58 @@ def _one(
     place: Place,
     name: str,
     scores: _Scores,
-    runs: np.ndarray[Any, np.dtype[np.bool_]],
+    runs: BoolArray,
     details: dict[str, float],
     scope: Scope,
     run: str = ALL,
 ) -> Estimate:
     """One estimate: the mean variance of these runs."""
-    value = float(scores.observed[runs].mean())
-    noise, null = scores.noise[:, runs].mean(axis=1), scores.null[:, runs].mean(axis=1)
-    shuffled = null_of(null, place, scope)
+    value, null = float(scores.observed[runs].mean()), scores.null[:, runs].mean(axis=1)
+    # Without a difference the variance of the true means is 0; the range is of the estimate.
+    shuffled = null_of(null, place, scope, point=0.0)
     if shuffled is not None:
-        details |= {"null_mean": shuffled.value, "excess": value - shuffled.value}
+        mean = float(np.nanmean(null))
+        details |= {"null_mean": mean, "excess": value - mean}
     base = common(place, AGENCY_VARIANCE, "variance", scope)
     if place.n_runs > 1:
         base["strata"] |= {"run": run}
-    whole = np.ones((len(place.cells), 1))
-    n_clusters = int(place.units.count(whole)[0])
-    found = Estimate(
+    total, count = place.blocks.by_cell(len(place.cells), runs)
+    # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
+    between = POINTS * (total - count * np.where(np.isnan(place.chance), 0.0, place.chance))
+    found = infer_variance(between, count, scores.kinds, scope.level)
+    base |= inferred(
+        place,
+        place.blocks,
+        VARIANCE,
+        (found.low, found.high, found.p),
+        found.n_clusters,
+        scope,
+        test=F_TEST,
+        shuffled=permutation_test(value, null, greater=True),
+        n_texts=float(place.n_texts),
+        fewest=min(int(((count @ kind) > 0).sum(axis=0).min()) for kind in scores.kinds),
+    )
+    return Estimate(
         group={"attribute": name},
         value=value,
-        interval=variance_interval(value, noise, n_clusters, place, scope),
         null=shuffled,
-        tests=permutation_test(value, null, greater=True),
         n_units=float(place.n_texts),
-        n_clusters=n_clusters,
         details=details,
         **base,
     )
-    return explained(found, noise, n_clusters, place)
 
 
-def _same_order(place: Place, members: FloatArray) -> float:
-    """Share of replicates in which all groups stand in the order in which they were observed."""
-    order = np.argsort(-place.observed.means(members), kind="stable")
-    drawn = place.drawn.means(members)[:, order]
-    return float((np.diff(drawn, axis=1) <= 0).all(axis=1).mean())
+def _same_order(place: Place, members: FloatArray, scope: Scope) -> float:
+    """Share of draws in which all groups stand in the order in which they were observed.
+
+    The means are drawn with the noise that the units give them, each times a standard normal.
+    """
+    total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
+    means = place.observed.means(members)
+    influence = (total - count * means) / count.sum(axis=0)
+    rng = scope.rng("agency order", place.model, place.task, place.condition, place.masking)
+    drawn = means + rng.standard_normal((scope.draws, len(influence))) @ influence
+    return float((np.diff(drawn[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
 
 
 def _undefined(name: str, members: FloatArray | None) -> str:

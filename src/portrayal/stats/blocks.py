@@ -1,0 +1,208 @@
+"""Blocks of prompts that are alike but for the group, and differences between groups over them.
+
+Prompts that name an occupation, an age and a person of each group form a *block*: what is peculiar
+to the occupation raises all its texts alike and cancels in a difference within the block. So the
+block, not the prompt, is the independent unit of a comparison of groups.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.stats.clustered import Clustered, infer_differences, infer_means
+from portrayal.types import FloatArray, IntArray
+
+SHARED = 0.5
+"""Part of the texts whose value of a column must occur with two groups, for it to make blocks."""
+CROSSED = 0.5
+"""Part of the texts that must lie in blocks with two groups or more, for blocks to be used."""
+FEWEST_BLOCKS = 5
+"""With fewer blocks the prompts are the clusters."""
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Blocks of texts that are alike but for the group.
+
+    Attributes
+    ----------
+    code
+        Block of each text, shape (n_texts,), from 0.
+    columns
+        Columns that tell one block from another.
+    left_out
+        Columns that go with the group (pronouns, names, prompt numbers) and make no blocks.
+    crossed
+        Part of the texts in blocks with two groups or more, in 0-1.
+    reason
+        Why the blocks are no independent units for a comparison of groups; "" where they are.
+    """
+
+    code: IntArray
+    columns: tuple[str, ...]
+    left_out: tuple[str, ...]
+    crossed: float
+    reason: str
+
+
+def find_blocks(
+    columns: Mapping[str, npt.ArrayLike], cell: npt.ArrayLike, moved: Sequence[str] = ()
+) -> Blocks:
+    """Find the blocks of texts whose prompts are alike but for the group.
+
+    Parameters
+    ----------
+    columns
+        Codes or labels of the strata of each text by name, shape (n_texts,) each.
+    cell
+        Code of the group of each text, all group columns crossed, shape (n_texts,).
+    moved
+        Columns that are part of the group: the group columns themselves, and the name.
+
+    Returns
+    -------
+    Blocks
+        Texts of one block agree in every column but `moved` and those that go with the group: a
+        column is left out where fewer than half of the texts have a value that occurs with two
+        groups, as that of a pronoun, of a name or of a prompt's number does not.
+
+    Raises
+    ------
+    ValueError
+        For arrays of another length than `cell`.
+
+    Examples
+    --------
+    >>> gender, job = np.tile([0, 1], 6), np.repeat([0, 1, 2, 3, 4, 5], 2)
+    >>> columns = {"gender": gender, "pronoun": gender + 7, "job": job}
+    >>> found = find_blocks(columns, gender, moved=["gender"])
+    >>> found.columns, found.left_out, found.code.tolist()
+    (('job',), ('pronoun',), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+    """
+    group = np.asarray(cell, dtype=np.int64)
+    known = {name: _codes(name, labels, len(group)) for name, labels in columns.items()}
+    asked = {name: code for name, code in known.items() if name not in moved}
+    used = {name: code for name, code in asked.items() if _crossed(code, group) >= SHARED}
+    code = _joined(list(used.values()), len(group))
+    crossed, n_blocks = _crossed(code, group), len(np.unique(code))
+    reason = ""
+    if n_blocks < FEWEST_BLOCKS:
+        some = f"{n_blocks} block{'s' * (n_blocks != 1)}" if n_blocks else "no block"
+        reason = f"{some} of prompts alike but for the group, where {FEWEST_BLOCKS} are needed"
+    elif crossed < CROSSED:
+        reason = f"{crossed:.0%} of the texts in blocks with two groups, where half are needed"
+    return Blocks(
+        code=code,
+        columns=tuple(name for name, each in used.items() if len(np.unique(each)) > 1),
+        left_out=tuple(name for name in asked if name not in used),
+        crossed=crossed,
+        reason=reason,
+    )
+
+
+def plain_differences(
+    total: npt.ArrayLike,
+    count: npt.ArrayLike,
+    pairs: npt.ArrayLike,
+    level: float,
+    null: npt.ArrayLike = 0.0,
+) -> Clustered:
+    """Differences of the groups' means over all texts, the published estimate, by cluster.
+
+    The influence of a cluster on the difference holds both its groups, so what is peculiar to a
+    cluster cancels where it holds both alike; where each holds one group this is the test of two
+    independent samples.
+
+    Parameters
+    ----------
+    total, count
+        Sums and numbers of texts, shape (n_clusters, n_groups).
+    pairs
+        Codes of the first and second group of each difference, shape (k, 2).
+    level
+        Confidence level, a fraction.
+    null
+        Differences to test, shape (k,) or one number.
+
+    Returns
+    -------
+    Clustered
+        Of every pair, shape (k,): Student's t on the clustered standard error, with the degrees of
+        freedom of Bell & McCaffrey (2002). p < 1 - level exactly where the interval leaves the null
+        out.
+
+    Raises
+    ------
+    ValueError
+        As `infer_differences`.
+
+    Examples
+    --------
+    >>> found = plain_differences([[5.0, 4.1], [1.0, 0.2], [8, 7]], np.ones((3, 2)), [[0, 1]], 0.95)
+    >>> round(float(found.value[0]), 3), round(float(found.low[0]), 3), bool(found.p[0] < 0.05)
+    (0.9, 0.652, True)
+    """
+    y, n, first, second = _sides(total, count, pairs)
+    return infer_differences((y[:, first], n[:, first]), (y[:, second], n[:, second]), level, null)
+
+
+def matched_differences(
+    total: npt.ArrayLike, count: npt.ArrayLike, pairs: npt.ArrayLike, level: float
+) -> Clustered:
+    """Differences of two groups within blocks, averaged over the blocks that hold both.
+
+    Parameters, result and errors as `plain_differences`, tested against 0. Block b counts
+    n m / (n + m) of its n and m texts of both groups: the least-squares estimate with an effect of
+    each block. Where every block holds both groups in one proportion it is the difference of the
+    plain means; elsewhere it leaves out what tells blocks apart, and texts that have no match.
+
+    Examples
+    --------
+    >>> total = [[5.0, 4.1], [1.0, 0.2], [8.0, 7.0], [0.0, 3.0]]
+    >>> found = matched_differences(total, [[1, 1], [1, 1], [1, 1], [0, 1]], [[0, 1]], 0.95)
+    >>> round(float(found.value[0]), 3), int(found.n_clusters[0])
+    (0.9, 3)
+    """
+    y, n, first, second = _sides(total, count, pairs)
+    a, b = n[:, first], n[:, second]
+    both = (a > 0) & (b > 0)
+    weight = np.where(both, a * b / np.where(both, a + b, 1.0), 0.0)
+    gap = y[:, first] / np.where(both, a, 1.0) - y[:, second] / np.where(both, b, 1.0)
+    return infer_means(np.where(both, weight * gap, 0.0), weight, level)
+
+
+def _crossed(code: IntArray, cell: IntArray) -> float:
+    """Part of the texts whose code occurs with two groups or more, shapes (n,), (n,)."""
+    if not len(code):
+        return 0.0
+    pairs = np.unique(np.stack([code, cell], axis=1), axis=0)[:, 0]
+    groups = np.bincount(pairs, minlength=int(code.max()) + 1)
+    return float((groups[code] > 1).mean())
+
+
+def _sides(
+    total: npt.ArrayLike, count: npt.ArrayLike, pairs: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
+    """Checked sums and counts, and the codes of both groups of each pair."""
+    y, n = np.asarray(total, dtype=np.float64), np.asarray(count, dtype=np.float64)
+    if y.ndim != 2 or y.shape != n.shape:
+        raise ValueError(f"sums need one shape (n_clusters, n_groups); got {y.shape}, {n.shape}.")
+    chosen = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return y, n, chosen[:, 0], chosen[:, 1]
+
+
+def _codes(name: str, labels: npt.ArrayLike, n: int) -> IntArray:
+    values = np.asarray(labels)
+    if values.shape != (n,):
+        raise ValueError(f"column {name!r} must have the shape ({n},); got {values.shape}.")
+    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.int64)
+
+
+def _joined(codes: Sequence[IntArray], n: int) -> IntArray:
+    """One code for each combination of values, numbered in the order of the values."""
+    if not codes or not n:
+        return np.zeros(n, dtype=np.int64)
+    rows = np.stack(codes, axis=1)
+    return np.asarray(np.unique(rows, axis=0, return_inverse=True)[1], np.int64).reshape(-1)

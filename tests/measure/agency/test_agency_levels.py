@@ -1,0 +1,83 @@
+"""How often differences and variances of agency are found: with one that is there, and without."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from measure.agency.test_agency_blocks import texts_of
+from portrayal.measure.agency.gap import agency_gap
+from portrayal.measure.agency.variance import agency_variance
+from portrayal.measure.scope import Scope
+
+SCOPE = Scope("agency", draws=100, permutations=20, instruments={"classifier": "test"})
+REPLICATES, BLOCKS, PER_CELL = 200, 20, 5
+
+
+def crossed(effect, *, tau=0.1, uneven=False, seed=1):
+    """Texts of 200 models: 20 blocks of their own level (SD tau), each with prompts of two groups.
+
+    With `uneven`, blocks of a high level hold more prompts of the first group.
+    """
+    rng = np.random.default_rng(seed)
+    model, block, group, _ = (
+        axis.ravel() for axis in np.indices((REPLICATES, BLOCKS, 2, PER_CELL))
+    )
+    level = rng.normal(0.0, tau, (REPLICATES, BLOCKS))[model, block]
+    gap = level + effect * (group == 0) + rng.normal(0.0, 0.15, len(model))
+    if uneven:
+        few = (level > 0) == (group == 1)
+        kept = ~few | (np.arange(len(model)) % PER_CELL < 2)
+        model, block, group, gap = model[kept], block[kept], group[kept], gap[kept]
+    texts = texts_of(gap, group, cluster=np.arange(len(gap)), unit="prompt")
+    named = tuple(f"m{i:03d}" for i in range(REPLICATES))
+    return replace(texts, model=model, models=named, columns={"job": block, "pronoun": group})
+
+
+def by_prompt(texts):
+    """The same texts without what makes blocks."""
+    return replace(texts, columns={}, cache={})
+
+
+def rejected(texts, measure=agency_gap):
+    every = list(measure(texts, SCOPE))
+    assert len(every) == REPLICATES
+    return np.mean([e.tests[0].p < 0.05 for e in every]), every
+
+
+def test_a_difference_within_blocks_is_found_and_none_is_not():
+    power, found = rejected(crossed(0.037))
+    level, _ = rejected(crossed(0.0))
+    assert power > 0.3
+    assert level < 0.08
+    assert {e.n_clusters for e in found} == {BLOCKS}
+    assert found[0].interval.method.endswith("over blocks (prompts alike in job)")
+    assert "-0.0" not in {str(e.null.value) for e in found}
+    assert {e.null.value for e in found} == {0.0}
+
+
+def test_clusters_by_prompt_would_miss_it():
+    power, found = rejected(by_prompt(crossed(0.037)))
+    assert power < 0.3
+    assert {e.n_clusters for e in found} == {BLOCKS * PER_CELL}
+    assert "over prompts (1 block of prompts alike but for the group" in found[0].interval.method
+
+
+def test_levels_of_blocks_that_hold_more_of_one_group_are_no_difference_between_groups():
+    level, found = rejected(crossed(0.0, uneven=True))
+    assert level < 0.08
+    assert np.mean([e.value for e in found]) > 0.05
+    for e in found:
+        assert e.details["within_blocks"] == pytest.approx(e.value - e.null.value)
+        assert e.interval.low < e.value < e.interval.high
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("measure", [agency_gap, agency_variance])
+def test_p_is_small_exactly_where_the_interval_leaves_its_null_out(measure, blocks, uneven):
+    texts = crossed(0.05, uneven=uneven, seed=2)
+    for e in rejected(texts if blocks else by_prompt(texts), measure)[1]:
+        null = 0.0 if measure is agency_variance else e.null.value
+        outside = e.interval.low > null or e.interval.high < null
+        assert outside == (e.tests[0].p < 0.05)

@@ -1,0 +1,154 @@
+"""Blocks of prompts, and differences and variances over them, against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from portrayal.stats import (
+    find_blocks,
+    infer_variance,
+    matched_differences,
+    plain_differences,
+    variance_bounds,
+)
+
+
+def lopsided(seed, k=3):
+    rng = np.random.default_rng(seed)
+    count = rng.poisson(4.0, (12, k)).astype(float)
+    return np.where(count > 0, rng.normal(0, 1, (12, k)) * count, 0.0), count
+
+
+def test_names_pronouns_and_prompt_numbers_make_no_blocks():
+    n = 40
+    gender, job, age = np.tile([0, 1], 20), np.repeat(np.arange(10), 4), np.tile([0, 0, 1, 1], 10)
+    name = gender * 100 + np.arange(n) % 7 + 50 * gender
+    columns = {"gender": gender, "name": name, "pronoun": gender, "number": np.arange(n)}
+    columns |= {"job": job, "age": age, "task": np.zeros(n)}
+    found = find_blocks(columns, gender, moved=["gender"])
+    assert not found.reason
+    assert found.columns == ("job", "age")
+    assert set(found.left_out) == {"name", "pronoun", "number"}
+    assert len(np.unique(found.code)) == 20
+    assert found.crossed == 1.0
+
+
+def test_a_design_without_matches_says_why():
+    group, job = np.array([0] * 10 + [1] * 10), np.arange(20)
+    assert "1 block of" in find_blocks({"job": job}, group).reason
+    few = find_blocks({"job": np.repeat([0, 1], 10)}, np.tile([0, 1], 10))
+    assert "2 blocks of" in few.reason
+    half = np.concatenate([np.repeat(np.arange(4), 2), np.arange(4, 8), np.arange(8, 10)])
+    mixed = find_blocks({"a": half % 5, "b": half // 5}, np.tile([0, 1], 7))
+    assert mixed.crossed >= 0.5 or "of the texts" in mixed.reason
+    assert find_blocks({}, []).reason.startswith("no block")
+    with pytest.raises(ValueError, match="shape"):
+        find_blocks({"job": [1, 2]}, [0, 1, 1])
+
+
+def test_matched_is_the_least_squares_estimate_with_block_effects():
+    y, n = lopsided(1, 2)
+    rows, values, weights = [], [], []
+    for b in range(len(n)):
+        for g in range(2):
+            if n[b, g]:
+                rows.append(np.r_[np.eye(len(n))[b], 1.0 - g])
+                values.append(y[b, g] / n[b, g])
+                weights.append(n[b, g])
+    root = np.sqrt(np.array(weights))[:, np.newaxis]
+    fit = np.linalg.lstsq(np.array(rows) * root, np.array(values) * root[:, 0], rcond=None)[0]
+    assert matched_differences(y, n, [[0, 1]], 0.95).value[0] == pytest.approx(fit[-1])
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.floats(0.2, 0.99), st.floats(-1.0, 1.0))
+def test_test_and_interval_agree(seed, level, null):
+    y, n = lopsided(seed)
+    pairs = [[0, 1], [1, 2]]
+    found = matched_differences(y, n, pairs, level)
+    assert (((found.low > 0) | (found.high < 0)) == (found.p < 1 - level)).all()
+    found = plain_differences(y, n, pairs, level, null)
+    assert (((found.low > null) | (found.high < null)) == (found.p < 1 - level)).all()
+    one = infer_variance(y, n, [np.eye(3)], level)
+    assert (one.low > 0) == (one.p < 1 - level)
+    assert one.low <= one.high
+
+
+def test_balanced_blocks_match_the_paired_t_and_the_two_way_anova():
+    y = np.random.default_rng(0).normal(0, 1, (9, 4))
+    y += np.arange(9)[:, np.newaxis]
+    paired = stats.ttest_rel(y[:, 0], y[:, 1]).pvalue
+    for infer in (plain_differences, matched_differences):
+        assert infer(y, np.ones((9, 4)), [[0, 1]], 0.95).p[0] == pytest.approx(paired)
+    rest = y - y.mean(1, keepdims=True) - y.mean(0) + y.mean()
+    ratio = 9 * np.var(y.mean(0), ddof=1) / ((rest**2).sum() / (3 * 8))
+    found = infer_variance(y, np.ones((9, 4)), [np.eye(4)], 0.95)
+    assert found.df == pytest.approx((3, 24))
+    assert found.p == pytest.approx(min(1.0, 2.0 * stats.f.sf(ratio, 3, 24)))
+
+
+def test_separate_prompts_match_one_way_anova():
+    y = np.random.default_rng(2).normal(0, 1, (3, 7)) + np.array([[0.0], [0.5], [1.0]])
+    total, count = np.zeros((21, 3)), np.zeros((21, 3))
+    for g in range(3):
+        total[g * 7 : g * 7 + 7, g], count[g * 7 : g * 7 + 7, g] = y[g], 1
+    found = infer_variance(total, count, [np.eye(3)], 0.95)
+    assert found.df == pytest.approx((2, 18))
+    assert found.p == pytest.approx(min(1.0, 2.0 * stats.f_oneway(*y).pvalue))
+
+
+def test_noise_is_what_chance_puts_into_the_variance():
+    rng, count = np.random.default_rng(4), lopsided(2, 4)[1]
+    groups = np.array([[1, 0], [1, 0], [0, 1], [0, 1]], float)
+    spread = np.sqrt(count * (1 + np.maximum(count - 1, 0) * 0.1))
+    found = [
+        infer_variance(spread * rng.normal(0, 1, count.shape), count, [groups], 0.95)
+        for _ in range(1500)
+    ]
+    noise, value = np.mean([each.noise for each in found]), np.mean([each.value for each in found])
+    assert noise == pytest.approx(value, rel=0.12)
+    assert np.mean([each.p < 0.05 for each in found]) < 0.05
+
+
+def test_the_interval_holds_the_true_variance_as_often_as_it_says():
+    rng, true = np.random.default_rng(5), np.array([-0.4, 0.0, 0.4])
+    held = 0
+    for _ in range(200):
+        y = rng.normal(0, 1, (10, 1)) + true + rng.normal(0, 0.6, (10, 3))
+        found = infer_variance(y, np.ones((10, 3)), [np.eye(3)], 0.9)
+        held += found.low <= true.var(ddof=1) <= found.high
+    assert 0.84 <= held / 200 <= 0.98
+
+
+def test_bounds_grow_with_the_variance():
+    bounds = np.array([variance_bounds(v, 1.0, 4.0, 30.0, 0.95) for v in (0.1, 1, 3, 20, 5000.0)])
+    assert (np.diff(bounds, axis=0) >= 0).all()
+    assert np.allclose(bounds[-1] / 5000, 1, atol=0.08)
+    assert (variance_bounds(0.1, 1.0, 4.0, 30.0, 0.95)) == tuple(bounds[1])
+
+
+def test_what_cannot_be_said_is_nan():
+    found = infer_variance(np.ones((3, 2)), [[1, 0]] * 3, [np.eye(2)], 0.95)
+    assert np.isnan([found.value, found.p]).all()
+    alike = infer_variance([[1.0, 2.0]] * 3, np.ones((3, 2)), [np.eye(2)], 0.95)
+    assert alike.value == pytest.approx(0.5)
+    assert np.isnan([alike.low, alike.p]).all()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: infer_variance([[1.0]], [[1.0]], [[[1.0]]], 0.95),
+        lambda: infer_variance(np.ones((2, 2)), np.ones((2, 2)), [np.eye(2)], 95),
+        lambda: infer_variance(np.ones((2, 2)), -np.ones((2, 2)), [np.eye(2)], 0.95),
+        lambda: infer_variance(np.ones((2, 2)), np.ones((2, 3)), [np.eye(2)], 0.95),
+        lambda: infer_variance(np.ones((2, 2)), np.ones((2, 2)), [np.eye(3)], 0.95),
+        lambda: matched_differences([1.0], [1.0], [[0, 1]], 0.95),
+        lambda: plain_differences(np.ones((3, 2)), np.ones((3, 2)), [[0, 1]], 1.0),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(call):
+    with pytest.raises(ValueError, match=r"level|shape|groups|0 or more"):
+        call()
