@@ -379,8 +379,8 @@ def _noise(detail: list[Estimate]) -> Figure:
         "The published score mixes differences between groups with the noise of their means; here "
         "they stand apart.",
         "By chance: mean over shuffled groups. Without noise: interval of the variance that "
-        "endlessly many texts would show. Same order: share of draws, with the noise of the means, in which all groups keep "
-        "their order.",
+        "endlessly many texts would show. Same order: share of draws, with the noise of "
+        "the means, in which all groups keep their order.",
         None,
         Table.of(detail, columns, 3),
     )
