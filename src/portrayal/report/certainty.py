@@ -4,6 +4,7 @@ import math
 
 from portrayal.records import ALL, Estimate, Interval
 from portrayal.report import formats as fmt
+from portrayal.report.figures import tables
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
@@ -45,25 +46,20 @@ def comparison(view: View) -> Table:
     rows = [e for e in _ratios(view) if e.interval is not None and e.paper_interval is not None]
     rows = [e for e in rows if e.n_clusters >= FEW_PROMPTS and _excludes(e, naive=True)]
     rows.sort(key=lambda e: (-distance(e), e.measure, *e.group.values()))
-    cells = tuple(
-        (
-            measure_title(e.measure),
-            short(place_words(e) or ALL, 30),
-            short(group_label(e.group)),
-            fmt.ratio(e.value),
-            fmt.interval(e.interval),
-            fmt.interval(e.paper_interval),
-            fmt.count(e.n_clusters),
-            fmt.probability(e.tests[0].p if e.tests else None),
-            fmt.probability(detail_q(e)),
-            fmt.probability(e.tests[0].audit_q if e.tests else None),
-        )
-        for e in rows[:ROWS]
-    )
     words = report_of(view).wording
-    heads = ("Measure", words.place, "Group", "Ratio", "Clustered", "Naive")
-    tail = (words.clusters.capitalize(), "p", "q", "q of the audit")
-    return Table((*heads, *tail), cells, 3, max(len(rows) - ROWS, 0))
+    columns = {
+        "Measure": lambda e: measure_title(e.measure),
+        words.place: lambda e: short(place_words(e) or ALL, 30),
+        "Group": lambda e: short(group_label(e.group)),
+        "Ratio": tables.value,
+        "Clustered": tables.interval,
+        "Naive": lambda e: fmt.interval(e.paper_interval),
+        words.clusters.capitalize(): tables.clusters,
+        "p": tables.p,
+        "q": lambda e: fmt.probability(detail_q(e)),
+        "q of the audit": lambda e: fmt.probability(e.tests[0].audit_q if e.tests else None),
+    }
+    return Table.of(rows, columns, 3, ROWS)
 
 
 def multiplicity(view: View) -> list[str]:

@@ -16,7 +16,9 @@ DRAWN = 4
 """Texts drawn at random."""
 
 Piece = tuple[str, str]
-"""A piece of text and its mark: "", "subject" or "object"."""
+"""A piece of text and its mark: "" for none."""
+Span = tuple[int, int, str]
+"""Where a mark starts and ends, and the mark."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +94,18 @@ def passage(row: dict[str, Any]) -> Passage:
     if len(text) > MOST and spans:
         start = max(0, spans[0][0] - 200)
     end = min(len(text), start + MOST)
-    pieces = _pieces(text, spans, start, end)
+    pieces = [("… ", "")] if start else []
+    pieces += marked(text, spans, start, end)
+    pieces += [(" …", "")] if end < len(text) else []
     cut = ""
     if end - start < size:
         cut = f"Shortened: {fmt.count(end - start)} of {size:,} characters."
     return Passage(short(row["model"], 60), short(row["prompt"], 400), tuple(pieces), cut)
 
 
-def _spans(row: dict[str, Any], text: str) -> list[tuple[int, int, str]]:
+def _spans(row: dict[str, Any], text: str) -> list[Span]:
     """Marks in order, none overlapping; names are looked up where no span was kept."""
-    found: list[tuple[int, int, str]] = []
+    found: list[Span] = []
     for slot in ("subject", "object"):
         spans = row.get(f"{slot}_spans")
         name = row.get(f"{slot}_name")
@@ -110,22 +114,21 @@ def _spans(row: dict[str, Any], text: str) -> list[tuple[int, int, str]]:
         elif name:
             pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
             found += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
-    kept: list[tuple[int, int, str]] = []
+    kept: list[Span] = []
     for start, end, slot in sorted(found):
         if 0 <= start < end <= len(text) and (not kept or start >= kept[-1][1]):
             kept.append((start, end, slot))
     return kept
 
 
-def _pieces(text: str, spans: list[tuple[int, int, str]], start: int, end: int) -> list[Piece]:
-    pieces: list[Piece] = [("… ", "")] if start else []
+def marked(text: str, spans: Iterable[Span], start: int, end: int) -> list[Piece]:
+    """Return `text[start:end]` as pieces; a span that overlaps one before it has no mark."""
+    pieces: list[Piece] = []
     at = start
-    for low, high, slot in spans:
+    for low, high, mark in spans:
         if low < at or high > end:
             continue
-        pieces += [(visible(text[at:low]), ""), (visible(text[low:high]), slot)]
+        pieces += [(visible(text[at:low]), ""), (visible(text[low:high]), mark)]
         at = high
     pieces.append((visible(text[at:end]), ""))
-    if end < len(text):
-        pieces.append((" …", ""))
     return [piece for piece in pieces if piece[0]]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from portrayal.records import Estimate
 from portrayal.report import formats as fmt
-from portrayal.report.figures.figure import Figure, Spec
+from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK
 from portrayal.report.figures.tables import Table
@@ -19,7 +19,6 @@ from portrayal.studies.news.report.series import (
     SAME,
     WHOLE,
     WORSE,
-    Printed,
     at,
     colours,
     datum,
@@ -141,8 +140,18 @@ def _level(view: View, place: Place) -> Figure:
     present = {group_name(e.group) for e in every}
     colour = {name: c for name, c in colours(view).items() if name in present}
     charts = [
-        _panel(view, kind, own[kind], paper[kind], rows, colour)
-        for kind in _PANELS
+        series_panel(
+            view,
+            [datum(view, e, colour.get(group_name(e.group), INK)) for e in own[kind]]
+            + [printed_datum(row, statistic) for row in paper[kind]],
+            rows,
+            [WHOLE] if i == 0 else list(colour),
+            Axis(axis, form=form, zero=True, line=0.0 if kind == "prejudice_change" else None),
+            title=title,
+            labels=i == 0,
+            places=len(colour),
+        )
+        for i, (kind, (title, axis, form, statistic)) in enumerate(_PANELS.items())
         if own[kind] or paper[kind]
     ]
     null = has_band(every)
@@ -163,26 +172,6 @@ def _level(view: View, place: Place) -> Figure:
 def _own(view: View, kind: str, place: Place) -> list[Estimate]:
     found = at(shown(view, of(view, kind)), place)
     return [e for e in found if e.strata.get("direction", WORSE) == WORSE]
-
-
-def _panel(
-    view: View,
-    kind: str,
-    own: Sequence[Estimate],
-    paper: Sequence[Printed],
-    rows: Sequence[str],
-    colour: dict[str, str],
-) -> Spec:
-    title, axis, form, statistic = _PANELS[kind]
-    whole = kind == "paired_distance"
-    groups = [WHOLE] if whole else list(colour)
-    data = [datum(view, e, colour.get(group_name(e.group), INK)) for e in own]
-    data += [printed_datum(row, statistic) for row in paper]
-    line = 0.0 if kind == "prejudice_change" else None
-    scale = Axis(axis, form=form, zero=True, line=line)
-    return series_panel(
-        view, data, rows, groups, scale, title=title, labels=whole, places=len(colour)
-    )
 
 
 def _fell(level: str) -> str:
@@ -363,9 +352,9 @@ def _verdict(full: Estimate, equal: Estimate) -> str:
 ROWS = 12
 """Rows of a table of what is undefined."""
 _EFFECTS = {
-    "paired_distance": ("Distance", "+.2f"),
-    "prejudice_rate": ("Prejudice rate", "+.2f"),
-    "prejudice_change": ("Change in those texts", "+.2f"),
+    "paired_distance": "Distance",
+    "prejudice_rate": "Prejudice rate",
+    "prejudice_change": "Change in those texts",
 }
 
 
@@ -400,10 +389,27 @@ def _form_figure(view: View, place: tuple[str, str], own: list[Estimate]) -> Fig
     labels += list(dict.fromkeys(row.label for rows in paper.values() for row in rows))
     present = {group_name(e.group) for e in own if e.group}
     colour = {name: c for name, c in colours(view).items() if name in present}
+    found = {kind: [e for e in own if e.strata.get("of") == kind] for kind in _EFFECTS}
     charts = [
-        _form_panel(view, kind, found, paper[kind], labels, colour, base)
-        for kind in _EFFECTS
-        if (found := [e for e in own if e.strata.get("of") == kind]) or paper[kind]
+        series_panel(
+            view,
+            [
+                datum(view, e, colour.get(group_name(e.group), INK))
+                | {"row": contrast(view, e), "s": resolved(e)}
+                for e in found[kind]
+            ]
+            + [printed_datum(row, "difference") for row in paper[kind]],
+            labels,
+            [WHOLE] if i == 0 else list(colour),
+            Axis(f"minus {base}", form="+.2f", zero=True, line=0.0),
+            title=title,
+            labels=i == 0,
+            places=len(colour),
+            label_limit=230,
+            width=165,
+        )
+        for i, (kind, title) in enumerate(_EFFECTS.items())
+        if found[kind] or paper[kind]
     ]
     spec = {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
     note = "Grey: the differences that Fang et al. (2024) print for their seven models, not rerun."
@@ -438,37 +444,6 @@ def _ordered(view: View, own: list[Estimate]) -> list[Estimate]:
         return models.index(model) if model in models else len(models), e.strata.get("contrast", "")
 
     return sorted(own, key=place)
-
-
-def _form_panel(
-    view: View,
-    kind: str,
-    own: list[Estimate],
-    paper: list[Printed],
-    labels: list[str],
-    colour: dict[str, str],
-    base: str,
-) -> Spec:
-    title, form = _EFFECTS[kind]
-    whole = kind == "paired_distance"
-    data = [
-        datum(view, e, colour.get(group_name(e.group), INK))
-        | {"row": contrast(view, e), "s": resolved(e)}
-        for e in own
-    ]
-    data += [printed_datum(row, "difference") for row in paper]
-    return series_panel(
-        view,
-        data,
-        labels,
-        [WHOLE] if whole else list(colour),
-        Axis(f"minus {base}", form=form, zero=True, line=0.0),
-        title=title,
-        labels=whole,
-        places=len(colour),
-        label_limit=230,
-        width=165,
-    )
 
 
 def _form_reading(view: View, own: list[Estimate]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from portrayal.report import formats as fmt
 from portrayal.report.inert import short, visible
-from portrayal.report.passages import texts_by_id
+from portrayal.report.passages import Piece, marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
 from portrayal.run.reading import read_prompts
@@ -287,18 +287,11 @@ class _Reader:
 
     def _pieces(
         self, body: str, spans: Sequence[Mapping[str, int]], start: int, end: int
-    ) -> tuple[tuple[str, str], ...]:
-        pieces: list[tuple[str, str]] = []
-        at = start
-        for span in sorted(spans, key=lambda s: (s["start"], s["end"])):
-            mark = self.marks.get(span["column"])
-            if mark is None or span["start"] < at or span["end"] > end:
-                continue
-            low, high = span["start"], span["end"]
-            pieces += [(visible(body[at:low]), ""), (visible(body[low:high]), mark)]
-            at = high
-        pieces.append((visible(body[at:end]), ""))
-        return tuple(piece for piece in pieces if piece[0])
+    ) -> tuple[Piece, ...]:
+        own = [s for s in spans if s["column"] in self.marks]
+        own.sort(key=lambda s: (s["start"], s["end"]))
+        places = ((s["start"], s["end"], self.marks[s["column"]]) for s in own)
+        return tuple(marked(body, places, start, end))
 
 
 def _shade(polarity: float | None) -> str:
