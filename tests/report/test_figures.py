@@ -132,3 +132,12 @@ def test_corrected_ratios_stand_beside_those_as_labelled(view: View, name: str) 
     assert figure.reading.endswith("interval.")
     assert figure.spec is not None
     altair.Chart.from_dict(figure.spec)
+
+
+def test_any_ratio_can_be_a_heatmap(view: View) -> None:
+    (figure,) = GENERIC["heatmap"](view, view.by_measure["subordination.v1"])
+    altair.Chart.from_dict(figure.spec)  # raises SchemaValidationError
+    assert "Subordinat" in str(figure.spec)
+    assert figure.table.rows
+    rows = [estimate(measure="dancing.v2", statistic="share", model=view.main)]
+    assert GENERIC["heatmap"](view, rows) == GENERIC["dots"](view, rows)
