@@ -11,8 +11,9 @@ REPORT = StudyReport(
     package="portrayal.studies.agency.report",
     wording=Wording(
         readers="",
-        resampling="Every interval resamples prompts, as answers to one prompt are not "
-        "independent; texts that name no prompt stand for themselves.",
+        resampling="Every interval takes prompts as units, and blocks of prompts that are alike "
+        "but for the group where groups are compared; texts that name no prompt stand for "
+        "themselves.",
     ),
     figures={"agency-shares": shares, "agency-gaps": gaps, "agency-variance": variance_tables},
     found=Section("found.html.j2", agency_head),

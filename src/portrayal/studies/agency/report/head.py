@@ -310,7 +310,7 @@ def instruments(view: View) -> tuple[str, ...]:
         "A classifier learns more than agency: one that reads “he” and “she”, or names, counts "
         "them. Masked sentences hide them; where masked and unmasked results differ, part of the "
         "unmasked one is the classifier’s reading of gender or race words.",
-        f"Every interval resamples {unit}. Groups of few first names can differ because of the "
+        f"Intervals take {unit} as units. Groups of few first names can differ because of the "
         "names: other names may give other differences. --cluster with the column "
         "of the names takes each name as a unit.",
         "Every sentence is called agentic or communal, also one that is neither; levels therefore "
