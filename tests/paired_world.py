@@ -58,7 +58,8 @@ def level(
         "worse": -1,
         "length": "full",
     }
-    block = Block(slice(0, len(ours)), ours[np.newaxis], theirs[np.newaxis], deal)
+    dealer = None if deal is None else lambda _: deal
+    block = Block(slice(0, len(ours)), ours[np.newaxis], theirs[np.newaxis], dealer)
     return Level(**(known | more), blocks=(block,))
 
 

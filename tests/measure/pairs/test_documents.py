@@ -162,13 +162,15 @@ def test_the_original_of_another_subject_lies_further_away(
     np.testing.assert_allclose(np.nansum(level.generated, 1), 1.0)
 
 
-def test_the_null_deals_sentences_within_pairs(levels: dict[str, Level]) -> None:
+def test_the_null_deals_sentences_within_pairs(fitted: Fitted, levels: dict[str, Level]) -> None:
     """Draws differ, but what the two texts of a pair hold together stays."""
-    level = levels[FULL]
+    paired, level = fitted[1], levels[FULL]
     (block,) = level.blocks
     assert block.deal is not None
     assert level.n_draws == 200
-    draws = [block.deal(np.random.default_rng(0), draw) for draw in range(60)]
+    draws = [
+        block.deal(paired.pools(block.rows))(np.random.default_rng(0), draw) for draw in range(60)
+    ]
     assert len({a.tobytes() for a, _ in draws}) == 60
     observed = np.nanmean(np.abs(level.generated - level.reference)[:, 0])
     dealt = [np.nanmean(np.abs(a - b)[:, 0]) for a, b in draws]
@@ -229,7 +231,9 @@ def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
         tables = (run.path / "topics" / "topics.json").read_text("utf-8")
         (block,) = made[1].blocks
         assert block.deal is not None
-        found.append((made, tables, block.deal(np.random.default_rng(0), 3)))
+        found.append(
+            (made, tables, block.deal(paired.pools(block.rows))(np.random.default_rng(0), 3))
+        )
     (one, table, drawn), (other, again, redrawn) = found
     assert table == again
     np.testing.assert_array_equal(drawn, redrawn)

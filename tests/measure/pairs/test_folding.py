@@ -33,7 +33,7 @@ def lopsided() -> Paired:
             one_, two = stream.random((2, n, 1))
             return np.hstack([one_, 1 - one_]), np.hstack([two, 1 - two])
 
-        blocks.append(Block(inside, ours[:, inside], theirs[:, inside], deal))
+        blocks.append(Block(inside, ours[:, inside], theirs[:, inside], lambda _, deal=deal: deal))
     whole = level(ours[0], theirs[0])
     its = replace(whole, blocks=tuple(blocks), n_samples=S, length=EQUAL)
     return rows(
@@ -69,12 +69,17 @@ def test_the_null_is_drawn_block_by_block_with_streams_of_its_own(lopsided: Pair
     found = fold(distances, its, lopsided, where, (scope, "x"))
     again = fold(distances, its, lopsided, where, (scope, "x"))
     np.testing.assert_array_equal(found.draws, again.draws)
-    streams = [scope.rng("x", "null", *its.labels.values(), str(i)) for i in range(3)]
-    for draw in range(scope.permutations):
-        dealt = [b.deal(rng, draw % S) for b, rng in zip(its.blocks, streams, strict=True)]
-        values = np.concatenate([np.abs(a - b)[:, 0] for a, b in dealt])
-        for number, place in enumerate(where):
-            assert found.draws[draw, number, 0] == pytest.approx(values[place.rows].mean())
+    for together in (False, True):
+        labels = [(*its.labels.values(), str(i), *(["together"] * together)) for i in range(3)]
+        streams = [scope.rng("x", "null", *label) for label in labels]
+        deals = [b.deal(lopsided.pools(b.rows, together=together)) for b in its.blocks]
+        for draw in range(scope.permutations):
+            dealt = [deal(rng, draw % S) for deal, rng in zip(deals, streams, strict=True)]
+            values = np.concatenate([np.abs(a - b)[:, 0] for a, b in dealt])
+            for number, place in enumerate(where):
+                if (place.model == "all") == together:
+                    mean = values[place.rows].mean()
+                    assert found.draws[draw, number, 0] == pytest.approx(mean)
 
 
 def test_equal_length_is_the_mean_over_samples_with_their_spread(lopsided: Paired) -> None:

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 
 from paired_world import level, made, one, original, quick, read, rows, scores
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, distances
+from portrayal.measure.pairs.dealing import deal_words
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.table import FULL
 
@@ -111,12 +112,15 @@ def test_sentences_belong_to_the_group_with_most_of_its_words(tmp_path: Path) ->
 def test_null_draws_keep_the_words_of_a_pair_and_of_each_text(seed: int) -> None:
     rng = np.random.default_rng(seed)
     ours, theirs = rng.integers(0, 6, (2, 8, 3))
-    from portrayal.measure.pairs.levels import _deal
-
-    dealt = _deal(ours + theirs, ours.sum(axis=1), rng)
+    pool = rng.integers(0, 4, 8)
+    dealt, left = deal_words(ours, theirs[:4], pool, rng)
     np.testing.assert_array_equal(dealt.sum(axis=1), ours.sum(axis=1))
+    np.testing.assert_array_equal(left.sum(axis=1), theirs[:4].sum(axis=1))
     assert (dealt >= 0).all()
-    assert (dealt <= ours + theirs).all()
+    for number in range(4):
+        mine = pool == number
+        total = ours[mine].sum(axis=0) + theirs[number]
+        np.testing.assert_array_equal(dealt[mine].sum(axis=0) + left[number], total)
 
 
 def test_null_draws_of_scores_keep_each_groups_scores(tmp_path: Path) -> None:
@@ -128,9 +132,9 @@ def test_null_draws_of_scores_keep_each_groups_scores(tmp_path: Path) -> None:
     (block,) = full.blocks
     assert block.deal is not None
     total = full.generated + full.reference * [[1, 2]]
-    seen = set()
+    seen, deal = set(), block.deal(paired.pools(block.rows))
     for seed in range(40):
-        first, second = block.deal(np.random.default_rng(seed), 0)
+        first, second = deal(np.random.default_rng(seed), 0)
         np.testing.assert_allclose(first + second * [[1, 2]], total)
         seen.add(round(float(first[0, 1]), 3))
     assert seen == {0.8, 0.7, -0.7}

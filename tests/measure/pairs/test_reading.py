@@ -7,6 +7,7 @@ import pytest
 
 from paired_world import made, one, original, quick, read
 from portrayal.errors import RunError
+from portrayal.measure.pairs import table
 from portrayal.measure.pairs.fates import pair_fates, text_lengths
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.run import Run
@@ -102,3 +103,21 @@ def test_an_annotation_that_is_missing_is_an_error(tmp_path: Path) -> None:
     bare.path.mkdir()
     with pytest.raises(RunError, match="not complete"):
         pair_texts(bare, sentiment=False)
+
+
+def test_rows_of_a_pair_stand_together_and_in_one_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts listed model by model; blocks of at most four rows, seven where a pair has seven."""
+    monkeypatch.setattr(table, "BLOCK", 4)
+    human = [original(f"p{i}", "He left.") for i in range(4)]
+    sizes = {"p2": 7, "p0": 3, "p3": 1, "p1": 2}
+    listed = [(n, pair) for pair, size in sizes.items() for n in range(size)]
+    ours = [
+        made(pair, "She left.", model=f"m{n}") for n, pair in sorted(listed, key=lambda x: x[0])
+    ]
+    paired = read(tmp_path / "run", human, ours)
+    assert (np.diff(paired.pair) != 0).sum() == 3
+    assert [rows.stop - rows.start for rows in paired.row_blocks()] == [7, 4, 2]
+    assert len(paired.pools(slice(0, 7)).first) == 7
+    assert len(paired.pools(slice(0, 7), together=True).first) == 1

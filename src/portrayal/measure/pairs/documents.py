@@ -23,7 +23,6 @@ from portrayal.measure.pairs.levels import (
     LexiconColumns,
     Made,
     Sides,
-    deal_sentences,
     level_of,
     lexicon_columns,
     read_sentences,
@@ -211,6 +210,19 @@ def _dealt(pool: Pool, kept: BoolArray, draws: int, rng: np.random.Generator) ->
         yield goes
 
 
+def deal_sentences(row: IntArray, ours: BoolArray, rng: np.random.Generator) -> BoolArray:
+    """Draw which sentences of each row are the generated text's; each row keeps their number.
+
+    `row` is sorted; shapes (n,), (n,) -> (n,).
+    """
+    shuffled = np.argsort(row + 0.5 * rng.random(len(row)))
+    rank = np.arange(len(row)) - np.searchsorted(row, row)
+    wanted = np.bincount(row[ours], minlength=int(row[-1]) + 1 if len(row) else 0)
+    dealt = np.zeros(len(row), dtype=bool)
+    dealt[shuffled] = rank < wanted[row]
+    return dealt
+
+
 def _inferred(
     model: TopicModel,
     pool: Pool,
@@ -234,7 +246,7 @@ def _block(shelf: Shelf, rows: slice, stored: tuple[Kept, Kept]) -> Block:
     def deal(_: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
         return dealt[0, draw], dealt[1, draw]
 
-    return Block(rows, observed[0], observed[1], deal)
+    return Block(rows, observed[0], observed[1], lambda _: deal)
 
 
 @dataclass(frozen=True, eq=False)

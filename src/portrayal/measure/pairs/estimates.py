@@ -1,8 +1,8 @@
 """Means over pairs: the estimates that distances, prejudice rates and changes share.
 
 A *quantity* is a number for each row and column, such as the distance between a text and its
-original. Its mean at a place gets an interval that resamples pairs and a null in which what a
-pair's two texts hold is dealt to them again.
+original. Its mean at a place gets an interval that resamples pairs and a null in which what an
+original and all its texts hold is dealt to them again.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ from portrayal.measure.clustered import (
     share_inference,
     sums_by,
 )
+from portrayal.measure.pairs.dealing import null_p
 from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
 from portrayal.measure.pairs.table import (
     DOCUMENT,
@@ -230,18 +231,16 @@ def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
 def _null(
     quantity: Quantity, each: _Made, number: int, k: int, value: float, scope: Scope
 ) -> tuple[Null | None, float]:
-    """The null of one column, and how often a draw is at least as far out as `value`."""
+    """The null of one column, and p of `value` against it."""
     draws = each.folded.draws[:, number, k]
     draws = draws[~np.isnan(draws)]
     if len(draws) == 0:
         return None, np.nan
     centre = float(draws.mean())
     low, high = (float(bound) for bound in permutation_range(draws, scope.level))
-    off = draws - centre if quantity.greater else np.abs(draws - centre)
-    size = value - centre if quantity.greater else abs(value - centre)
-    p = (1 + int((off >= size - ROUNDING).sum())) / (1 + len(draws))
+    p = null_p(value, draws, greater=quantity.greater)
     method = each.level.null_method
-    return Null(centre, low, high, scope.level, method, scope.seed), float(p)
+    return Null(centre, low, high, scope.level, method, scope.seed), p
 
 
 def unpaired(paired: Paired, place: Place) -> dict[str, int]:

@@ -75,7 +75,7 @@ def fold(
     """
     cells = _Cells(paired, where)
     parts: dict[str, list[npt.NDArray[Any]]] = {"total": [], "count": [], "lacking": []}
-    samples, draws = _Sums(cells, level.n_samples), _Sums(cells, _n_draws(level, null))
+    samples, dealt = _Sums(cells, level.n_samples), _Dealt(cells, paired, where, level, null)
     for number, block in enumerate(level.blocks):
         found = values(level, block.generated, block.reference)
         known = ~np.isnan(found)
@@ -85,15 +85,10 @@ def fold(
         if not where:
             continue
         samples.add(block.rows, slice(None), found)
-        if null is not None and block.deal is not None:
-            scope, label = null
-            rng = scope.rng(label, "null", *level.labels.values(), str(number))
-            for draw in range(draws.size):
-                dealt = block.deal(rng, draw)
-                draws.add(block.rows, draw, values(level, *dealt))
+        dealt.add(values, block, number)
     total, count, lacking = (np.concatenate(part) for part in parts.values())
     k = total.shape[1]
-    return Folded(total, count, lacking, samples.means(k), draws.means(k))
+    return Folded(total, count, lacking, samples.means(k), dealt.means(k))
 
 
 def _n_draws(level: Level, null: tuple[Scope, str] | None) -> int:
@@ -175,3 +170,40 @@ class _Sums:
             return np.full((self.size, len(inside), k), np.nan)
         total, count = inside @ self._sums[0], inside @ self._sums[1]
         return divide(total, count)
+
+
+class _Dealt:
+    """Sums of the null: each model's texts dealt with their originals, and those of all models."""
+
+    def __init__(
+        self,
+        cells: _Cells,
+        paired: Paired,
+        where: Sequence[Place],
+        level: Level,
+        null: tuple[Scope, str] | None,
+    ) -> None:
+        size = _n_draws(level, null)
+        self._paired, self._level, self._null = paired, level, null
+        several = len(paired.models) > 1
+        self._of_all = np.array([several and place.model == ALL for place in where], dtype=bool)
+        self._sums = [_Sums(cells, size)] + ([_Sums(cells, size)] if several else [])
+
+    def add(self, values: Values, block: Block, number: int) -> None:
+        """Add the draws of the block of this number."""
+        if self._null is None or block.deal is None:
+            return
+        scope, label = self._null
+        for together, sums in enumerate(self._sums):
+            deal = block.deal(self._paired.pools(block.rows, together=bool(together)))
+            labels = (*self._level.labels.values(), str(number), *(["together"] * together))
+            rng = scope.rng(label, "null", *labels)
+            for draw in range(sums.size):
+                sums.add(block.rows, draw, values(self._level, *deal(rng, draw)))
+
+    def means(self, k: int) -> FloatArray:
+        """Return the mean at each place in each draw, shape (n_draws, n_places, k)."""
+        found = self._sums[0].means(k)
+        for sums in self._sums[1:]:
+            found[:, self._of_all] = sums.means(k)[:, self._of_all]
+        return found

@@ -6,25 +6,27 @@ Both are made block by block, at full and at equal length, and what they rest on
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from portrayal.annotate.group_words import NAMES
+from portrayal.measure.pairs.dealing import Pools, deal_words, draw_words, slots_of
 from portrayal.measure.pairs.table import (
     EQUAL,
     FULL,
     SCORE,
     SHARE,
     Block,
+    Deal,
     Level,
     Numbers,
     Paired,
     Texts,
 )
 from portrayal.run.scratch import Kept, Shelf
-from portrayal.stats import divide, shuffle_within
+from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SAMPLES = 20
@@ -135,19 +137,6 @@ def runs(known: IntArray) -> list[slice]:
     return [slice(a, b + 1) for a, b in pairs]
 
 
-def deal_sentences(row: IntArray, ours: BoolArray, rng: np.random.Generator) -> BoolArray:
-    """Draw which sentences of each row are the generated text's; each row keeps their number.
-
-    `row` is sorted; shapes (n,), (n,) -> (n,).
-    """
-    shuffled = np.argsort(row + 0.5 * rng.random(len(row)))
-    rank = np.arange(len(row)) - np.searchsorted(row, row)
-    wanted = np.bincount(row[ours], minlength=int(row[-1]) + 1 if len(row) else 0)
-    dealt = np.zeros(len(row), dtype=bool)
-    dealt[shuffled] = rank < wanted[row]
-    return dealt
-
-
 def _samples(side: RowSentences, target: FloatArray, rng: np.random.Generator) -> BoolArray:
     """Whether each sentence is kept, shape (SAMPLES, n)."""
     return np.stack([_thinned(side, target, rng) for _ in range(SAMPLES)])
@@ -169,10 +158,13 @@ def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -
 
 _WORSE = {"sentiment": -1, "toxicity": 1}
 _TIE = 1e-6
-_SCORED = ("cell", "score", "ours", "kept")
-_DEALT_WORDS = "group words dealt again at random to the two texts of each pair"
-_DEALT_SENTENCES = "sentences with group words dealt again at random to the two texts of each pair"
-_DEALT_SCORES = "scores of a group's sentences dealt again at random to the two texts of each pair"
+_DEALT_WORDS = "group words dealt again at random to each original and all its texts"
+_DEALT_SENTENCES = (
+    "sentences with group words dealt again at random to each original and all its texts"
+)
+_DEALT_SCORES = (
+    "scores of a group's sentences dealt again at random to each original and all its texts"
+)
 
 
 def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
@@ -189,12 +181,13 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
     -------
     list of Level
         Named "word"; for each lexicon at full, then at equal length. A text without group words
-        has no shares (NaN). The null deals the group words of a pair to its two texts again, each
-        keeping its number; where people count in fractions, by their first names, its sentences
-        with group words.
+        has no shares (NaN). The null deals the group words of an original and all its texts to
+        them again, each keeping its number; where people count in fractions, by their first names,
+        the sentences with group words.
     """
     shelf, made = Shelf(paired.folder), _each(paired, ("word",))
     for sides in row_sentences(paired, seed):
+        whole: dict[LexiconColumns, tuple[Kept, Kept]] = {}
         for (_, lexicon, length), blocks in made.items():
             both = zip((sides.generated, sides.reference), sides.kept[length], strict=True)
             ours, theirs = (
@@ -203,10 +196,12 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
             )
             stored = shelf.put(ours), shelf.put(theirs)
             if lexicon.fractional:
-                pool = {name: shelf.put(part) for name, part in _about(sides, lexicon, length)}
-                blocks.add(partial(_named_block, shelf, sides.rows, stored, pool))
+                about = _about(sides, lexicon, length)
+                parts = tuple(tuple(map(shelf.put, part)) for part in about)
+                blocks.add(partial(_named_block, shelf, sides.rows, stored, parts))
             else:
-                blocks.add(partial(_word_block, shelf, sides.rows, stored))
+                full = whole.setdefault(lexicon, stored)
+                blocks.add(partial(_word_block, shelf, sides.rows, stored, full))
     return [
         level_of(
             lexicon,
@@ -236,15 +231,15 @@ def sentence_levels(paired: Paired, seed: int = 0) -> list[Level]:
     list of Level
         Named "sentence_sentiment" and "sentence_toxicity", as far as scores were given. A text
         without sentences about a group has no score for it (NaN). The null deals the scores of a
-        group's sentences to the two texts of a pair again.
+        group's sentences to an original and all its texts again.
     """
     shelf, made = Shelf(paired.folder), _each(paired, tuple(paired.generated.scores))
     for sides in row_sentences(paired, seed) if made else ():
         for (kind, lexicon, length), blocks in made.items():
             scored = _scored(sides, kind, lexicon, length)
-            stored = {name: shelf.put(values) for name, values in scored.items()}
+            parts = tuple(tuple(map(shelf.put, part)) for part in scored)
             m = len(lexicon.groups)
-            blocks.add(partial(_sentence_block, shelf, sides.rows, stored, m))
+            blocks.add(partial(_sentence_block, shelf, sides.rows, parts, m))
     return [
         level_of(
             lexicon,
@@ -362,104 +357,95 @@ def _shares(counts: FloatArray) -> FloatArray:
     return divide(counts, counts.sum(axis=-1, keepdims=True))
 
 
-def _word_block(shelf: Shelf, rows: slice, stored: tuple[Kept, Kept]) -> Block:
+def _word_block(
+    shelf: Shelf, rows: slice, stored: tuple[Kept, Kept], full: tuple[Kept, Kept]
+) -> Block:
     ours, theirs = (shelf.take(kept) for kept in stored)
+    mine, other = (shelf.take(kept)[0].astype(np.int64) for kept in full)
 
-    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-        sample = draw % len(ours)
-        mine, other = (side[sample].astype(np.int64) for side in (ours, theirs))
-        dealt = _deal(mine + other, mine.sum(axis=1), rng)
-        return _shares(dealt.astype(float)), _shares((mine + other - dealt).astype(float))
+    def dealer(pools: Pools) -> Deal:
+        def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+            dealt, left = deal_words(mine, other[pools.first], pools.of, rng)
+            sides = [dealt, left[pools.of]]
+            if stored is not full:
+                sample = draw % len(ours)
+                sizes = (side[sample].sum(axis=1).astype(np.int64) for side in (ours, theirs))
+                sides = [draw_words(*both, rng) for both in zip(sides, sizes, strict=True)]
+            return _shares(sides[0].astype(float)), _shares(sides[1].astype(float))
 
-    return Block(rows, _shares(ours), _shares(theirs), deal)
+        return deal
+
+    return Block(rows, _shares(ours), _shares(theirs), dealer)
 
 
-def _about(
-    sides: Sides, lexicon: LexiconColumns, length: str
-) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Row, side, counts and samples of the sentences with group words, rows sorted."""
-    both = (sides.generated, sides.reference)
-    row = np.concatenate([side.row for side in both])
-    counts = np.concatenate([side.counts[:, lexicon.columns] for side in both])
-    order = np.argsort(row, kind="stable")
-    order = order[counts[order].sum(axis=1) > _TIE]
-    yield "row", row[order]
-    yield "ours", order < len(sides.generated.row)
-    yield "counts", counts[order]
-    yield "kept", np.concatenate(sides.kept[length], axis=1)[:, order]
+_Side = tuple[IntArray, FloatArray, BoolArray]
+"""Row (or row and group) of some sentences, what they hold, and the samples they are in."""
+
+
+def _about(sides: Sides, lexicon: LexiconColumns, length: str) -> Iterator[_Side]:
+    """Sentences with group words of either side: row, counts and samples."""
+    for side, kept in zip((sides.generated, sides.reference), sides.kept[length], strict=True):
+        counts = side.counts[:, lexicon.columns]
+        about = counts.sum(axis=1) > _TIE
+        yield side.row[about], counts[about], kept[:, about]
 
 
 def _named_block(
-    shelf: Shelf, rows: slice, stored: tuple[Kept, Kept], pool: Mapping[str, Kept]
+    shelf: Shelf, rows: slice, stored: tuple[Kept, Kept], parts: tuple[tuple[Kept, ...], ...]
 ) -> Block:
     ours, theirs = (shelf.take(kept) for kept in stored)
-    row, mine, counts, kept = (shelf.take(part) for part in pool.values())
-    n = rows.stop - rows.start
+    (mine, held, kept), (other, more, also) = (tuple(map(shelf.take, part)) for part in parts)
+    counts, n = np.concatenate([held, more]), rows.stop - rows.start
 
-    def sums(chosen: BoolArray) -> FloatArray:
-        parts = [np.bincount(row[chosen], column[chosen], n) for column in counts.T]
-        return np.stack(parts, axis=1)
+    def sums(row: IntArray, values: FloatArray) -> FloatArray:
+        return np.stack([np.bincount(row, column, n) for column in values.T], axis=1)
 
-    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-        chosen = kept[draw % len(kept)]
-        dealt = np.zeros(len(chosen), dtype=bool)
-        dealt[chosen] = deal_sentences(row[chosen], mine[chosen], rng)
-        return _shares(sums(dealt)), _shares(sums(chosen & ~dealt))
+    def dealer(pools: Pools) -> Deal:
+        slots = slots_of(pools, mine, other)
 
-    return Block(rows, _shares(ours), _shares(theirs), deal)
+        def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+            dealt, sample = counts[slots.deal(rng)], draw % len(kept)
+            first, second = kept[sample], also[sample]
+            generated = sums(mine[first], dealt[: len(mine)][first])
+            return _shares(generated), _shares(sums(other[second], dealt[len(mine) :][second]))
 
+        return deal
 
-def _deal(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw `size` of the words of each row without replacement; how many of each group."""
-    dealt = np.zeros_like(pool)
-    left = size.copy()
-    behind = pool.sum(axis=1)
-    for group in range(pool.shape[1]):
-        behind = behind - pool[:, group]
-        dealt[:, group] = rng.hypergeometric(pool[:, group], behind, left)
-        left = left - dealt[:, group]
-    return dealt
+    return Block(rows, _shares(ours), _shares(theirs), dealer)
 
 
-def _scored(
-    sides: Sides, kind: str, lexicon: LexiconColumns, length: str
-) -> dict[str, npt.NDArray[Any]]:
-    """Cell (row × M + group), score and side of each scored sentence, and the samples it is in."""
-    found: dict[str, list[npt.NDArray[Any]]] = {"cell": [], "score": [], "ours": [], "kept": []}
-    both = (sides.generated, sides.reference)
-    for side, kept, ours in zip(both, sides.kept[length], (True, False), strict=True):
-        group = sentence_groups(side.counts[:, lexicon.columns])
-        score = side.scores[kind]
+def _scored(sides: Sides, kind: str, lexicon: LexiconColumns, length: str) -> Iterator[_Side]:
+    """Scored sentences of either side: cell (row × M + group), score and samples."""
+    for side, kept in zip((sides.generated, sides.reference), sides.kept[length], strict=True):
+        group, score = sentence_groups(side.counts[:, lexicon.columns]), side.scores[kind]
         scored = (group >= 0) & ~np.isnan(score)
-        found["cell"].append((side.row * len(lexicon.groups) + group)[scored])
-        found["score"].append(score[scored])
-        found["ours"].append(np.full(int(scored.sum()), ours))
-        found["kept"].append(kept[:, scored])
-    joined = {name: np.concatenate(parts, axis=-1) for name, parts in found.items()}
-    order = np.argsort(joined["cell"], kind="stable")
-    return {name: values[..., order] for name, values in joined.items()}
+        cell = side.row * len(lexicon.groups) + group
+        yield cell[scored], score[scored], kept[:, scored]
 
 
-def _sentence_block(shelf: Shelf, rows: slice, stored: Mapping[str, Kept], m: int) -> Block:
-    cell, score, ours, kept = (shelf.take(stored[name]) for name in _SCORED)
-    cells = (rows.stop - rows.start) * m
+def _sentence_block(
+    shelf: Shelf, rows: slice, parts: tuple[tuple[Kept, ...], ...], m: int
+) -> Block:
+    (mine, score, kept), (other, more, also) = (tuple(map(shelf.take, part)) for part in parts)
+    scores, cells = np.concatenate([score, more]), (rows.stop - rows.start) * m
 
-    def means(chosen: BoolArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        found = [
-            _means(cell[chosen][side], values[side], cells)
-            for side in (ours[chosen], ~ours[chosen])
-        ]
-        return found[0].reshape(-1, m), found[1].reshape(-1, m)
+    def means(values: FloatArray, sample: int) -> tuple[FloatArray, FloatArray]:
+        first, second = kept[sample], also[sample]
+        generated = _means(mine[first], values[: len(mine)][first], cells)
+        reference = _means(other[second], values[len(mine) :][second], cells)
+        return generated.reshape(-1, m), reference.reshape(-1, m)
 
-    def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-        chosen = kept[draw % len(kept)]
-        inside = score[chosen]
-        order = shuffle_within(np.arange(len(inside)), cell[chosen], rng)
-        return means(chosen, inside[order])
+    def dealer(pools: Pools) -> Deal:
+        slots = slots_of(pools, mine // m, other // m, np.concatenate([mine, other]) % m)
 
-    found = [means(chosen, score[chosen]) for chosen in kept]
+        def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
+            return means(scores[slots.deal(rng)], draw % len(kept))
+
+        return deal
+
+    found = [means(scores, sample) for sample in range(len(kept))]
     generated, reference = (np.stack([pair[i] for pair in found]) for i in (0, 1))
-    return Block(rows, generated, reference, deal)
+    return Block(rows, generated, reference, dealer)
 
 
 def sentence_groups(counts: FloatArray) -> IntArray:

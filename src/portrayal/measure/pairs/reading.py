@@ -47,9 +47,9 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     Returns
     -------
     Paired
-        Rows in the order of the texts; no number depends on shards. Of several originals of one
-        pair the first readable one is kept, the others are counted. A text without readable
-        original, or unreadable itself, is in no row, and counted.
+        Rows of a pair together, otherwise in the order of the texts; no number depends on shards.
+        Of several originals of one pair the first readable one is kept, the others are counted. A
+        text without readable original, or unreadable itself, is in no row, and counted.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def _fate(texts: Texts, at: int) -> str | None:
 def _match(
     generated: Texts, chosen: IntArray, reference: Texts, codes: _Codes
 ) -> tuple[IntArray, IntArray, dict[tuple[str, str], dict[str, int]]]:
-    """Rows as (text, original), and the fate of every text by (model, form)."""
+    """Rows as (text, original), those of an original together, and fates by (model, form)."""
     models, forms = codes.models.labels, codes.forms.labels
     fates: dict[tuple[str, str], Counter[str]] = {}
     asked: dict[tuple[str, str], set[int]] = {}
@@ -298,6 +298,8 @@ def _match(
         if lacking := len(there - pairs):
             fates[key][NO_TEXT] = lacking
     joined = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    _, first, code = np.unique(joined[:, 1], return_index=True, return_inverse=True)
+    joined = joined[np.argsort(first[code], kind="stable")]
     return joined[:, 0], joined[:, 1], {key: dict(counts) for key, counts in fates.items()}
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.measure.pairs.dealing import Pools, pools_of
 from portrayal.records import ALL
 from portrayal.run.scratch import Column
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
+Dealer = Callable[[Pools], Deal]
 Numbers = npt.NDArray[np.generic] | Column
 """Numbers that are only ever read in slices, so that they may stand on disk."""
 
@@ -49,15 +51,15 @@ class Block:
         undefined. At full length there is one sample, at equal length one for each draw of
         sentences.
     deal
-        Function of a random stream and the number of a draw. Returns both values, shape (n, M),
-        after what a pair's two texts hold, in one of the samples, was dealt to them again; None
-        where there is no null.
+        Function of the pools of these rows to a function of a random stream and the number of a
+        draw. That one returns both values, shape (n, M), after what each original and its texts
+        hold was dealt to them again, in one of the samples; None where there is no null.
     """
 
     rows: slice
     generated: FloatArray
     reference: FloatArray
-    deal: Deal | None = None
+    deal: Dealer | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ class Level:
     blocks: Sequence[Block]
     n_samples: int = 1
     n_draws: int | None = None
-    null_method: str = "dealt again at random within each pair"
+    null_method: str = "dealt again at random to each original and its texts"
 
     @property
     def labels(self) -> dict[str, str]:
@@ -212,9 +214,25 @@ class Paired:
         return len(self.pair)
 
     def row_blocks(self) -> Iterator[slice]:
-        """Yield the rows that are worked on together, in order; at least one slice."""
-        for first in range(0, max(self.n_rows, 1), BLOCK):
-            yield slice(first, min(first + BLOCK, self.n_rows))
+        """Yield the rows that are worked on together, in order; at least one slice.
+
+        A slice ends only where the pair changes, so that no original is in two of them.
+        """
+        ends = np.append(np.flatnonzero(np.diff(self.pair)) + 1, self.n_rows)
+        first = 0
+        while True:
+            near = int(np.searchsorted(ends, first + BLOCK, side="right")) - 1
+            next_ = int(np.searchsorted(ends, first, side="right"))
+            last = int(ends[min(max(near, next_), len(ends) - 1)])
+            yield slice(first, last)
+            if last >= self.n_rows:
+                return
+            first = last
+
+    def pools(self, rows: slice, *, together: bool = False) -> Pools:
+        """Return the pools of some rows: each original with its texts of one model, or of all."""
+        labels = [self.pair[rows], self.form[rows]]
+        return pools_of(labels if together else [*labels, self.model[rows]], together=together)
 
     @property
     def model_labels(self) -> tuple[str, ...]:

@@ -1,0 +1,211 @@
+"""Dealing: what an original and all its generated texts hold is dealt to them again at random.
+
+A *pool* is an original with the generated texts that are compared with it at one place. Without a
+difference all of them draw words (or sentences) from one source, so any dealing that keeps their
+sizes is as likely as the observed one. All rows of a pool are compared with the same dealt
+original, as they are with the same original: an original that happens to hold many male words
+moves all its rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.types import FloatArray, IntArray
+
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """The pools of some rows.
+
+    Attributes
+    ----------
+    of
+        Pool of each row, shape (n_rows,).
+    first
+        A row of each pool, shape (n_pools,).
+    together
+        Whether the texts of all models are in one pool.
+    """
+
+    of: IntArray
+    first: IntArray
+    together: bool = False
+
+
+def pools_of(labels: Sequence[npt.ArrayLike], *, together: bool = False) -> Pools:
+    """Number the pools of rows that agree in every label.
+
+    For a place of one model the labels are pair, form and model; for all models together pair and
+    form. The texts of another model must not be in a model's pool: if that model differs from the
+    originals, its words would be dealt to a model that does not.
+
+    Parameters
+    ----------
+    labels
+        Codes of each row, shape (n_rows,) each.
+    together
+        Whether the pools are those of all models together.
+
+    Examples
+    --------
+    >>> pools = pools_of([[0, 0, 1], [5, 6, 5]])
+    >>> pools.of.tolist(), pools.first.tolist()
+    ([0, 1, 2], [0, 1, 2])
+    """
+    rows = np.stack([np.asarray(each, dtype=np.int64) for each in labels], axis=1)
+    _, first, pool = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return Pools(pool.reshape(-1).astype(np.int64), first.astype(np.int64), together)
+
+
+def deal_words(
+    generated: IntArray, original: IntArray, pool: IntArray, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Deal the group words of each original and all its texts to them again, keeping their numbers.
+
+    Parameters
+    ----------
+    generated, original
+        Words of each group, shapes (n_rows, n_groups) and (n_pools, n_groups).
+    pool
+        Pool of each row, shape (n_rows,).
+    rng
+        Source of the arrangement.
+
+    Returns
+    -------
+    generated, original
+        The same shapes; uniform over all arrangements of single words (multivariate
+        hypergeometric). The original of row i is `original[pool[i]]`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> words = np.array([[3, 0], [0, 2]]), np.array([[1, 2]])
+    >>> ours, theirs = deal_words(*words, np.array([0, 0]), rng)
+    >>> ours.sum(axis=1).tolist(), theirs.sum(axis=1).tolist()
+    ([3, 2], [3])
+    >>> (ours.sum(axis=0) + theirs.sum(axis=0)).tolist()
+    [4, 4]
+    """
+    left = original.copy()
+    np.add.at(left, pool, generated)
+    dealt = np.zeros_like(generated)
+    rank = _rank(pool)
+    for turn in range(int(rank.max(initial=-1)) + 1):
+        rows = np.flatnonzero(rank == turn)
+        dealt[rows] = draw_words(left[pool[rows]], generated[rows].sum(axis=1), rng)
+        left[pool[rows]] -= dealt[rows]
+    return dealt, left
+
+
+def draw_words(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntArray:
+    """Draw `size` words of each row without replacement, shapes (n, M), (n,) -> (n, M).
+
+    Also thins dealt texts to equal length: a text that keeps so many of its group words keeps as
+    many of the dealt ones.
+
+    >>> draw_words(np.array([[5, 0]]), np.array([2]), np.random.default_rng(0)).tolist()
+    [[2, 0]]
+    """
+    drawn = np.zeros_like(pool)
+    left, behind = size.copy(), pool.sum(axis=1)
+    for group in range(pool.shape[1]):
+        behind = behind - pool[:, group]
+        drawn[:, group] = rng.hypergeometric(pool[:, group], behind, left)
+        left = left - drawn[:, group]
+    return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Slots:
+    """Places of sentences in generated texts and originals; each original stands once per pool.
+
+    Sentences are numbered: those of the generated texts of all rows, then those of the originals,
+    which are listed again for each row that reads them.
+
+    Attributes
+    ----------
+    cell
+        Within which sentences are dealt, shape (n_slots,).
+    source
+        Number of the sentence that stands in each slot as it is, shape (n_slots,).
+    place
+        Slot of each sentence, shape (n_sentences,).
+    """
+
+    cell: IntArray
+    source: IntArray
+    place: IntArray
+
+    def deal(self, rng: np.random.Generator) -> IntArray:
+        """Return the number of the sentence that stands where each stood, shape (n_sentences,)."""
+        return np.asarray(self.source[deal_slots(self.cell, rng)][self.place])
+
+
+def slots_of(
+    pools: Pools, ours: IntArray, theirs: IntArray, group: IntArray | None = None
+) -> Slots:
+    """Return the slots of the sentences of some rows.
+
+    Parameters
+    ----------
+    pools
+        Pools of the rows; all rows of a pool have the same original.
+    ours, theirs
+        Row of each sentence of the generated texts and of the originals, shape (n,), (n',), sorted.
+    group
+        Group of each sentence, shape (n + n',), where sentences of a group are dealt apart.
+    """
+    start = np.searchsorted(theirs, np.arange(len(pools.of) + 1))
+    same = np.arange(len(theirs)) - start[theirs] + start[pools.first[pools.of[theirs]]]
+    standing = np.unique(same)
+    source = np.concatenate([np.arange(len(ours)), len(ours) + standing])
+    place = np.concatenate([np.arange(len(ours)), len(ours) + np.searchsorted(standing, same)])
+    cell = pools.of[np.concatenate([ours, theirs])[source]]
+    if group is not None:
+        cell = cell * (int(group.max(initial=0)) + 1) + group[source]
+    return Slots(cell, source, place)
+
+
+def deal_slots(cell: IntArray, rng: np.random.Generator) -> IntArray:
+    """Deal sentences to slots: which sentence each slot holds, shape (n,) -> (n,).
+
+    A uniform permutation that keeps every cell.
+
+    >>> held = deal_slots(np.array([0, 1, 0, 1]), np.random.default_rng(3))
+    >>> sorted(held[[0, 2]].tolist()), sorted(held[[1, 3]].tolist())
+    ([0, 2], [1, 3])
+    """
+    held = np.empty(len(cell), dtype=np.int64)
+    held[np.argsort(cell, kind="stable")] = np.argsort(cell + 0.5 * rng.random(len(cell)))
+    return held
+
+
+def null_p(value: float, draws: FloatArray, *, greater: bool = False) -> float:
+    """Return p of a value against draws of its null, shape (n_draws,), none of them NaN.
+
+    One-sided where only larger values speak against the null; else twice the smaller tail, which
+    unlike the distance from the mean of the draws is right for skewed nulls too. Each tail counts
+    the observed value among the draws (Phipson and Smyth 2010).
+
+    >>> null_p(3.0, np.array([0.0, 1.0, 2.0]), greater=True)
+    0.25
+    """
+    n = 1 + len(draws)
+    up = (1 + int((draws >= value - _CLOSE).sum())) / n
+    down = (1 + int((draws <= value + _CLOSE).sum())) / n
+    return up if greater else min(1.0, 2.0 * min(up, down))
+
+
+def _rank(pool: IntArray) -> IntArray:
+    """Number of each row among those of its pool, shape (n,)."""
+    order = np.argsort(pool, kind="stable")
+    there = pool[order]
+    rank = np.empty(len(pool), dtype=np.int64)
+    rank[order] = np.arange(len(pool)) - np.searchsorted(there, there)
+    return rank
