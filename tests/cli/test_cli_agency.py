@@ -33,3 +33,28 @@ def test_the_table_shows_the_published_rows(tmp_path):
     assert "91.69" in said
     assert "linear-lac.v1" in said
     assert "as they stand " not in said
+
+
+def test_several_seeds_make_a_set_whose_scores_have_a_mean_and_a_deviation(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text(ROWS)
+    out = tmp_path / "set"
+    said = run("train", "agency", "--labelled", path, "--out", out, "--seeds", 3)
+    assert "mean of 3 checkpoints of" in said
+    assert sorted(each.name for each in out.iterdir()) == ["seed-0", "seed-1", "seed-2"]
+    given = ("score", "agency", "--gold", path, "--classifier", out)
+    found = json.loads(run(*given, "--json"))
+    assert len(found["scores"]) == 6
+    masked = found["checkpoints"][0]
+    assert (masked["checkpoints"], masked["masked"]) == (3, True)
+    assert masked["accuracy"] == {"mean": 1.0, "sd": 0.0}
+    assert "as they stand: accuracy 100.00 (SD 0.00)" in run(*given).replace("\n", " ")
+
+
+def test_a_preset_that_is_not_known_is_refused(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text(ROWS)
+    given = ("train", "agency", "--labelled", path, "--out", tmp_path / "o", "--preset", "wan")
+    done = CliRunner().invoke(app, [str(each) for each in given])
+    assert done.exit_code != 0
+    assert "wan-2024" in str(done.exception or done.output)

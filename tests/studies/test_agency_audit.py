@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import portrayal
+from portrayal.annotate.agency.linear import Scores, write_linear
 from portrayal.cli import app
 from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
@@ -369,3 +371,85 @@ def test_the_console_says_what_a_balanced_sample_leaves_out_and_nothing_else(tmp
     said.clear()
     portrayal.audit("agency", **how, **FAST)
     assert not [line for line in said if "left out" in line]
+
+
+def checkpoints(folder, acts, others):
+    """A set of stand-in classifiers: to each of them one word is agentic, the others communal."""
+    for i, word in enumerate(acts):
+        known = dict.fromkeys(others, -9.0) | {word: 9.0, "they": 0.0}
+        scores = Scores(f"stand-in-{i}", known, {}, {}, {}, 0.0)
+        (folder / f"seed-{i}").mkdir(parents=True)
+        write_linear(folder / f"seed-{i}" / "linear.npz", scores, scores)
+    return folder
+
+
+def naive_variance(rows, acts):
+    """Variance of the groups' mean gaps in percentage points, by plain loops."""
+    means = []
+    for group in ("f", "m"):
+        gaps = []
+        for row in rows:
+            if row["gender"] == group:
+                said = [acts in s for s in row["text"].split(".") if s.strip()]
+                gaps.append(100 * (2 * sum(said) / len(said) - 1))
+        means.append(sum(gaps) / len(gaps))
+    middle = sum(means) / 2
+    return sum((mean - middle) ** 2 for mean in means)
+
+
+def test_checkpoints_read_the_same_texts_and_their_variances_are_averaged(tmp_path):
+    words = ("led", "ran", "won")
+    folder = checkpoints(tmp_path / "set", words, (*words, "sat"))
+    texts = (
+        "They led. They ran. They sat.",
+        "They sat. They won.",
+        "They led. They won. They sat.",
+    )
+    rows = [
+        {"text": text, "gender": group}
+        for group, counts in {"f": (7, 5, 2), "m": (2, 4, 8)}.items()
+        for text, n in zip(texts, counts, strict=True)
+        for _ in range(n)
+    ]
+    run = portrayal.audit(
+        "agency", texts=rows, out=tmp_path / "r", classifier=str(folder), **{**FAST, "report": True}
+    )
+    own = [e for e in run.records if e.strata["masking"] == "masked"]
+    found = {e.strata["run"]: e for e in own if e.measure == "agency_variance.v1"}
+    expected = [naive_variance(rows, acts) for acts in words]
+    assert len(set(expected)) == 3
+    assert [found[str(i)].value for i in range(3)] == pytest.approx(expected)
+    assert found["all"].value == pytest.approx(sum(expected) / 3)
+    sd = pytest.approx(float(np.std(expected, ddof=1)))
+    assert found["all"].details["sd_between_runs"] == sd
+    assert found["all"].details["checkpoints"] == 3
+    assert {e.n_texts for e in own} == {28}
+    (gap,) = (e for e in own if e.measure == "agency_gap.v1")
+    assert gap.n_units == 28
+    by_run = [gap.details[f"in_run_{i}"] for i in range(3)]
+    assert gap.value == pytest.approx(np.mean(by_run))
+    assert gap.details["sd_between_runs"] == pytest.approx(np.std(by_run, ddof=1))
+    assert [x**2 / 2 * 1e4 for x in by_run] == pytest.approx(expected)
+    assert {e.strata["classifier"] for e in own} == {"3 checkpoints of set"}
+    assert (tmp_path / "r" / "report.html").is_file()
+
+
+def test_equal_checkpoints_give_what_one_gives(tmp_path):
+    one = checkpoints(tmp_path / "one", ["founded"], ["support"]) / "seed-0"
+    three = checkpoints(tmp_path / "three", ["founded"] * 3, ["support"])
+    rows = own_texts("gender", ("f", "m"))
+    values = []
+    for name, classifier in (("a", one), ("b", three)):
+        run = portrayal.audit(
+            "agency", texts=rows, out=tmp_path / name, classifier=str(classifier), **FAST
+        )
+        values.append(
+            [
+                (e.value, e.n_units, e.interval and (e.interval.low, e.interval.high))
+                for e in run.records
+                if e.strata.get("run", "all") == "all"
+            ]
+        )
+    assert values[0] == [
+        (pytest.approx(v, nan_ok=True), n, low and pytest.approx(low)) for v, n, low in values[1]
+    ]

@@ -1,5 +1,6 @@
 """The commands `train agency` and `score agency`, and what they print."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +21,7 @@ from portrayal.cli.asking import (
 )
 from portrayal.cli.options import Json
 from portrayal.errors import OptionError
+from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,18 +50,31 @@ def train(
     labelled: Annotated[Path, typer.Option(help="File of sentences with the columns text, label.")],
     out: Annotated[Path, typer.Option(help="Folder to write the classifier to.")],
     base: Annotated[
-        str, typer.Option(help='"linear", or folder or hub id of an encoder to fine-tune.')
-    ] = "linear",
+        str | None,
+        typer.Option(help='"linear" (default), or folder or hub id of an encoder to fine-tune.'),
+    ] = None,
     validation: Annotated[
         Path | None, typer.Option(help="File for early stopping; default a tenth of --labelled.")
     ] = None,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Train on sentences as they stand, as the paper.")
     ] = False,
-    epochs: Annotated[int, typer.Option(help="Most passes over the sentences.")] = 6,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 1e-4,
-    batch_size: Annotated[int, typer.Option(help="Sentences in a step.")] = 32,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, "
+            "batches of 6, learning rate 5e-5, 3 seeds); options that you give win."
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Most passes over the sentences; default 6.")
+    ] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Of AdamW; default 1e-4.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Sentences in a step; default 32.")] = None,
     seed: Annotated[int, typer.Option(help="Start of every random stream.")] = 0,
+    seeds: Annotated[
+        int | None, typer.Option(help="Checkpoints to train, from --seed on, to folders in --out.")
+    ] = None,
     onnx: Annotated[
         bool, typer.Option("--onnx", help="Also export to ONNX with 8 bits a weight.")
     ] = False,
@@ -75,22 +90,35 @@ def train(
     """Train an agency classifier and write it with its model card."""
     from portrayal.annotate.agency.fine_tuning import Fitting
     from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.annotate.agency.training import train_agency
+    from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
 
-    fitting = Fitting(epochs=epochs, learning_rate=learning_rate, batch_size=batch_size, seed=seed)
-    done = train_agency(
-        read_labelled(labelled, column or ()),
-        base,
-        out,
-        validation=read_labelled(validation, column or ()) if validation else None,
-        masked=not unmasked,
-        fitting=fitting,
-        licence=licence,
-        export=onnx,
-        on_epoch=None if json else print_epoch,
-        resume=resume,
+    usual, settings = "linear", Fitting()
+    if preset is not None:
+        usual, settings = PRESETS[check_choice("preset", preset, PRESETS)]
+    fitting = replace(
+        settings,
+        seed=seed,
+        epochs=settings.epochs if epochs is None else epochs,
+        learning_rate=settings.learning_rate if learning_rate is None else learning_rate,
+        batch_size=settings.batch_size if batch_size is None else batch_size,
     )
-    print_trained(done, as_object=json)
+    texts = read_labelled(labelled, column or ())
+    how: dict[str, Any] = {
+        "validation": read_labelled(validation, column or ()) if validation else None,
+        "masked": not (unmasked or preset),
+        "licence": licence,
+        "export": onnx,
+        "on_epoch": None if json else print_epoch,
+        "resume": resume,
+    }
+    n = seeds if seeds is not None else 3 if preset else 1
+    if n == 1:
+        done = train_agency(texts, base or usual, out, fitting=fitting, **how)
+        print_trained(done, as_object=json)
+        return
+    check_count("seeds", n, minimum=1)
+    every = train_checkpoints(texts, base or usual, out, n, fitting, **how)
+    print_checkpoints(every, out, as_object=json)
 
 
 @offering
@@ -129,8 +157,11 @@ def score(
         labelled = read_labelled(gold, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(asked, kinds, labelled, out, settings, tell)
-    scores = score_all(labelled, loaded, seed)
-    print_scores(scores, labelled.n_left_out, as_object=json)
+    scores = score_all(labelled, [each for _, each in loaded], seed)
+    sets: dict[str, list[AgencyScore]] = {}
+    for (spec, _), made in zip(loaded, scores, strict=True):
+        sets.setdefault(spec, []).append(made)
+    print_scores(scores, labelled.n_left_out, _means(sets), as_object=json)
 
 
 def _classifiers(
@@ -140,10 +171,14 @@ def _classifiers(
     out: Path | None,
     settings: dict[str, Any],
     tell: "Callable[[str], None]",
-) -> "list[AgencyClassifier]":
-    """Load every classifier; a model is asked about all sentences, of both kinds, at once."""
+) -> "list[tuple[str, AgencyClassifier]]":
+    """Load every classifier with its name, the checkpoints of a set one by one.
+
+    A model is asked about all sentences, of both kinds, at once.
+    """
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.asked import classifying_of
+    from portrayal.annotate.agency.checkpoints import Checkpoints
     from portrayal.annotate.agency.scoring import shown
     from portrayal.collect.ask.replies import kept
     from portrayal.run import Run
@@ -153,9 +188,12 @@ def _classifiers(
         raise OptionError(
             "a model's answers are kept in a folder, so that none is paid for twice: give --out."
         )
-    loaded = [
-        load_classifier(spec, kind) for spec in specs if models[spec] is None for kind in kinds
-    ]
+    loaded: list[tuple[str, AgencyClassifier]] = []
+    for spec in (spec for spec in specs if models[spec] is None):
+        for kind in kinds:
+            made = load_classifier(spec, kind)
+            each = made.members if isinstance(made, Checkpoints) else (made,)
+            loaded += [(spec, one) for one in each]
     for model in filter(None, models.values()):
         model.check()
     for model in filter(None, models.values()):
@@ -163,7 +201,9 @@ def _classifiers(
         with folder.lock():
             model.ask(folder.path, (s for kind in kinds for s in shown(labelled, kind)), tell)
         replies = kept(folder.path / model.kept_in)
-        loaded += [load_classifier(model.spec, kind, ask=partial(_same, replies)) for kind in kinds]
+        for kind in kinds:
+            asked = load_classifier(model.spec, kind, ask=partial(_same, replies))
+            loaded.append((model.spec, asked))
     return loaded
 
 
@@ -192,13 +232,67 @@ def print_trained(done: "Trained", *, as_object: bool) -> None:
     show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
 
 
-def print_scores(found: "Sequence[AgencyScore]", n_left_out: int, *, as_object: bool) -> None:
-    """Print scores in percent with intervals, and the published rows below them."""
+def print_checkpoints(every: "Sequence[Trained]", out: Path, *, as_object: bool) -> None:
+    """Print the scores of checkpoints on their validation sentences, and their mean and SD."""
+    scores = [score for each in every for score in each.scores]
+    if as_object:
+        made = [score.as_json() for score in scores]
+        means = _means({str(out): scores})
+        show.as_json({"folder": str(out), "scores": made, "checkpoints": means})
+        return
+    if scores:
+        _table(scores, published=False)
+        _print_means(_means({str(out): scores}))
+    show.line(f"checkpoints: {out} (give this folder as --classifier)")
+
+
+def _means(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]]:
+    """Mean and standard deviation of each metric over the checkpoints of a set, by masking."""
+    from statistics import mean, stdev
+
+    found = []
+    for name, scores in sets.items():
+        for masked in sorted({score.masked for score in scores}, reverse=True):
+            own = [score for score in scores if score.masked == masked]
+            if len(own) < 2:
+                continue
+            row: dict[str, Any] = {"classifier": name, "masked": masked, "checkpoints": len(own)}
+            for metric in _METRICS:
+                values = [score.metrics[metric].value for score in own]
+                row[metric] = {"mean": mean(values), "sd": stdev(values)}
+            found.append(row)
+    return found
+
+
+def _print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
+    for row in rows:
+        kind = "masked" if row["masked"] else "as they stand"
+        cells = (
+            f"{header} {100 * row[metric]['mean']:.2f} (SD {100 * row[metric]['sd']:.2f})"
+            for metric, header in zip(_METRICS, _HEADERS, strict=True)
+        )
+        show.line(
+            f"mean of {row['checkpoints']} checkpoints of {row['classifier']}, {kind}: "
+            f"{', '.join(cells)}"
+        )
+
+
+def print_scores(
+    found: "Sequence[AgencyScore]",
+    n_left_out: int,
+    means: "Sequence[Mapping[str, Any]]" = (),
+    *,
+    as_object: bool,
+) -> None:
+    """Print scores in percent with intervals, the published rows, and means over checkpoints."""
     if as_object:
         made = [score.as_json() for score in found]
-        show.as_json({"scores": made, "n_left_out": n_left_out, "published": _published()})
+        more = {"checkpoints": list(means)} if means else {}
+        known = {"scores": made, "n_left_out": n_left_out, "published": _published()}
+        show.as_json(known | more)
         return
     _table(found, published=True)
+    _print_means(means)
     first = found[0]
     show.line(
         f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "

@@ -62,6 +62,7 @@ def made(tmp_path, rows, *, by_prompt=False, group=("gender", "race"), stratum=N
         annotated = {
             "text_id": texts["text_id"],
             "agentic": pa.array(p, pa.list_(pa.float32())),
+            "checkpoints": pa.nulls(len(p), pa.list_(pa.list_(pa.float32()))),
             "error": pa.array([row.get("error") for row in rows], pa.string()),
         }
         write_parquet(pa.table(annotated), stage.folder / "part-00000.parquet")

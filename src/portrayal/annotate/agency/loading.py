@@ -7,6 +7,7 @@ from portrayal.annotate.agency.baselines import (
     SentimentClassifier,
     read_lexicon,
 )
+from portrayal.annotate.agency.checkpoints import Checkpoints, checkpoint_folders
 from portrayal.annotate.agency.classifier import AgencyClassifier
 from portrayal.annotate.agency.linear import read_linear, shipped
 from portrayal.annotate.agency.llm import LLMClassifier, parse_llm
@@ -29,7 +30,8 @@ def load_classifier(
     ----------
     spec
         "linear" (shipped), "lexicon" or "lexicon:FILE" for word lists of your own, "sentiment", the
-        folder of a trained linear model or transformer (float or ONNX), or
+        folder of a trained linear model or transformer (float or ONNX), a folder of such folders
+        (checkpoints, which become one classifier), or
         "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
     masked
         Whether it will be given masked sentences.
@@ -77,6 +79,9 @@ def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
         raise UnknownNameError(
             f"{spec!r} is no agency classifier and no folder that exists. Expected {SPECS}."
         )
+    members = [_from_folder(str(each), masked) for each in checkpoint_folders(folder)]
+    if members:
+        return Checkpoints(f"{len(members)} checkpoints:{folder.name}", members, masked)
     if (folder / "linear.npz").is_file():
         return read_linear(folder / "linear.npz", masked)
     if (folder / "model.onnx").is_file():

@@ -12,9 +12,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from portrayal import registry
+from portrayal.annotate.agency.checkpoints import Checkpoints, checkpoint_folders, mean_of
 from portrayal.annotate.agency.classifier import AgencyClassifier
 from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.agency.masking import mask
@@ -23,13 +25,18 @@ from portrayal.annotate.sentences import sentences
 from portrayal.collect.ask.replies import Reply, kept
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts, read_shards
+from portrayal.types import FloatArray
 
 Row = Mapping[str, Any]
 Work = Any
 
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32())])
 _SCHEMA = pa.schema(
-    [pa.field("sentences", pa.list_(_SPAN)), pa.field("agentic", pa.list_(pa.float32()))]
+    [
+        pa.field("sentences", pa.list_(_SPAN)),
+        pa.field("agentic", pa.list_(pa.float32())),
+        pa.field("checkpoints", pa.list_(pa.list_(pa.float32()))),
+    ]
 )
 _RETURN = "<return>"
 
@@ -54,9 +61,11 @@ def agency_settings(classifier: str) -> dict[str, Any]:
     """
     if classifier == "linear":
         shipped = files("portrayal.annotate.agency").joinpath("linear.npz").read_bytes()
-        return {"classifier": classifier, "files": blake2b(shipped, digest_size=8).hexdigest()}
-    found = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
-    return {"classifier": classifier, "files": found}
+        found: str | None = blake2b(shipped, digest_size=8).hexdigest()
+    else:
+        found = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
+    n = len(checkpoint_folders(Path(classifier).expanduser()))
+    return {"classifier": classifier, "files": found, "checkpoints": n}
 
 
 def _mark(folder: Path) -> str | None:
@@ -94,17 +103,25 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             for row, known in zip(rows, strata, strict=True)
             for piece in _pieces(row["text"], known, masked=masked)
         ]
-        agentic = classify(read)[:, 1].tolist() if read else []
-        given = iter(agentic)
+        each = _each(classify, read)
+        ends = np.cumsum([len(found) for found in spans]).tolist()
         return [
             {
                 "sentences": [{"start": low, "end": high} for low, high in found],
-                "agentic": [next(given) for _ in found],
+                "agentic": mean_of(each[:, end - len(found) : end]).tolist(),
+                "checkpoints": each[:, end - len(found) : end].tolist() if len(each) > 1 else None,
             }
-            for found in spans
+            for found, end in zip(spans, ends, strict=True)
         ]
 
     return work
+
+
+def _each(classify: AgencyClassifier, read: Sequence[str]) -> FloatArray:
+    """P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n); one row without any."""
+    if not read:
+        return np.empty((1, 0))
+    return classify.each(read) if isinstance(classify, Checkpoints) else classify(read)[:, 1][None]
 
 
 def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from portrayal.annotate.agency.fine_tuning import STATE, Epoch, Fitting, fine_tune
 from portrayal.annotate.agency.labelled import Labelled, split
@@ -124,6 +125,66 @@ def train_agency(
     done = Trained(out, tuple(scores), tuple(epochs))
     _write_card(done, base, train, held, validation is not None, fitting, licence)
     return done
+
+
+WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
+"""How Wan & Chang fine-tune BERT (Appendix B.6); the best of all ten epochs is kept."""
+PRESETS = {"wan-2024": ("bert-base-uncased", WAN_2024)}
+"""Base and settings that are published; sentences as they stand, 3 checkpoints."""
+
+
+def train_checkpoints(
+    labelled: Labelled, base: str, out: Path, n: int, fitting: Fitting, **how: Any
+) -> list[Trained]:
+    """Train the same classifier from several seeds, each to a folder "seed-N" of its own.
+
+    Parameters
+    ----------
+    labelled, base, out
+        As in `train_agency`; `out` becomes a set of checkpoints, which `load_classifier` takes.
+    n
+        Checkpoints; their seeds follow that of `fitting`.
+    fitting
+        How each is fine-tuned, but for its seed.
+    how
+        Further arguments of `train_agency`. With `resume`, checkpoints that are done are kept.
+
+    Returns
+    -------
+    What was trained now, in the order of the seeds.
+
+    Raises
+    ------
+    OptionError
+        When `out` holds other files, or the seed changes nothing in the classifier.
+    """
+    if base == "linear" and how.get("validation") is not None:
+        raise OptionError(
+            "the linear classifier is the same from every seed where --validation is given: leave "
+            "one of the two out, or name an encoder with --base."
+        )
+    seeds = [replace(fitting, seed=fitting.seed + i) for i in range(n)]
+    wanted = {out / f"seed-{each.seed}": each for each in seeds}
+    if out.is_dir() and not wanted.keys() >= set(out.iterdir()):
+        raise OptionError(
+            f"{out} holds other files, or checkpoints of other seeds; name a new folder."
+        )
+    return [
+        train_agency(labelled, base, folder, fitting=own, **how)
+        for folder, own in wanted.items()
+        if not (how.get("resume") and _is_done(folder, base, own))
+    ]
+
+
+def _is_done(folder: Path, base: str, fitting: Fitting) -> bool:
+    """Whether a folder holds this classifier, trained to its end; another one is refused."""
+    if (folder / STATE).is_file() or not (folder / "agency.json").is_file():
+        return False
+    facts = json.loads((folder / "agency.json").read_text(encoding="utf-8"))
+    asked = {"base": base, "fitting": None if base == "linear" else asdict(fitting)}
+    if any(facts.get(name) != value for name, value in asked.items()):
+        raise OptionError(f"{folder} was trained with another base or other settings.")
+    return True
 
 
 def _check_folder(out: Path, resume: bool) -> None:

@@ -1,6 +1,7 @@
 """What every estimate of agency shares: its labels, interval and tests, and null."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ MATCHED = "Student's t on differences within blocks (Satterthwaite degrees of fr
 VARIANCE = "noncentral chi-square, noise estimated"
 F_TEST = "F test, both bounds"
 SHUFFLED = "permutation test"
+SD = "sd_between_runs"
+"""Name of the standard deviation between runs among an estimate's details."""
 _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
@@ -34,6 +37,26 @@ def common(place: Place, measure: Component, statistic: str, scope: Scope) -> di
         "instruments": {**scope.instruments, "masking": place.masking},
         "source": measure.source,
     }
+
+
+def by_run(place: Place, members: FloatArray, weights: Sequence[float]) -> dict[str, float]:
+    """Return the weighted sum of the groups' mean gaps in each run, and its standard deviation.
+
+    Runs are repetitions of the prompts, or checkpoints of the classifier; nothing for one run.
+
+    Parameters
+    ----------
+    place, members
+        Where, and the cells of each group, (n_cells, k).
+    weights
+        Of each group, such as 1 and -1 for a difference.
+    """
+    if place.n_runs < 2:
+        return {}
+    each = place.observed.run_means(members) @ np.asarray(weights)
+    known = each[~np.isnan(each)]
+    found = {f"in_run_{i}": float(mean) for i, mean in enumerate(each) if not np.isnan(mean)}
+    return found | ({SD: float(known.std(ddof=1))} if len(known) > 1 else {})
 
 
 def inferred(

@@ -10,6 +10,7 @@ from scipy import stats
 from portrayal.measure.agency.estimates import (
     MATCHED,
     MEAN,
+    by_run,
     common,
     inferred,
     null_of,
@@ -81,7 +82,7 @@ def infer_gaps(
         return np.asarray(means[..., chosen[:, 0]] - means[..., chosen[:, 1]])
 
     total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
-    texts, value = count.sum(axis=0), apart(place.observed.means(members))
+    texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
     if place.blocks.kind == BLOCK:
         found = matched_differences(total, count, chosen, level)
         chance, within = value - found.value, found.value
@@ -165,6 +166,7 @@ def _of_kind(
     pairs = [list(pair) for pair in combinations(_ordered(groups, first), 2)]
     for (i, j), gap in zip(pairs, infer_gaps(place, members, pairs, scope.level), strict=True):
         details = {"upper": float(means[i]), "lower": float(means[j])}
+        details |= by_run(place, members[:, [i, j]], (1.0, -1.0))
         if not np.isnan(gap.within):
             details["within_blocks"] = gap.within
         yield _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)

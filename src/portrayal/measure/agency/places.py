@@ -116,6 +116,9 @@ class Place:
         Sentences that the classifier could not tell.
     several_conditions
         Whether the condition tells places of the run apart.
+    n_checkpoints
+        Checkpoints of the classifier; each reads every text, so it makes runs of its own, in whose
+        counts a text is 1 / n_checkpoints.
     """
 
     model: str
@@ -136,6 +139,7 @@ class Place:
     exclusions: Mapping[str, int]
     untold: float
     several_conditions: bool
+    n_checkpoints: int = 1
 
     @property
     def labels(self) -> dict[str, str]:
@@ -217,7 +221,8 @@ def _of(
     labels = texts.models[model], texts.tasks[task], texts.conditions[condition]
     rng = scope.rng("agency", *labels, stratum)
     read = inside & texts.kept & (texts.outcome == 0)
-    gaps = np.stack([texts.gap[masking][read] for masking in texts.maskings])
+    every = (texts.checkpoints.get(name, texts.gap[name][None]) for name in texts.maskings)
+    gaps = np.stack([each[:, read] for each in every])
     made = _summed(texts, gaps, read, scope, rng)
     for masking, own in zip(texts.maskings, made, strict=True):
         gap = texts.gap[masking]
@@ -238,6 +243,7 @@ def _of(
             _exclusions(texts, gap, inside),
             float(texts.untold[masking][read].sum()),
             len(texts.conditions) > 1,
+            gaps.shape[1],
         )
 
 
@@ -271,11 +277,11 @@ def _summed(
     scope: Scope,
     rng: np.random.Generator,
 ) -> Iterator[_Summed]:
-    """Sum the gaps of texts, shape (n_maskings, n_texts), by run and cell.
+    """Sum the gaps of texts, shape (n_maskings, n_checkpoints, n_texts), by run and cell.
 
     Groups are shuffled alike for all maskings.
     """
-    n_maskings, n_cells = len(gaps), len(texts.cells)
+    (n_maskings, n_checkpoints), n_cells = gaps.shape[:2], len(texts.cells)
     pair = texts.cluster[read] * n_cells + texts.cell[read]
     first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
     runs, run = np.unique(texts.run[read], return_inverse=True)
@@ -287,14 +293,15 @@ def _summed(
     if columns:
         blocks[ALIKE] = alike.code
     shuffled, block = block_of_units(blocks, unit, first, cell)
-    n, n_runs = len(first), max(len(runs), 1)
+    n, n_runs = len(first), max(len(runs), 1) * n_checkpoints
     known = ~np.isnan(gaps)
-    slot = run * n + unit
+    each = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
+    slot = (each * n + unit).ravel()
     values = np.stack(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
             for kind in (np.where(known, gaps, 0.0), known.astype(np.float64))
-            for row in kind
+            for row in (kind / n_checkpoints).reshape(n_maskings, -1)
         ]
     ).reshape(2, n_maskings, n_runs, n)
     order = np.argsort(block, kind="stable")

@@ -4,7 +4,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from portrayal.measure.agency.estimates import MEAN, common, inferred, null_of, permutation_test
+from portrayal.measure.agency.estimates import (
+    MEAN,
+    SD,
+    by_run,
+    common,
+    inferred,
+    null_of,
+    permutation_test,
+)
 from portrayal.measure.agency.places import Place, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.scope import Scope
@@ -38,7 +46,7 @@ def _of_group(
 ) -> Iterator[Estimate]:
     mean = float(place.observed.means(members)[0])
     count = place.observed.count.sum(axis=0)
-    n_units, told = float(count @ members[:, 0]), bool(group)
+    n_units, told = float(np.rint(count @ members[:, 0])), bool(group)
     # What shuffling gives the group on average: of all texts, their mean.
     chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
     total, numbers = place.units.by_cell(len(place.cells))
@@ -67,9 +75,18 @@ def _of_group(
         yield Estimate(
             value=value,
             null=null_of(shuffled, place, scope, point=start + slope * chance) if told else None,
-            details={} if told else {"untold_sentences": place.untold},
+            details=_details(place, members, start, slope, told=told),
             **base,
         )
+
+
+def _details(
+    place: Place, members: FloatArray, start: float, slope: float, *, told: bool
+) -> dict[str, float]:
+    """What each run gives, and for all groups together the sentences that were not told."""
+    untold = {} if told else {"untold_sentences": place.untold}
+    runs = by_run(place, members, [slope])
+    return untold | {name: x + start * (name != SD) for name, x in runs.items()}
 
 
 AGENCY_SHARE = Component(

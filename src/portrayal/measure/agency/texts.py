@@ -142,6 +142,9 @@ class AgencyTexts:
         Why a text is not read, as index into `REASONS`; -1 where it is.
     first
         Values of groups that come first in a difference.
+    checkpoints
+        Ratio gap by each checkpoint of the classifier, by masking, shape (n_checkpoints, n_texts),
+        whose mean is `gap`; empty where the classifier is no set of checkpoints.
     """
 
     models: tuple[str, ...]
@@ -166,6 +169,7 @@ class AgencyTexts:
     left_out: IntArray
     columns: Mapping[str, IntArray] = field(default_factory=dict)
     first: tuple[str, ...] = ()
+    checkpoints: Mapping[str, FloatArray] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -315,12 +319,13 @@ def agency_texts(
         run=_runs(runs, np.stack([model, task, condition], axis=1), n_cells),
         blocks={**within, STRATUM: coarse},
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
-        gap={name: found[0] for name, found in counts.items()},
+        gap={name: np.asarray(found[0].mean(axis=0)) for name, found in counts.items()},
         told={name: found[1] for name, found in counts.items()},
         untold={name: found[2] for name, found in counts.items()},
         left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
         columns={name: _coded([own.get(name, "") for own in about])[0] for name in alike},
         first=tuple(first),
+        checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
     )
 
 
@@ -328,18 +333,23 @@ Counted = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def _rows(run: Run, stages: Mapping[str, Stage]) -> tuple[dict[str, list[Any]], dict[str, Counted]]:
-    """Texts by column in the order of text_id; ratio gap, told and untold sentences by masking."""
+    """Texts by column in the order of text_id; ratio gap, told and untold sentences by masking.
+
+    The ratio gap has the shape (n_checkpoints, n_texts).
+    """
     import pyarrow as pa
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
-    beside = [(stage, ["agentic", "error"]) for stage in stages.values()]
+    beside = [(stage, ["agentic", "checkpoints", "error"]) for stage in stages.values()]
     texts, *made = map(pa.concat_tables, zip(*read_shards(run.texts, names, *beside), strict=True))
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     counts: dict[str, Counted] = {}
     for name, table in zip(stages, made, strict=True):
         whole = table.take(order)
-        counts[name] = _counted(whole["agentic"].combine_chunks())
+        gap, told, untold = _counted(whole["agentic"].combine_chunks())
+        gaps = _by_checkpoint(whole["checkpoints"].combine_chunks())
+        counts[name] = gap[None] if gaps is None else gaps, told, untold
         for i in np.flatnonzero(np.array(whole["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
     return columns, counts
@@ -355,6 +365,20 @@ def _counted(agentic: Any) -> Counted:
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(told > 0, 2.0 * acts / told - 1.0, np.nan)
     return gap, told.astype(np.float64), (length - told).astype(np.float64)
+
+
+def _by_checkpoint(each: Any) -> FloatArray | None:
+    """Ratio gap by checkpoint, (n_checkpoints, n_texts); None where the classifier is no set."""
+    import pyarrow.compute as pc
+
+    n = pc.max(pc.list_value_length(each)).as_py()
+    if not n:
+        return None
+    known = np.array(each.is_valid())
+    gaps = np.full((n, len(known)), np.nan)
+    gap = _counted(each.flatten())[0]
+    gaps[:, known] = gap.reshape(-1, n).T
+    return gaps
 
 
 def check_columns(

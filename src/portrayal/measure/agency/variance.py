@@ -82,7 +82,8 @@ def _variance(means: FloatArray) -> FloatArray:
 
 
 def _scores(place: Place, members: FloatArray) -> _Scores:
-    few = ((place.observed.count @ members) < MIN_TEXTS).any(axis=-1)
+    texts = place.observed.count * place.n_checkpoints @ members
+    few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
     observed = np.where(few, np.nan, gap_variance(place.observed, members))
     return _Scores(observed, gap_variance(place.null, members), (members,))
 
@@ -100,6 +101,8 @@ def _estimates(
         )
         return
     details: dict[str, float] = {"runs": float(known.sum())}
+    if place.n_checkpoints > 1:
+        details["checkpoints"] = float(place.n_checkpoints)
     if known.sum() > 1:
         details["sd_between_runs"] = float(scores.observed[known].std(ddof=1))
         if members is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from portrayal import registry
 from portrayal.annotate import Annotation
+from portrayal.annotate.agency.checkpoints import checkpoint_folders
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.collect.fields import TextFields
 from portrayal.errors import OptionError
@@ -89,7 +90,9 @@ class AgencyOptions(Options):
 
     permutations: int = option(500, "Replicates of the null.")
     classifier: str = option(
-        "linear", "linear, lexicon[:FILE], sentiment, a trained folder, llm:PROVIDER:MODEL[:FORM]."
+        "linear",
+        "linear, lexicon[:FILE], sentiment, a trained folder or a folder of such folders "
+        "(checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
     unmasked: bool = option(False, "Put the result of sentences as they stand first.")
     group: tuple[str, ...] = option((), "Column of the groups to compare; may be repeated.")
@@ -145,7 +148,8 @@ class AgencyOptions(Options):
 
         path = Path(self.classifier).expanduser()
         if path.is_dir():
-            return f"trained model {path.resolve().name}"
+            n, name = len(checkpoint_folders(path)), path.resolve().name
+            return f"{n} checkpoints of {name}" if n else f"trained model {name}"
         if self.classifier in _OWN_NAME:
             return load_classifier(self.classifier).name
         engine, _, rest = self.classifier.partition(":")

@@ -1,6 +1,6 @@
 """Recompute the published figures of Wan & Chang (2024) from their own printed figures.
 
-No text and no model is needed. The variances of Tables 1 and 2 are made in each of three runs and
+No text and no model is needed. The variances of Tables 1 and 2 are made for three checkpoints and
 averaged (Section 4, "averaged on random seeds 0, 1, and 2"), while Tables 19–28 print gaps that
 are averaged over the runs already. The variance of averages is never more than the average of
 variances, and the difference is the groups' variance between runs: every figure of Table 1 has to

@@ -21,8 +21,8 @@ UNNAMED = "unnamed"
 """The model of texts that name none."""
 PAPER = "Wan & Chang (2024)"
 NOTE = (
-    f"Grey: {PAPER}, as printed: averages of three runs, unmasked, by their own classifier. Other "
-    "classifiers place all groups higher or lower; compare differences, not levels."
+    f"Grey: {PAPER}, as printed: averages of three checkpoints of their classifier, unmasked. "
+    "Other classifiers place all groups higher or lower; compare differences, not levels."
 )
 
 

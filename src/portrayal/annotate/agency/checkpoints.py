@@ -1,0 +1,63 @@
+"""Several checkpoints of one classifier, which read the same sentences (Wan & Chang 2024, Table 1).
+
+The paper trains its classifier three times, with the random seeds 0, 1 and 2, and applies all three
+to one set of texts: a variance is taken for each checkpoint and averaged.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from portrayal.annotate.agency.classifier import AgencyClassifier, rows
+from portrayal.types import FloatArray
+
+_FILES = ("linear.npz", "model.onnx", "config.json")
+
+
+class Checkpoints:
+    """A classifier that is a set of classifiers; it says the mean of what they say.
+
+    Attributes
+    ----------
+    members
+        The classifiers, one for each checkpoint.
+    """
+
+    def __init__(self, name: str, members: Sequence[AgencyClassifier], masked: bool = True) -> None:
+        self.name = name
+        self.masked = masked
+        self.members = tuple(members)
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return the mean P(communal) and P(agentic), shape (n, 2)."""
+        return rows(mean_of(self.each(sentences)))
+
+    def each(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(agentic) by each checkpoint, shape (n_checkpoints, n)."""
+        return np.stack([member(sentences)[:, 1] for member in self.members])
+
+
+def mean_of(agentic: FloatArray) -> FloatArray:
+    """Return the mean over checkpoints, shape (k, n) -> (n,); NaN where none can say."""
+    known = ~np.isnan(agentic)
+    total = np.where(known, agentic, 0.0).sum(axis=0)
+    count = known.sum(axis=0)
+    found = np.full(total.shape, np.nan)
+    np.divide(total, count, out=found, where=count > 0)
+    return found
+
+
+def checkpoint_folders(folder: Path) -> tuple[Path, ...]:
+    """Return the classifiers that a folder holds in folders of its own; none if it is one itself.
+
+    Names are ordered as numbers where they end in one, so "seed-10" follows "seed-9".
+    """
+    if not folder.is_dir() or _is_classifier(folder):
+        return ()
+    inside = [each for each in folder.iterdir() if each.is_dir() and _is_classifier(each)]
+    return tuple(sorted(inside, key=lambda each: (len(each.name), each.name)))
+
+
+def _is_classifier(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _FILES)
