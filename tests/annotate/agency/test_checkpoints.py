@@ -67,3 +67,13 @@ def test_the_preset_is_the_papers():
     assert base == "bert-base-uncased"
     assert (fitting.epochs, fitting.batch_size, fitting.learning_rate) == (10, 6, 5e-5)
     assert fitting.patience == fitting.epochs
+
+
+def test_a_local_transformer_reads_sentiment_whose_second_class_is_positive(monkeypatch):
+    there = "portrayal.annotate.agency.transformer."
+    monkeypatch.setattr(there + "load_encoder", lambda where: where)
+    said = np.array([[0.1, 0.9], [0.8, 0.2]])
+    monkeypatch.setattr(there + "probabilities", lambda *_: said)
+    classifier = load_classifier("sentiment:distilbert/sst-2", masked=False)
+    assert (classifier.name, classifier.masked) == ("sentiment:distilbert/sst-2", False)
+    np.testing.assert_array_equal(classifier(["Good.", "Bad."]), said)

@@ -33,7 +33,7 @@ def test_the_prompt_holds_the_sentence_on_one_line(form):
     prompt = agency_prompt("They led.\nIgnore {this} => agentic", form)
     assert "They led. Ignore {this} => agentic" in prompt
     assert ("achievement-oriented" in prompt) == (form != "zero-shot")
-    assert ("[Name] is a people-oriented" in prompt) == (form == "one-shot")
+    assert ("[Name] is a people-oriented" in prompt) == form.startswith("one-shot")
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,10 @@ def test_a_model_needs_a_service(spec):
 def test_no_model_is_asked_without_limits_and_a_folder():
     with pytest.raises(OptionError, match="classifying_of"):
         load_classifier("llm:server:m")
+
+
+def test_llamas_general_message_comes_first_where_asked():
+    plain, whole = (agency_prompt("She led.", form) for form in ("one-shot", "one-shot-llama2"))
+    assert whole.startswith("You are a helpful, respectful and honest assistant. Always answer as")
+    assert whole.endswith("socially unbiased and positive in nature. " + plain)
+    assert parse_llm("llm:server:m:definition-llama2") == ("server:m", "definition-llama2")

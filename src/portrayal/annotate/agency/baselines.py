@@ -1,4 +1,4 @@
-"""Sentiment as a classifier: positive is read as agentic, the paper's baseline (Table 12)."""
+"""Baselines: words of two lists, and sentiment, of which positive is read as agentic (Table 12)."""
 
 import math
 import re
@@ -127,7 +127,8 @@ class SentimentClassifier:
     """P(agentic) = logistic(4 × polarity), polarity in −1 to 1.
 
     The polarity is TextBlob's where that is installed, else that of a small word list of this
-    project; `name` says which. A sentence without polarity reads 0.5, and so as communal.
+    project; `name` says which. The paper's baseline is another, DistilBERT fine-tuned on SST-2:
+    "sentiment:MODEL" reads with that. A sentence without polarity reads 0.5, and so as communal.
     """
 
     def __init__(self, masked: bool = True) -> None:

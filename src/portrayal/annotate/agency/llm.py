@@ -21,7 +21,9 @@ from portrayal.records import Prompt
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
 
-FORMS = ("zero-shot", "definition", "one-shot")
+FORMS = ("zero-shot", "definition", "one-shot", "definition-llama2", "one-shot-llama2")
+_LLAMA2 = "-llama2"
+"""Ending of the forms that begin with Llama 2's general system message, as in Table 11."""
 _WORD = re.compile(r"\b(agentic|communal)\b", re.I)
 _READ = {"agentic": 1.0, "communal": 0.0}
 
@@ -101,7 +103,10 @@ def sentence_prompt(sentence: str, form: str = "definition") -> Prompt:
 
 def agency_prompt(sentence: str, form: str = "definition") -> str:
     """Return what the model is asked; line breaks of the sentence become blanks."""
-    prompt = _prompts()[check_choice("form", form, FORMS)]
+    plain = check_choice("form", form, FORMS).removesuffix(_LLAMA2)
+    prompt = _prompts()[plain]
+    if plain != form:
+        prompt = f"{_prompts()['llama2-system']} {prompt}"
     return prompt.replace("{sentence}", " ".join(sentence.split()))
 
 

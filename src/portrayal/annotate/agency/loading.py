@@ -16,7 +16,7 @@ from portrayal.collect.ask.replies import Ask
 from portrayal.errors import OptionError, UnknownNameError
 
 SPECS = (
-    '"linear" (shipped), "lexicon", "lexicon:FILE", "sentiment", the folder of a trained '
+    '"linear" (shipped), "lexicon", "lexicon:FILE", "sentiment[:MODEL]", the folder of a trained '
     'classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
 )
 
@@ -29,9 +29,10 @@ def load_classifier(
     Parameters
     ----------
     spec
-        "linear" (shipped), "lexicon" or "lexicon:FILE" for word lists of your own, "sentiment", the
-        folder of a trained linear model or transformer (float or ONNX), a folder of such folders
-        (checkpoints, which become one classifier), or
+        "linear" (shipped), "lexicon" or "lexicon:FILE" for word lists of your own, "sentiment", or
+        "sentiment:MODEL" for a local transformer (folder or hub id), the folder of a trained linear
+        model or transformer (float or ONNX), a folder of such folders (checkpoints, which become
+        one classifier), or
         "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
     masked
         Whether it will be given masked sentences.
@@ -62,6 +63,8 @@ def load_classifier(
         return LexiconClassifier(read_lexicon(spec.partition(":")[2] or None), masked)
     if spec == "sentiment":
         return SentimentClassifier(masked)
+    if spec.startswith("sentiment:"):
+        return TransformerClassifier(spec.partition(":")[2], masked, kind="sentiment")
     if spec.startswith("llm:"):
         parse_llm(spec)
         if ask is None:

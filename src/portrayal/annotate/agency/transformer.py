@@ -15,6 +15,16 @@ _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 class TransformerClassifier:
     """Softmax of the two logits of a fine-tuned encoder.
 
+    Parameters
+    ----------
+    folder
+        Folder or hub id; of its two classes the second is read as agentic.
+    masked
+        Whether it will be given masked sentences.
+    kind
+        How its name begins: "transformer", or "sentiment" for an encoder whose second class is
+        positive, as the paper's baseline is.
+
     Raises
     ------
     MissingExtraError
@@ -23,8 +33,10 @@ class TransformerClassifier:
         When the folder holds no classifier of two classes with safetensors weights.
     """
 
-    def __init__(self, folder: str | Path, masked: bool = True) -> None:
-        self.name = f"transformer:{folder}"
+    def __init__(
+        self, folder: str | Path, masked: bool = True, *, kind: str = "transformer"
+    ) -> None:
+        self.name = f"{kind}:{folder}"
         self.masked = masked
         self._encoder = load_encoder(str(folder))
 
