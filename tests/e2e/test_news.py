@@ -6,10 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from e2e.conftest import QUICK, Portrayal, only, write_lines
-from e2e.test_asking import serve
 from portrayal.run import Run
-
-__all__ = ["serve"]
 
 WORDS = ("audit", "news", "--levels", "word", *QUICK)
 HUMAN = [
