@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet

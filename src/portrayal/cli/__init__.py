@@ -6,9 +6,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
+import portrayal.cli.printing as show
 from portrayal._version import __version__
 from portrayal.cli import agency, agency_data, code, label, mitigate, people, score, words
-from portrayal.cli import printing as show
 from portrayal.cli.audit import audit
 from portrayal.cli.collect import collect, import_inspect, prompts
 from portrayal.cli.options import Json

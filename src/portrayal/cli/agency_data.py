@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from portrayal import registry
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
+import portrayal.registry as registry
 from portrayal.cli.asking import (
     BESIDE,
     LIMITS,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from portrayal.cli import code_cues, code_read
-from portrayal.cli import printing as show
+import portrayal.cli.code_cues as code_cues
+import portrayal.cli.code_read as code_read
+import portrayal.cli.printing as show
 from portrayal.cli.code_read import ProjectPath, find_project
 from portrayal.cli.options import Json
 from portrayal.errors import OptionError

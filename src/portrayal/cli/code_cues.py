@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Json
 from portrayal.errors import OptionError
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
 from portrayal.cli.asking import BATCH, LIMITS, WHOM, How, Offers, asking_progress, offering
 from portrayal.cli.options import Json, PromptFile
 from portrayal.cli.studies import each_study, of_study

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.cli.asking import How, Offers, offering
 from portrayal.cli.options import Json, PromptFile
 from portrayal.cli.printing import as_json, line

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rich.console import Console
 from rich.table import Column, Table
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperGroup
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.cli.asking import option_parameter
 from portrayal.errors import OptionError
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from portrayal.cli import printing as show
+import portrayal.cli.printing as show
 from portrayal.cli.code_cues import Level, RunOr, Seed, Texts
 from portrayal.cli.options import Json
 from portrayal.errors import OptionError

@@ -19,7 +19,7 @@ from inspect_ai.log import (
 )
 from inspect_ai.model import ChatMessage, ModelOutput
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.collect import import_texts, outcome_of
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.texts import SHARD_ROWS

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import TaskState
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate.people import GENDERS
 from portrayal.inspect.logs import Answer, answers_of
 from portrayal.records import Outcome

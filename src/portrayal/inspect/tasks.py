@@ -10,7 +10,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.errors import OptionError, UnknownNameError
 from portrayal.inspect.logs import STUDY_KEY

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import annotate_run
 from portrayal.annotate.agency.asked import Classifying, classifying_of_options

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import portrayal.report.formats as fmt
 from portrayal.registry import Component
-from portrayal.report import formats as fmt
 from portrayal.report.inert import short
 from portrayal.report.study import Fact, report_of
 from portrayal.report.view import View

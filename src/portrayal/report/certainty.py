@@ -2,9 +2,9 @@
 
 import math
 
+import portrayal.report.figures.tables as tables
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate, Interval
-from portrayal.report import formats as fmt
-from portrayal.report.figures import tables
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short

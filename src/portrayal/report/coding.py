@@ -8,6 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import portrayal.measure.cues.counts as cuecounts
+import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.coding import Item, ItemPerson, Project, open_project
 from portrayal.coding.agreement import Agreement, ProjectAgreement, agreement
@@ -15,10 +17,8 @@ from portrayal.coding.characters import RoleCount, RoleCounts, role_counts, run_
 from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
 from portrayal.coding.codes import Codes, read_codes
 from portrayal.coding.llm import coder_notes
-from portrayal.measure.cues import counts as cuecounts
 from portrayal.raters import Coefficient
 from portrayal.records import Null
-from portrayal.report import formats as fmt
 from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.passages import Passage, passage

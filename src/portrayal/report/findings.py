@@ -13,8 +13,8 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.view import (
     FEW_PROMPTS,
     View,

@@ -11,8 +11,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from portrayal.report import about, certainty, downloads
-from portrayal.report import coding as coded
+import portrayal.report.about as about
+import portrayal.report.certainty as certainty
+import portrayal.report.coding as coded
+import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
 from portrayal.report.figures import CONFIG, figures
 from portrayal.report.figures.glance import glance

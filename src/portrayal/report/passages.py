@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.report import formats as fmt
+import portrayal.report.formats as fmt
 from portrayal.report.inert import short, visible
 from portrayal.report.view import View
 from portrayal.run.stages import Stage

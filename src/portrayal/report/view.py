@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component

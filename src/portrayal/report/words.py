@@ -7,11 +7,11 @@ references in the text.
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from portrayal import registry
+import portrayal.registry as registry
+import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
-from portrayal.report import formats as fmt
 
 RACE_COLOURS = {
     "White": "#333333",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate.agency.checkpoints import Checkpoints, checkpoint_folders, mean_of
 from portrayal.annotate.agency.classifier import AgencyClassifier
 from portrayal.annotate.agency.loading import load_classifier

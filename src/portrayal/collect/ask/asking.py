@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.collect.ask.batch.collect import check_no_batches, collect_batch
 from portrayal.collect.ask.batch.rounds import BatchPace
 from portrayal.collect.ask.budget import Budget, CostEstimate, Price, expecting, price_to_pay

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
 
 _LOOKS_LIKE_KEY = re.compile(r"\b(?:sk|gsk|hf|xai|AIza)[-_A-Za-z0-9]{12,}")

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, place_words, q_of

@@ -2,8 +2,8 @@
 
 import math
 
+import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure, Spec, colour_of
 from portrayal.report.figures.heat import ratio_heat
 from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Published, Spec, facts, tooltip
 from portrayal.report.figures.parts import DIVERGING, INK, IS_PUBLISHED
 from portrayal.report.inert import short

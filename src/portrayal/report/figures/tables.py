@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.inert import short
 from portrayal.report.view import View, q_of
 from portrayal.report.words import group_label

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.agency.checkpoints import checkpoint_folders
 from portrayal.annotate.agency.rows import agency_settings

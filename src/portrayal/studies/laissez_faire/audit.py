@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
 from portrayal.collect.corpus import run_corpus

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.group_words import (
     DEFAULT_LEXICONS,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate.annotator import annotate_run
 from portrayal.annotate.people.labeler.people import check_share
 from portrayal.annotate.people.labeler.rows import labelling_of_run, labelling_sentence

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal import registry
+import portrayal.registry as registry
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
     LabelResult,

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
-from portrayal.report import formats as fmt
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short

@@ -5,9 +5,9 @@ from functools import cache
 from math import isnan
 from typing import Any
 
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate, Interval, Null
 from portrayal.reference import published
-from portrayal.report import formats as fmt
 from portrayal.report.inert import short
 from portrayal.report.view import View
 from portrayal.report.words import stem

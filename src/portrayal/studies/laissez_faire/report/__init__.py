@@ -1,8 +1,8 @@
 """The report of the study: its figures, its facts, and stories behind each finding."""
 
+import portrayal.report.formats as fmt
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.about import instruments as named_instruments
 from portrayal.report.certainty import accuracy, comparison, naive_sentence
 from portrayal.report.figures import Table

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import portrayal.report.figures.tables as tables
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report import formats as fmt
-from portrayal.report.figures import tables
 from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.parts import (
     INK,

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
+import portrayal.report.figures.tables as tables
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate, Interval
 from portrayal.reference import GENDERS, RACES, published
-from portrayal.report import formats as fmt
-from portrayal.report.figures import tables
 from portrayal.report.figures.figure import Builder, Figure, Published, Spec
 from portrayal.report.figures.heat import GAP, ratio_heat
 from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel, published_dot

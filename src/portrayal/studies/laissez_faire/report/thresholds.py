@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.heat import ratio_heat
 from portrayal.report.figures.parts import (

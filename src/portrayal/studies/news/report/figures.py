@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import portrayal.report.figures.tables as tables
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report import formats as fmt
-from portrayal.report.figures import tables
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short

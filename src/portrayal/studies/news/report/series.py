@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import portrayal.report.figures.tables as tables
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report import formats as fmt
-from portrayal.report.figures import tables
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.figures.tables import Table

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+import portrayal.report.figures.tables as tables
+import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report import formats as fmt
-from portrayal.report.figures import tables
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.panels import Axis, Datum
 from portrayal.report.figures.parts import INK

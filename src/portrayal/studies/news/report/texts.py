@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.report import formats as fmt
+import portrayal.report.formats as fmt
 from portrayal.report.inert import short, visible
 from portrayal.report.passages import Piece, marked, texts_by_id
 from portrayal.report.view import View
