@@ -61,7 +61,7 @@ def test_every_question_is_answered_or_marked(run):
         assert block.split("\n## ")[0].strip()
     for what in ("funder and grant", "board, number and outcome"):
         assert f"**[to fill in: {what}" in text
-    form = tomllib.loads(files("portrayal").joinpath("datasheet.toml").read_text("utf-8"))
+    form = tomllib.loads(files("portrayal.pipeline").joinpath("datasheet.toml").read_text("utf-8"))
     questions = [q for section in form["section"] for q in section["questions"]]
     assert all(
         {"answer", "blank"} & set(q) and set(q) <= {"ask", "answer", "blank"} for q in questions
