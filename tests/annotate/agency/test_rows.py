@@ -88,7 +88,8 @@ def test_return_is_a_line_break():
 
 
 def test_settings_change_with_the_files_of_a_classifier(tmp_path):
-    assert agency_settings("lexicon") == {"classifier": "lexicon", "files": None}
+    plain = {"classifier": "lexicon", "files": None, "checkpoints": 0}
+    assert agency_settings("lexicon") == plain
     assert agency_settings("linear")["files"]
     (tmp_path / "weights").write_bytes(b"1")
     first = agency_settings(str(tmp_path))
