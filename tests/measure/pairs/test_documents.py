@@ -1,4 +1,4 @@
-"""The document level: Eq. 8 and 9 by hand, its null, and corpora too small for it."""
+"""The document level: Eq. 8 and 9 by hand, and corpora too small for it."""
 
 import dataclasses
 import json
@@ -11,13 +11,13 @@ from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_text
 from portrayal.errors import RunError
 from portrayal.measure import Scope
 from portrayal.measure.pairs import documents
-from portrayal.measure.pairs.changes import PAIRED_DISTANCE
+from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import Topics, document_levels, read_topics
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
 from portrayal.measure.pairs.topic_use import topic_use
 from portrayal.run import Run
-from topic_run import news, paired_run, silent, text, topic_run
+from topic_run import news, paired_run, silent, topic_run
 
 pytest.importorskip("gensim")
 pytest.importorskip("lemminflect")
@@ -149,7 +149,7 @@ def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
         reference=other,
     )
     made = Topics(model, texts, original, tables)
-    return document_levels(Run(Path("none")), row, settings, 0, made, draws=20)[0]
+    return document_levels(Run(Path("none")), row, settings, 0, made)[0]
 
 
 def test_the_original_of_another_subject_lies_further_away(
@@ -162,62 +162,22 @@ def test_the_original_of_another_subject_lies_further_away(
     np.testing.assert_allclose(np.nansum(level.generated, 1), 1.0)
 
 
-def test_the_null_deals_sentences_within_pairs(fitted: Fitted, levels: dict[str, Level]) -> None:
-    """Draws differ, but what the two texts of a pair hold together stays."""
-    paired, level = fitted[1], levels[FULL]
-    (block,) = level.blocks
-    assert block.deal is not None
-    assert level.n_draws == 200
-    draws = [
-        block.deal(paired.pools(block.rows))(np.random.default_rng(0), draw) for draw in range(60)
-    ]
-    assert len({a.tobytes() for a, _ in draws}) == 60
-    observed = np.nanmean(np.abs(level.generated - level.reference)[:, 0])
-    dealt = [np.nanmean(np.abs(a - b)[:, 0]) for a, b in draws]
-    assert observed > max(dealt)
-    assert np.mean([np.nanmean((a - b)[:, 0]) for a, b in draws]) == pytest.approx(0, abs=0.02)
+def test_there_is_no_null_and_why(fitted: Fitted, levels: dict[str, Level]) -> None:
+    paired = fitted[1].with_levels([levels[FULL]])
+    for measure in (PAIRED_DISTANCE, PREJUDICE_RATE):
+        for found in measure.run(paired, Scope("news", draws=100)):
+            assert found.value is not None
+            assert found.null is None
+            assert found.tests == ()
+            assert found.instruments["no_test"] == documents.NO_NULL
 
 
-def test_where_texts_of_a_pair_do_not_differ_p_is_uniform(tmp_path: Path) -> None:
-    """Sentences of a pair come from one source; only which text holds them is chance.
-
-    A null that deals sentences without inferring topics anew has p below 0.05 every time here: the
-    inference of a whole text draws its sentences to one topic.
-    """
-    run, _, _ = topic_run(tmp_path / "fitted", 60)
-    settings = TopicSettings(topic_model=str(run.path / "topics"))
-    found: dict[str, list[float]] = {FULL: [], EQUAL: []}
-    for seed in range(16):
-        rng, human, ours = np.random.default_rng([7, seed]), [], []
-        for i in range(15):
-            art = rng.random()
-            human.append({"pair": f"p{i}", "text": text(rng, art, 12), "model": "people"})
-            ours.append({"pair": f"p{i}", "text": text(rng, art, 8), "model": "a", "form": "plain"})
-        other = paired_run(tmp_path / f"run{seed}", human, ours)
-        fit_topics(other, settings, silent)
-        paired = pair_texts(other, sentiment=False)
-        scope = Scope("news", seed=seed, permutations=40, draws=100)
-        levels = document_levels(other, paired, settings, seed, draws=40)
-        for e in PAIRED_DISTANCE.run(paired.with_levels(levels), scope):
-            found[e.strata["length"]].append(e.tests[0].p)
-    for p in found.values():
-        assert 0.3 < np.mean(p) < 0.7
-        assert np.mean(np.array(p) < 0.1) < 0.35
-        assert np.mean(np.array(p) > 0.5) > 0.2
-
-
-def test_many_rows_have_fewer_draws_of_the_null(
-    fitted: Fitted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, paired, settings, topics = fitted
-    monkeypatch.setattr(documents, "ROW_DRAWS", 30 * paired.n_rows)
-    assert document_levels(run, paired, settings, 0, topics)[0].n_draws == 30
-    monkeypatch.setattr(documents, "ROW_DRAWS", 1)
-    (level, *_) = document_levels(run, paired, settings, 0, topics)
-    assert level.n_draws == documents.FEWEST_DRAWS
-    (found, *_) = PAIRED_DISTANCE.run(paired.with_levels([level]), Scope("news", draws=100))
-    assert found.null is not None
-    assert found.tests[0].p >= 1 / (documents.FEWEST_DRAWS + 1)
+def test_topics_whose_people_are_of_one_group_are_flagged(fitted: Fitted) -> None:
+    table = fitted[3].tables[0]
+    assert table.one_group_only.tolist() == [True, True]
+    mixed = np.array([[9, 1, 5], [0, 7, 1]])
+    other = dataclasses.replace(table, observed=mixed, association=np.array([0, 1]))
+    assert other.one_group_only.tolist() == [False, True]
 
 
 def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
@@ -229,14 +189,9 @@ def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
         paired = pair_texts(run, sentiment=False)
         made = document_levels(run, paired, settings, 3)
         tables = (run.path / "topics" / "topics.json").read_text("utf-8")
-        (block,) = made[1].blocks
-        assert block.deal is not None
-        found.append(
-            (made, tables, block.deal(paired.pools(block.rows))(np.random.default_rng(0), 3))
-        )
-    (one, table, drawn), (other, again, redrawn) = found
+        found.append((made, tables))
+    (one, table), (other, again) = found
     assert table == again
-    np.testing.assert_array_equal(drawn, redrawn)
     for a, b in zip(one, other, strict=True):
         np.testing.assert_array_equal(a.generated, b.generated)
         np.testing.assert_array_equal(a.reference, b.reference)

@@ -64,11 +64,10 @@ from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 LEVEL = DOCUMENT
-FEWEST_DRAWS, ROW_DRAWS = 20, 40_000
-"""The null's draws times rows are about `ROW_DRAWS`, as every draw infers the topics of all texts
-again; but never fewer draws than `FEWEST_DRAWS`."""
-_DEALT = "sentences dealt again at random to each pair's two texts, under the same topic model"
-_STREAM = 0xD0
+NO_NULL = (
+    "no null of topics is known to keep its level: which topics go with which group hangs on which "
+    "text holds a sentence"
+)
 _TEXTS = 8192  # texts whose topics are inferred together
 
 
@@ -142,7 +141,6 @@ def document_levels(
     settings: TopicSettings,
     seed: int = 0,
     topics: Topics | None = None,
-    draws: int = 200,
 ) -> list[Level]:
     """Return shares of each group among the pertinent topics of a text, Eq. 8, for each lexicon.
 
@@ -151,44 +149,35 @@ def document_levels(
     run, paired, settings
         As for `read_topics`.
     seed
-        Start of the random streams that draw sentences for equal length, as for the other levels,
-        and deal them for the null.
+        Start of the random streams that draw sentences for equal length, as for the other levels.
     topics
         What `read_topics` returned, where it was called before.
-    draws
-        Draws of the null that are wanted; fewer are made of many rows, at least `FEWEST_DRAWS`.
 
     Returns
     -------
     list of Level
         Named "document"; for each lexicon at full, then at equal length; none where there are no
-        topics. A text without pertinent topic has no shares (NaN). The null deals the sentences of
-        a pair to its two texts again, each keeping its number, and infers the topics of these new
-        texts. The topic model, and which topics go with which group, stay as they are.
+        topics. A text without pertinent topic has no shares (NaN). There is no null: `NO_NULL`.
     """
     topics = read_topics(run, paired, settings) if topics is None else topics
     if topics.model is None or topics.generated is None or topics.reference is None:
         return []
     shelf, texts = Shelf(paired.folder), (topics.generated, topics.reference)
-    draws = min(draws, max(FEWEST_DRAWS, ROW_DRAWS // max(paired.n_rows, 1)))
     groups = [_Groups.of(paired, topics, settings, each) for each in lexicon_columns(paired)]
     made = {(each, length): Made() for each in groups for length in (FULL, EQUAL)}
     for sides in row_sentences(paired, seed):
         pool = pool_of(texts, sides)
         for length, both in sides.kept.items():
             kept = np.concatenate(both, axis=1)[:, pool.order]
-            rng = np.random.default_rng([seed, _STREAM, sides.rows.start, len(length)])
             found = _inferred(topics.model, pool, sides, _as_they_are(pool, kept), groups)
-            null = _inferred(topics.model, pool, sides, _dealt(pool, kept, draws, rng), groups)
-            for each, observed, dealt in zip(groups, found, null, strict=True):
-                stored = (shelf.put(observed), shelf.put(dealt))
-                made[each, length].add(partial(_block, shelf, sides.rows, stored))
+            for each, observed in zip(groups, found, strict=True):
+                made[each, length].add(partial(_block, shelf, sides.rows, shelf.put(observed)))
     return [
         replace(
             level_of(
-                each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=_DEALT
+                each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=""
             ),
-            n_draws=draws,
+            no_null=NO_NULL,
         )
         for (each, length), blocks in made.items()
     ]
@@ -198,29 +187,6 @@ def _as_they_are(pool: Pool, kept: BoolArray) -> Iterator[IntArray]:
     """Where the sentences of each sample go: to the texts they stand in."""
     for chosen in kept:
         yield np.where(chosen, np.where(pool.ours, OURS, THEIRS), OUT)
-
-
-def _dealt(pool: Pool, kept: BoolArray, draws: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Where they go in each draw of the null."""
-    for draw in range(draws):
-        chosen = kept[draw % len(kept)]
-        goes = np.full(len(chosen), OUT)
-        ours = deal_sentences(pool.row[chosen], pool.ours[chosen], rng)
-        goes[chosen] = np.where(ours, OURS, THEIRS)
-        yield goes
-
-
-def deal_sentences(row: IntArray, ours: BoolArray, rng: np.random.Generator) -> BoolArray:
-    """Draw which sentences of each row are the generated text's; each row keeps their number.
-
-    `row` is sorted; shapes (n,), (n,) -> (n,).
-    """
-    shuffled = np.argsort(row + 0.5 * rng.random(len(row)))
-    rank = np.arange(len(row)) - np.searchsorted(row, row)
-    wanted = np.bincount(row[ours], minlength=int(row[-1]) + 1 if len(row) else 0)
-    dealt = np.zeros(len(row), dtype=bool)
-    dealt[shuffled] = rank < wanted[row]
-    return dealt
 
 
 def _inferred(
@@ -240,13 +206,9 @@ def _inferred(
     return [np.concatenate(made, axis=1) for made in found]
 
 
-def _block(shelf: Shelf, rows: slice, stored: tuple[Kept, Kept]) -> Block:
-    observed, dealt = (shelf.take(kept) for kept in stored)
-
-    def deal(_: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-        return dealt[0, draw], dealt[1, draw]
-
-    return Block(rows, observed[0], observed[1], lambda _: deal)
+def _block(shelf: Shelf, rows: slice, stored: Kept) -> Block:
+    generated, reference = shelf.take(stored)
+    return Block(rows, generated, reference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,6 +362,7 @@ def _shown(topics: Topics) -> Mapping[str, Any]:
                     None if code < 0 else [*table.groups, "neutral"][code]
                     for code in table.association.tolist()
                 ],
+                "one_group_only": table.one_group_only.tolist(),
                 "sentences_without_words": table.unread,
             }
             for table in topics.tables

@@ -34,7 +34,7 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, Estimate, Null, Test
+from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.stats import permutation_range
 from portrayal.types import FloatArray, IntArray
 
@@ -200,6 +200,8 @@ def _estimate(
     tests = [Test(p, level.null_method)] if null is not None else []
     if quantity.tested:
         tests.insert(0, found.test(at, "pair"))
+    if not tests and level.no_null:
+        common["instruments"] |= {NO_TEST: level.no_null}
     value, bounds = float(found.value[at]), found.interval(at, scope, "pair")
     if null is not None and not quantity.tested:
         bounds = agreeing(bounds, value, null.value, p)

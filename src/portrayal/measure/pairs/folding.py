@@ -94,8 +94,7 @@ def fold(
 def _n_draws(level: Level, null: tuple[Scope, str] | None) -> int:
     if null is None or not level.blocks or level.blocks[0].deal is None:
         return 0
-    wanted = null[0].permutations
-    return wanted if level.n_draws is None else min(wanted, level.n_draws)
+    return null[0].permutations
 
 
 def _lacking(block: Block) -> IntArray:

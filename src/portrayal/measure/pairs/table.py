@@ -86,10 +86,10 @@ class Level:
         Sequence of the level's blocks, rows in order.
     n_samples
         How often sentences were drawn; 1 at full length.
-    n_draws
-        How many draws of the null there can be; None for any number.
     null_method
         What dealing does, in words.
+    no_null
+        Why there is no null; None where there is one.
     """
 
     name: str
@@ -101,8 +101,8 @@ class Level:
     length: str
     blocks: Sequence[Block]
     n_samples: int = 1
-    n_draws: int | None = None
     null_method: str = "dealt again at random to each original and its texts"
+    no_null: str | None = None
 
     @property
     def labels(self) -> dict[str, str]:

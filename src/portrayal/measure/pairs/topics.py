@@ -184,6 +184,16 @@ class TopicTable:
     n_pairs: int
     unread: int
 
+    @property
+    def one_group_only(self) -> BoolArray:
+        """Topics that go with a group and whose sentences about people are all about it, (K,).
+
+        They are words of that group, in effect: their share tells no more than the word level.
+        """
+        alone = (self.observed[:, :-1] > 0).sum(axis=1) == 1
+        of = self.association
+        return np.asarray(alone & (of >= 0) & (of < len(self.groups)))
+
 
 def contingency(topic: IntArray, group: IntArray, shape: tuple[int, int]) -> IntArray:
     """Count sentences by topic and group, shapes (n,), (n,) -> `shape` (K, M + 1)."""

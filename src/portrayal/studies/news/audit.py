@@ -171,7 +171,7 @@ def estimate(run: Run, options: NewsOptions) -> Iterator[Estimate]:
     if DOCUMENT in levels:
         settings = options.topic_settings()
         topics = read_topics(run, paired, settings)
-        found += document_levels(run, paired, settings, options.seed, topics, options.permutations)
+        found += document_levels(run, paired, settings, options.seed, topics)
         needs["topic_use.v1"] = {"topics": topics}
     else:
         left_out.add("topic_use.v1")

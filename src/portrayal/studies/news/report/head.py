@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import portrayal.report.figures.tables as tables
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, NO_TEST, Estimate
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import Sentence
 from portrayal.report.inert import short
@@ -78,7 +78,8 @@ def _verdict(e: Estimate, clear: bool) -> str:
     if clear:
         return "Chance alone does not explain it"
     if e.null is None or e.value is None:
-        return "There is no null to hold it against"
+        why = e.instruments.get(NO_TEST)
+        return "There is no null to hold it against" + (f": {why}" if why else "")
     if e.null.low <= e.value <= e.null.high:
         return "This is within what chance alone can give"
     q = q_of(e)
@@ -195,7 +196,7 @@ def _table(view: View, own: Sequence[Estimate]) -> Table:
 
 def _limits(own: Sequence[Estimate]) -> str:
     undefined = [e for e in own if e.value is None]
-    unclear = [e for e in own if e.value is not None and not is_sure(e)]
+    unclear = [e for e in own if e.value is not None and e.null is not None and not is_sure(e)]
     parts = [f"{len(unclear)} of {len(own)} distances cannot be told from their null"]
     if undefined:
         parts.append(f"{len(undefined)} are undefined ({short(undefined[0].undefined or '', 120)})")
