@@ -7,6 +7,8 @@ from portrayal.studies.agency.report.head import agency_head, facts, instruments
 from portrayal.studies.agency.report.series import table_place
 from portrayal.studies.agency.report.texts import agency_reading
 
+__all__ = ["REPORT"]
+
 REPORT = StudyReport(
     package="portrayal.studies.agency.report",
     wording=Wording(

@@ -7,6 +7,8 @@ from portrayal.studies.news.report.series import group_name, table_place
 from portrayal.studies.news.report.tables import pair_fates, refusals, text_lengths, topic_use
 from portrayal.studies.news.report.texts import examples
 
+__all__ = ["REPORT"]
+
 REPORT = StudyReport(
     package="portrayal.studies.news.report",
     wording=Wording(
