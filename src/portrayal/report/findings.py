@@ -86,12 +86,14 @@ def leads(view: View) -> list[Finding]:
 def distance(estimate: Estimate) -> float:
     """Distance from no difference, of a ratio on a log scale; 0 is as far as its interval reaches.
 
-    An infinite ratio has no distance, and counts as 0.
+    An infinite ratio is as far as its interval reaches, too.
     """
     value = estimate.value
     if estimate.statistic == "difference":
         return abs(value or 0.0)
-    if not value and estimate.interval is not None:
+    if value == math.inf and estimate.interval is not None:
+        value = estimate.interval.low
+    elif not value and estimate.interval is not None:
         value = estimate.interval.high
     if value is None or value <= 0 or math.isinf(value):
         return 0.0
