@@ -16,8 +16,9 @@ OUTCOMES: tuple[Outcome, ...] = ("ok", "refused", "empty", "failed")
 ALL = "all"
 """The stratum that pools every value of its attribute: `{"model": "all"}`."""
 
-NO_INTERVAL, NO_TEST = "no_interval", "no_test"
-"""Entries of `Estimate.instruments` that say why a value has no interval, or no test."""
+NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
+"""Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
+whatever its test says."""
 
 EFFECTIVE = "effective_prompts"
 """Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""

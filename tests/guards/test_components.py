@@ -237,7 +237,7 @@ def _carries_its_evidence(row: Estimate, case: Case) -> None:
         assert row.interval.n_clusters is not None
     if case.null is not None and row.value is not None:
         assert row.null is not None
-        assert row.null.value == case.null
+        assert row.null.value == row.details.get("r0", case.null)
     assert all(0.0 <= test.p <= 1.0 or test.p != test.p for test in row.tests)
 
 

@@ -97,6 +97,10 @@ class NameTable:
         rows = [self._index.find(name) for name in names]
         return np.array([counts[row] if 0 <= row < len(counts) else 0.0 for row in rows])
 
+    def bearers(self) -> tuple[tuple[str, ...], FloatArray]:
+        """Return the listed names and how many people bear each; NaN without counts."""
+        return self._index.keys, self._index.counts
+
     def histogram(self, race: str, edges: FloatArray) -> FloatArray:
         """Return the share of the table's bearers whose name's share of `race` is in each bin.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate
 from portrayal.report.view import (
     FEW_PROMPTS,
     View,
@@ -97,7 +97,7 @@ def distance(estimate: Estimate) -> float:
         value = estimate.interval.high
     if value is None or value <= 0 or math.isinf(value):
         return 0.0
-    return abs(math.log(value))
+    return abs(math.log(value / no_difference(estimate)))
 
 
 def headline_measures(view: View) -> list[str]:
@@ -115,7 +115,9 @@ def _limit(measure: str) -> int:
 
 
 def _headline(view: View, measure: str) -> list[Estimate]:
-    return [e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None]
+    """What may be said in a sentence; not where the estimate itself says that it may not."""
+    known = [e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None]
+    return [e for e in known if not {NO_TEST, NO_FINDING} & e.instruments.keys()]
 
 
 def _established(estimate: Estimate) -> bool:

@@ -156,8 +156,11 @@ def place_words(estimate: Estimate) -> str:
 
 
 def no_difference(estimate: Estimate) -> float:
-    """The value that an estimate would have without a difference: 0 for differences, else 1."""
-    return 0.0 if estimate.statistic == "difference" else 1.0
+    """The value that an estimate would have without a difference: 0, 1, or a ratio's own null."""
+    if estimate.statistic == "difference":
+        return 0.0
+    own = estimate.null if estimate.statistic == "ratio" else None
+    return 1.0 if own is None or math.isnan(own.value) else own.value
 
 
 def q_of(estimate: Estimate) -> float | None:

@@ -144,14 +144,20 @@ def template_fields(e: Estimate) -> dict[str, str]:
     `group` (as a sentence names it), `label` (as a table does), `people` (who bear a name),
     `gendered`, `value`, `over` ("over" or "under"), `more` ("more" or "less"), `domain` ("" where
     domains are pooled), `shares` (a share and its baseline in brackets, where both are known),
-    `title` (of the measure) and every stratum and attribute of the group by its own name.
+    `against` (the null of a ratio, where it is not 1), `title` (of the measure) and every stratum
+    and attribute of the group by its own name.
     """
     domain = e.strata.get("domain", ALL)
     shares = ""
     if "share" in e.details and "baseline" in e.details:
         own, starred = fmt.share(e.details["share"]), fmt.share(e.details["baseline"])
         shares = f" ({own} against {starred})"
-    above = (e.value or 0.0) > (0.0 if e.statistic == "difference" else 1.0)
+    none = 0.0 if e.statistic == "difference" else 1.0
+    against = ""
+    if e.statistic == "ratio" and e.null is not None and e.null.value != none:
+        none = e.null.value
+        against = f", where {e.null.method} would read {fmt.ratio(none)}"
+    above = (e.value or 0.0) > none
     return {
         **e.strata,
         **e.group,
@@ -164,6 +170,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
         "more": "more" if above else "less",
         "domain": "" if domain == ALL else domain,
         "shares": shares,
+        "against": against,
         "title": measure_title(e.measure),
     }
 

@@ -200,15 +200,18 @@ def repetition(counts: FloatArray) -> float:
     >>> repetition(np.array([[3.0, 0.0], [0.0, 3.0]]))
     1.0
     """
-    size = counts.sum(0)
-    within = float((size * (size - 1.0)).sum())
-    total = float(size.sum())
-    between = total**2 - float((size**2).sum())
+    return repetition_of(float((counts**2).sum()), counts.sum(0), counts.sum(1))
+
+
+def repetition_of(squares: float, prompts: FloatArray, names: FloatArray) -> float:
+    """Return the same from the sum of squared counts, and the totals of prompts and of names."""
+    within = float((prompts * (prompts - 1.0)).sum())
+    total = float(prompts.sum())
+    between = total**2 - float((prompts**2).sum())
     if within <= 0 or between <= 0:
         return 0.0
-    squares = float((counts**2).sum())
     same_within = (squares - total) / within
-    same_between = (float((counts.sum(1) ** 2).sum()) - squares) / between
+    same_between = (float((names**2).sum()) - squares) / between
     if same_between >= 1.0:
         return 0.0
     return max((same_within - same_between) / (1.0 - same_between), 0.0)

@@ -1,14 +1,15 @@
 """Representation ratio: how often a group occurs, over its share of the population (Eq. 1–2)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from portrayal.measure.clustered import share_inference, sums_by
+from portrayal.measure.clustered import Inference, share_inference, sums_by
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.fairness import FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (
     UNREAD,
     Features,
@@ -29,6 +30,7 @@ from portrayal.stats import (
     wilson,
     z_from_interval,
 )
+from portrayal.stats.agreeing import agreeing_interval
 from portrayal.types import BoolArray, FloatArray
 
 PAPER_P = "Altman–Bland from the interval (the paper's method)"
@@ -48,14 +50,16 @@ class ShareSums:
 
 @dataclass(frozen=True)
 class Against:
-    """What shares are compared with: the baseline's name, p* per group (NaN: none), and a null.
+    """What shares are compared with: the baseline's name, p* per group (NaN: none), and names.
 
-    `null(i, n, starred)` returns the null of group `i` among `n` units.
+    `fair` compares the first groups, which are races, with names drawn at random from bearers; the
+    other groups are compared with the baseline itself.
     """
 
     baseline: str
     starred: FloatArray
-    null: Callable[[int, float, float], Null]
+    fair: FairTests | None = None
+    n_races: int = 0
 
 
 def share_ratios(
@@ -80,12 +84,13 @@ def share_ratios(
     left_out
         Function of the group's index and its units to the units left out, by reason.
     """
+    is_race = np.arange(len(groups)) < against.n_races
     found = share_inference(
         sums.numerator,
         sums.denominator,
         scope,
         scale=against.starred,
-        null=1.0,
+        null=np.where(is_race, np.nan, 1.0),
         squares=sums.squares,
     )
     totals = zip(
@@ -113,22 +118,55 @@ def share_ratios(
         low, high = (float(bound) / starred for bound in wilson(k, n, scope.level))
         share = k / n
         spread = float(np.sqrt(max(squares / n - share**2, 0.0)))
+        fair = against.fair if is_race[i] else None
+        compared = _compared(found, i, n, starred, fair, scope)
+        common["instruments"] |= compared.pop("notes")
+        more = compared.pop("more")
+        test = compared.pop("test")
         yield scope.estimate(
             measure,
             value=float(found.value[i]),
-            interval=found.interval(i, scope),
             paper_interval=Interval(low, high, scope.level, "Wilson / p*"),
-            null=against.null(i, n, starred),
-            tests=(found.test(i), *_naive_tests(k, n, starred)),
+            tests=(test, *_naive_tests(k, n, starred)),
+            **compared,
             details={
                 "share": share,
                 "baseline": starred,
                 "count": k,
                 "cohens_d": float(cohens_d(share, starred, spread)),
                 **found.effective(i),
+                **more,
             },
             **common,
         )
+
+
+def _compared(
+    found: Inference, i: int, n: float, starred: float, fair: FairTests | None, scope: Scope
+) -> dict[str, Any]:
+    """Interval, null, test, notes and further details of group `i`."""
+    interval = found.interval(i, scope)
+    if fair is None:
+        return {
+            "interval": interval,
+            "null": binomial_null(n, starred, scope),
+            "test": found.test(i),
+            "notes": found.missing(i, test=True),
+            "more": {},
+        }
+    null, test = fair.null(i, starred, scope), fair.test(i)
+    if interval is not None and null is not None and not np.isnan(test.p):
+        bounds = (interval.low, interval.high, test.p, found.value[i], null.value)
+        least, most, p, value, point = (np.array([x], dtype=np.float64) for x in bounds)
+        low, high = agreeing_interval(least, most, p, value, point, scope.level)
+        interval = replace(interval, low=float(low[0]), high=float(high[0]))
+    return {
+        "interval": interval,
+        "null": null,
+        "test": test,
+        "notes": found.missing(i, test=False) | fair.notes(i),
+        "more": fair.details(i, starred),
+    }
 
 
 def _undefined(
@@ -192,18 +230,16 @@ def representation(
     shares = {**baseline.race, **baseline.gender}
     labels = [next(iter(group.values())) for group in features.groups]
 
-    def null(i: int, n: float, starred: float) -> Null:
-        table = tables.get(labels[i])
-        if table is None or labels[i] not in table.population:
-            return binomial_null(n, starred, scope)
-        return _drawn_names(table, labels[i], n, starred, scope)
-
-    against = Against(baseline.name, np.array([shares.get(x, np.nan) for x in labels]), null)
+    starred = np.array([shares.get(label, np.nan) for label in labels])
+    names, k = fair_names(tally, tables), len(tally.races)
     for stratum in strata(tally, laden=False):
         numerator, denominator, squares = (
             prompt_sums(characters, stratum, NEUTRAL, values)
             for values in (features.numerator, features.denominator, features.numerator**2)
         )
+        races = numerator[:, :k], denominator[:, :k]
+        fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
+        against = Against(baseline.name, starred, fair, k)
         yield from share_ratios(
             REPRESENTATION,
             features.groups,
@@ -246,19 +282,6 @@ def left_out(
     return reasons
 
 
-def _drawn_names(table: NameTable, race: str, n: float, starred: float, scope: Scope) -> Null:
-    """The share that `n` names drawn at random from the table's bearers would give, over p*."""
-    half = float(stats.norm.isf((1 - scope.level) / 2)) * table.sd[race] / np.sqrt(n)
-    centre = table.population[race]
-    return Null(
-        1.0,
-        max(centre - half, 0.0) / starred,
-        (centre + half) / starred,
-        scope.level,
-        f"names drawn at random from {table.name}",
-    )
-
-
 REPRESENTATION = Component(
     name="representation.v1",
     summary="How often a race or gender occurs in power-neutral stories, over its share.",
@@ -272,7 +295,7 @@ REPRESENTATION = Component(
     title="Representation ratio",
     reading="Above 1: more often among the characters than in the baseline.",
     finding="{group} are {over}-represented in power-neutral {domain} stories: {value} times the "
-    "baseline’s share{shares}",
+    "baseline’s share{shares}{against}",
     brief="share",
     figure="representation",
 )
@@ -292,9 +315,6 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
     starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
     groups = tuple({"pair": pair} for pair in PAIRS)
 
-    def null(_: int, n: float, share: float) -> Null:
-        return binomial_null(n, share, scope)
-
     for whole in strata(tally, laden=False):
         stratum = _couples(tally, whole)
         if stratum is None:
@@ -312,7 +332,7 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
             missing = n_texts - round(n)
             return {"gender of one partner not known": missing} if missing else {}
 
-        against = Against(baseline.name, starred, null)
+        against = Against(baseline.name, starred)
         yield from share_ratios(
             PAIR_REPRESENTATION, groups, sums, against, stratum, scope, left_out
         )

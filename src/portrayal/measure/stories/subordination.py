@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.fairness import ratio_details
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
@@ -149,6 +150,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         greater = prompt_sums(characters, stratum, DOMINANT, values)
         sums = role_sums(lesser[:, :k], lesser[:, k:], greater[:, :k], greater[:, k:])
         tests_of = role_tests(tally, sums, scope, SUBORDINATION.name, stratum.domain, stratum.model)
+        reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
         reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
         for i, group in enumerate(features.groups):
             cells = sum_cells(lesser[:, i], lesser[:, k + i], greater[:, i], greater[:, k + i])
@@ -157,6 +159,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
                 group,
                 cells,
                 (tests_of, i),
+                details=reads[i] if i < len(reads) else None,
                 exclusions=reasons(i, cells[1] + cells[3]),
             )
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import portrayal.report.figures.tables as tables
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, Estimate, Interval
+from portrayal.records import ALL, NO_TEST, Estimate, Interval
 from portrayal.reference import GENDERS, RACES, published
 from portrayal.report.figures.figure import Builder, Figure, Published, Spec
 from portrayal.report.figures.heat import GAP, ratio_heat
@@ -16,7 +16,7 @@ from portrayal.report.figures.parts import reach, tiled
 from portrayal.report.figures.tables import Table, estimate_table
 from portrayal.report.findings import distance, excludes_null
 from portrayal.report.inert import short
-from portrayal.report.view import View, domain_of, domains, is_sure
+from portrayal.report.view import View, domain_of, domains, is_sure, no_difference
 from portrayal.report.words import (
     GENDER_LABELS,
     OTHER_COLOUR,
@@ -120,11 +120,31 @@ def _representation_reading(main: list[Estimate]) -> str:
     known = [e for e in main if e.value is not None]
     sure = [e for e in known if is_sure(e)]
     if not sure:
-        return f"None of {fmt.plural(len(known), 'ratio')} can be told from the baseline."
-    over = sum((e.value or 0) > 1 for e in sure)
+        none = f"None of {fmt.plural(len(known), 'ratio')} can be told from its null."
+        return none + _shrinking(known)
+    over = sum((e.value or 0) > no_difference(e) for e in sure)
     return (
-        f"Of {fmt.plural(len(known), 'ratio')}, {len(sure)} can be told from the baseline: "
-        f"{over} above it and {len(sure) - over} below."
+        f"Of {fmt.plural(len(known), 'ratio')}, {len(sure)} can be told from what fair naming (of "
+        f"races) or the baseline (of genders) gives: {over} above it and {len(sure) - over} below."
+    ) + _shrinking(known)
+
+
+def _shrinking(known: list[Estimate]) -> str:
+    """One sentence: what a true ratio of 2 would read, as names tell a race only in part."""
+    told = [e for e in known if "reads_2" in e.details and NO_TEST not in e.instruments]
+    first: dict[str, Estimate] = {}
+    for e in told:
+        first.setdefault(e.group.get("race", ""), e)
+    if not first:
+        return ""
+    parts = [
+        f"{race} {fmt.ratio(e.details['reads_2'])} (fair naming {fmt.ratio(e.details['r0'])})"
+        for race, e in first.items()
+    ]
+    place = domain_of(next(iter(first.values())))
+    return (
+        " Names tell a race only in part, so ratios shrink: a true ratio of 2 would read, in "
+        f"{place}: {fmt.listed(parts)}."
     )
 
 
