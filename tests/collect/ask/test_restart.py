@@ -104,7 +104,7 @@ def test_a_fold_cut_short_anywhere_is_finished_by_the_next(
     """The crash points of the argument in `fold`: around the part, around the new journal."""
     collection = Collection(run, prompts, Quiet(), 3)
     _record(collection, 17)
-    module = sys.modules["portrayal.collect.ask." + ("fold" if step == "part" else "journal")]
+    module = sys.modules["portrayal.collect.ask.journal"]
     with monkeypatch.context() as patched:
         _cut(patched, module, "_write" if step == "part" else "_write_whole", after=after)
         with pytest.raises(KeyboardInterrupt):
