@@ -196,7 +196,7 @@ def _table(view: View, own: Sequence[Estimate]) -> Table:
 
 def _limits(own: Sequence[Estimate]) -> str:
     undefined = [e for e in own if e.value is None]
-    unclear = [e for e in own if e.value is not None and e.null is not None and not is_sure(e)]
+    unclear = [e for e in own if e.value is not None and not is_sure(e)]
     parts = [f"{len(unclear)} of {len(own)} distances cannot be told from their null"]
     if undefined:
         parts.append(f"{len(undefined)} are undefined ({short(undefined[0].undefined or '', 120)})")
