@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from portrayal.studies.agency.reproduce import averaged_variances
+from portrayal.reference import published
+from portrayal.studies.agency.reproduce import variance_floors
 
 STUDY = "agency"
 
@@ -11,7 +12,9 @@ STUDY = "agency"
 def test_the_variance_of_averaged_gaps_is_computed_by_hand():
     gaps = [-16.38, -27.22, -21.88, -11.34]  # Table 21, ChatGPT's biographies
     expected = sum((g - np.mean(gaps)) ** 2 for g in gaps) / 3
-    found = averaged_variances("ChatGPT", "Biography")
+    found = variance_floors(
+        published("wan_agency_by_group").to_pylist(), "ChatGPT", "Biography", "none"
+    )
     assert found["race"] == pytest.approx(expected)
     assert found["gender"] == pytest.approx((23.45 - 14.96) ** 2 / 2)
 

@@ -55,23 +55,13 @@ def reproduce() -> list[Check]:
     ]
 
 
-def averaged_variances(model: str, text_type: str, mitigation: str = "none") -> dict[str, float]:
-    """Return the variance of the printed, averaged gaps by dimension: a floor for Tables 1 and 2.
-
-    Parameters
-    ----------
-    model, text_type, mitigation
-        As in the published table of groups.
-    """
-    groups = published("wan_agency_by_group").to_pylist()
-    return _floors(groups, model, text_type, mitigation)
-
-
 def _numbers(rows: list[Printed]) -> list[Printed]:
     return [{name: "" if value is None else value for name, value in r.items()} for r in rows]
 
 
-def _floors(groups: list[Printed], model: str, text_type: str, mitigation: str) -> dict[str, float]:
+def variance_floors(
+    groups: list[Printed], model: str, text_type: str, mitigation: str
+) -> dict[str, float]:
     own = [
         row
         for row in groups
@@ -137,7 +127,7 @@ def _per_run(table: str, rows: list[Printed], groups: list[Printed], mitigation:
     for row in rows:
         if row["text_type"] == "Average":
             continue
-        floors = _floors(groups, row["model"], row["text_type"], mitigation)
+        floors = variance_floors(groups, row["model"], row["text_type"], mitigation)
         for name in DIMENSIONS:
             printed, ours = row[name], floors[name]
             between = "the rest varies between the three runs" if printed >= ours else ""
