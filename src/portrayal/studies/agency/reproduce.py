@@ -62,7 +62,7 @@ def _numbers(rows: list[Printed]) -> list[Printed]:
 def variance_floors(
     groups: list[Printed], model: str, text_type: str, mitigation: str
 ) -> dict[str, float]:
-    """Return the variance of the printed, averaged gaps by dimension: a floor for Tables 1 and 2."""
+    """Return the variance of the printed, averaged gaps by dimension: a floor for Tables 1, 2."""
     own = [
         row
         for row in groups
