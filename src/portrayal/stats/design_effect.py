@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import special
 
 from portrayal.stats._arguments import divide
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, IntArray
 
 SMALLEST_EFFECT = 0.25
 """Least design effect: roles that occur together in prompts, and fractional counts, can be < 1."""
@@ -316,15 +316,41 @@ def _tail(
     Of the count itself the part `atom` counts. `units` and `weights` have shape (n_nodes, k), the
     others (k,); `rest` is 1 - at.
     """
+    count, others = _counts(share, units)
+    found = _reach(count, others, _log_choices(count, others), weights, at, rest, atom)
+    return np.where(np.isnan(share + at), np.nan, found)
+
+
+def _counts(share: FloatArray, units: FloatArray) -> tuple[FloatArray, FloatArray]:
     count = share * units
-    others = np.maximum(units - count, 0.0)
+    return count, np.maximum(units - count, 0.0)
+
+
+def _log_choices(count: FloatArray, others: FloatArray) -> FloatArray:
+    """Logarithm of the binomial coefficient."""
+    with np.errstate(invalid="ignore"):
+        found = -np.log1p(count + others) - special.betaln(count + 1.0, others + 1.0)
+    return np.asarray(found)
+
+
+def _reach(
+    count: FloatArray,
+    others: FloatArray,
+    log_choices: FloatArray,
+    weights: FloatArray,
+    at: FloatArray,
+    rest: FloatArray,
+    atom: float,
+) -> FloatArray:
+    """What `_tail` gives, of counts (n_nodes, k) whose binomial coefficients are known."""
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = special.betainc(np.maximum(count, _TINY), others + 1.0, at)
-        constant = -np.log1p(units) - special.betaln(count + 1.0, others + 1.0)
-        point = np.exp(constant + special.xlogy(count, at) + special.xlogy(others, rest))
-    whole = np.where(count > 0, reach, 1.0)
-    found = (weights * np.maximum(whole - (1.0 - atom) * point, atom * whole)).sum(0)
-    return np.where(np.isnan(share + at), np.nan, found)
+        whole = np.where(count > 0, reach, 1.0)
+        if atom < 1.0:
+            point = np.exp(log_choices + special.xlogy(count, at) + special.xlogy(others, rest))
+            whole = np.maximum(whole - (1.0 - atom) * point, atom * whole)
+    found: FloatArray = (weights * whole).sum(0)
+    return found
 
 
 def _lower_bound(
@@ -341,30 +367,50 @@ def _lower_bound(
     if not len(active):
         return found
     share, units, weights = share[active], units[:, active], weights[:, active]
+    count, others = _counts(share, units)
+    log_choices = _log_choices(count, others)
 
-    def height(x: FloatArray) -> FloatArray:
-        p = _tail(share, units, weights, special.expit(x), special.expit(-x), atom)
+    def height(x: FloatArray, at: IntArray) -> FloatArray:
+        a, b, c, w = (part[:, at] for part in (count, others, log_choices, weights))
+        p = _reach(a, b, c, w, special.expit(x), special.expit(-x), atom)
         return np.asarray(special.ndtri(np.clip(p, _TINY, 1 - 1e-16)) - goal)
 
     small = (weights * units).sum(0)
     start = special.logit((share * small + 0.5) / (small + 1.0))
-    left, right = start - 1.0, start + 0.0
-    below, above = height(left), height(right)
-    for k in range(_STEPS):
-        low, high = below > 0, above < 0
-        if not (low | high).any():
-            break
-        left, right = np.where(low, left - 2.0**k, left), np.where(high, right + 2.0**k, right)
-        below, above = np.where(low, height(left), below), np.where(high, height(right), above)
-    for _ in range(_STEPS):
-        if np.all(right - left < _CLOSE):
-            break
-        step = divide(below * right - above * left, below - above)
-        bad = ~((step > left) & (step < right))
-        x = np.where(bad, (left + right) / 2, step)
-        y = height(x)
-        under, done = y <= 0, np.abs(y) < _CLOSE
-        above, below = np.where(under, above / 2, y), np.where(under, y, below / 2)
-        left, right = np.where(under | done, x, left), np.where(under & ~done, right, x)
-    found[active] = special.expit(left)
+    found[active] = special.expit(_root(height, start - 1.0, start))
     return found
+
+
+def _root(
+    height: Callable[[FloatArray, IntArray], FloatArray], left: FloatArray, right: FloatArray
+) -> FloatArray:
+    """Where rising functions are 0, shape (k,); `height` takes places and the indices they are of.
+
+    The brackets grow until they hold the root.
+    """
+    every = np.arange(len(left))
+    below, above = height(left, every), height(right, every)
+    for k in range(_STEPS):
+        low, high = np.flatnonzero(below > 0), np.flatnonzero(above < 0)
+        if not (low.size or high.size):
+            break
+        right[low], above[low] = left[low], below[low]
+        left[high], below[high] = right[high], above[high]
+        left[low], right[high] = left[low] - 2.0**k, right[high] + 2.0**k
+        below[low], above[high] = height(left[low], low), height(right[high], high)
+    side = np.zeros(len(left))
+    for _ in range(_STEPS):
+        at = np.flatnonzero(right - left >= _CLOSE)
+        if not at.size:
+            break
+        a, b, low_y, high_y = left[at], right[at], below[at], above[at]
+        x = divide(low_y * b - high_y * a, low_y - high_y)
+        x = np.where((x > a) & (x < b), x, (a + b) / 2)
+        y = height(x, at)
+        under, done = y <= 0, np.abs(y) < _CLOSE
+        again = np.where(under, side[at] < 0, side[at] > 0)  # the same end moved before
+        below[at] = np.where(under, y, np.where(again, low_y / 2, low_y))
+        above[at] = np.where(under, np.where(again, high_y / 2, high_y), y)
+        left[at], right[at] = np.where(under | done, x, a), np.where(under & ~done, b, x)
+        side[at] = np.where(under, -1.0, 1.0)
+    return left

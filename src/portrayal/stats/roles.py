@@ -214,19 +214,17 @@ def role_inference(sums: RoleSums, subsets: FloatArray, level: float = 0.95) -> 
     n_prompts = here.sum(0)
     part = contributions(sums)
     total = part.sum(0)
-    nobody = subsets @ here.astype(np.float64) < 0.5
-    partial, tie = _partial_sums(part, here, subsets)
+    partial, tie, nobody = _partial_sums(part, here, subsets)
     p = _two_sided(partial)
     ratios = subset_ratios(sums, subsets)
     ratios[tie] = 1.0
-    low = _order(np.where(nobody, 0.0, ratios), alpha / 2.0, upper=False)
-    high = _order(np.where(nobody, np.inf, ratios), alpha / 2.0, upper=True)
+    low, high = _tails(ratios, nobody, alpha / 2.0)
     low, high = _widened(sums, part, p, low, high, level)
     swapped = total - 2.0 * partial
     value = _ratio(sums)
     null_low, null_high = (
         np.where(bound == total, value, _ratio_of_difference(sums, bound))
-        for bound in (_order(swapped, alpha / 2.0, upper=upper) for upper in (False, True))
+        for bound in _tails(swapped, None, alpha / 2.0)
     )
     none = np.isnan(value) | (n_prompts < fewest_prompts(level))
     low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
@@ -294,7 +292,7 @@ def coin_test(
     (0.0078125, 8)
     """
     n_prompts = here.sum(0)
-    partial, _ = _partial_sums(part, here, subsets)
+    partial, _, _ = _partial_sums(part, here, subsets)
     return np.where(n_prompts < fewest_prompts(level), np.nan, _two_sided(partial)), n_prompts
 
 
@@ -337,7 +335,7 @@ def sharper_p(
     hits, rows = np.ones((2, at.size)), 1
     while rows < draws + 1:
         step = min(20_000, draws + 1 - rows)
-        partial, _ = _partial_sums(
+        partial, _, _ = _partial_sums(
             part[:, at], here[:, at], prompt_subsets(len(part), rng, step, exact=0)[1:]
         )
         hits += [(partial <= 0).sum(0), (partial >= 0).sum(0)]
@@ -390,11 +388,8 @@ def median_inference(
     unknown = np.isnan(size)
     p = float(np.mean(unknown | (size >= size[0] - _TIE)))
     alone = _median_ratio(tuple(subsets @ cell for cell in cells), smoothing)[:, np.newaxis]
-    none = np.isnan(alone)
-    low = _order(np.where(none, 0.0, alone), alpha / 2.0, upper=False)
-    high = _order(np.where(none, np.inf, alone), alpha / 2.0, upper=True)
-    null_low = _order(np.where(unknown, 0.0, shuffled)[:, np.newaxis], alpha / 2.0, upper=False)
-    null_high = _order(np.where(unknown, np.inf, shuffled)[:, np.newaxis], alpha / 2.0, upper=True)
+    low, high = _tails(alone, np.isnan(alone), alpha / 2.0)
+    null_low, null_high = _tails(shuffled[:, np.newaxis], unknown[:, np.newaxis], alpha / 2.0)
     known = not np.isnan(value) and n_prompts >= fewest_prompts(level)
     ratio, one = np.array([value]), np.ones(1)
     tested = np.array([p if known else np.nan])
@@ -422,15 +417,15 @@ def _median_ratio(cells: tuple[FloatArray, ...], smoothing: float) -> FloatArray
 
 def _partial_sums(
     part: FloatArray, here: BoolArray, subsets: FloatArray
-) -> tuple[FloatArray, BoolArray]:
+) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Sums over each subset, 0 where the group is not in it or they differ from 0 by rounding.
 
-    Also says which those are; both of shape (n_rows, k).
+    Also says which those are, and where the group is not in it; all of shape (n_rows, k).
     """
     partial = subsets @ part
     nobody = subsets @ here.astype(np.float64) < 0.5
     tie = nobody | (np.abs(partial) <= _TIE * np.abs(part).sum(0))
-    return np.asarray(np.where(tie, 0.0, partial), dtype=np.float64), tie
+    return np.asarray(np.where(tie, 0.0, partial), dtype=np.float64), tie, nobody
 
 
 def _two_sided(partial: FloatArray) -> FloatArray:
@@ -506,11 +501,20 @@ def _ratio_of_difference(sums: RoleSums, difference: FloatArray) -> FloatArray:
     return np.asarray(ratio, dtype=np.float64)
 
 
-def _order(values: FloatArray, tail: float, *, upper: bool) -> FloatArray:
-    """The extreme value that at least a share `tail` of the rows reach, along axis 0."""
+def _tails(
+    values: FloatArray, unknown: BoolArray | None, tail: float
+) -> tuple[FloatArray, FloatArray]:
+    """The extreme values that at least a share `tail` of the rows reach, along axis 0.
+
+    Unknown rows count as beyond both.
+    """
     rank = max(int(np.ceil(tail * len(values) - 1e-9)), 1) - 1
-    rank = len(values) - 1 - rank if upper else rank
-    return np.asarray(np.partition(values, rank, axis=0)[rank], dtype=np.float64)
+    ranks = [rank, len(values) - 1 - rank]
+    if unknown is None or not unknown.any():
+        low, high = np.partition(values, ranks, axis=0)[ranks]
+        return low, high
+    low = np.partition(np.where(unknown, 0.0, values), rank, axis=0)[rank]
+    return low, np.partition(np.where(unknown, np.inf, values), ranks[1], axis=0)[ranks[1]]
 
 
 def _divide(above: FloatArray, below: FloatArray) -> FloatArray:

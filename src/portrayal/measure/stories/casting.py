@@ -65,19 +65,23 @@ def _of_scenarios(
         prompts, models = stratum.prompts[at], stratum.models.tolist()
         part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
         numerator, denominator = sums[0][at], sums[1][at]
-        found = share_inference(numerator, denominator, scope, squares=sums[2][at])
+        found = None
+        if at.sum() > 1:
+            found = share_inference(numerator, denominator, scope, squares=sums[2][at])
         for i, group in enumerate(features.groups):
             k, n = float(numerator[:, i].sum()), float(denominator[:, i].sum())
             reason = None if n else f"no {role} character could be assigned in this scenario"
             naive = wilson_interval(k, n, scope)
-            within = replace(naive, method=_WITHIN, n_clusters=1) if at.sum() == 1 else None
+            interval: Interval | None = replace(naive, method=_WITHIN, n_clusters=1)
+            if found is not None:
+                interval = found.interval(i, scope)
             yield scope.estimate(
                 SCENARIO_LIKELIHOOD,
                 statistic="share",
                 strata={**stratum.labels, "scenario": scenario, "role": role},
                 group=group,
                 value=None if reason else k / n,
-                interval=None if reason else within or found.interval(i, scope),
+                interval=None if reason else interval,
                 paper_interval=None if reason else naive,
                 null=None if reason else _domain(float(overall[i]), float(spread[i]), n, scope),
                 n_texts=part.n_texts,
@@ -197,7 +201,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
             n_units=n,
             n_clusters=int(found.n_clusters[i]),
             exclusions=stratum.exclusions | _left_out(pairs, stratum.n_texts - round(n)),
-            details={"count": sums[0], "count_reversed": sums[1]},
+            details={"count": sums[0], "count_reversed": sums[1], **tests_of.effective(i)},
             undefined=reason,
         )
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import Tally
-from portrayal.records import NO_INTERVAL, NO_TEST, Interval, Null, Test
+from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Interval, Null, Test
 from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.design_effect import effective_number
 from portrayal.stats.roles import (
     EXACT_PROMPTS,
     RoleInference,
@@ -41,10 +42,13 @@ class RoleTests:
         From `stats.role_inference` or `stats.median_inference`.
     n_clusters
         Prompts with somebody to count in both roles.
+    carriers
+        Effective number of prompts that carry the group, both roles together.
     """
 
     found: RoleInference
     n_clusters: IntArray
+    carriers: FloatArray
 
     def test(self, i: int) -> Test:
         """The p-value of group `i`; NaN where too few prompts have it."""
@@ -66,6 +70,10 @@ class RoleTests:
         """The ratios of group `i` where whole prompts swap their roles."""
         low, high = float(self.found.null_low[i]), float(self.found.null_high[i])
         return Null(1.0, low, high, scope.level, SWAPPED, scope.seed)
+
+    def effective(self, i: int) -> dict[str, float]:
+        """Effective number of prompts that carry group `i`: for `details`."""
+        return {EFFECTIVE: float(self.carriers[i])}
 
     def why_none(self, i: int, scope: Scope) -> Mapping[str, str]:
         """Why group `i` has neither test nor interval; empty where it has both."""
@@ -94,6 +102,7 @@ def role_tests(
         Whether the smallest p-values are drawn again, to survive a correction for many tests.
     """
     clusters = ((sums.n_lesser > 0) & (sums.n_greater > 0)).sum(0)
+    carriers = effective_number(sums.lesser + sums.greater)
     sums = in_blocks(sums)
     n_prompts = len(sums.lesser)
     subsets = subsets_of(tally, n_prompts, ROWS * scope.draws - 1, scope)
@@ -109,7 +118,7 @@ def role_tests(
         draws, below = SHARP_ROWS * scope.draws - 1, min(0.005, (1 - scope.level) / 2)
         p = sharper_p(contributions(sums), here, found.p, rng, draws, below)
         found = replace(found, p=p)
-    return RoleTests(found, clusters)
+    return RoleTests(found, clusters, carriers)
 
 
 def subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatArray:

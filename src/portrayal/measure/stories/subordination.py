@@ -86,7 +86,9 @@ class RatioMeasure:
             n_units=cells[1] + cells[3],
             n_clusters=int(tests_of.n_clusters[i]),
             exclusions={**stratum.exclusions, **(exclusions or {})},
-            details=dict(zip(_CELLS, cells, strict=True)) | dict(details or {}),
+            details=dict(zip(_CELLS, cells, strict=True))
+            | tests_of.effective(i)
+            | dict(details or {}),
             undefined=reason,
             **known,
         )

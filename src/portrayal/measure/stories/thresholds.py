@@ -24,6 +24,7 @@ from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, T
 from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import katz_log, median_of_defined, ratio
+from portrayal.stats.design_effect import effective_number
 from portrayal.stats.roles import EXACT_PROMPTS, RoleInference, RoleSums, median_inference
 from portrayal.types import BoolArray, FloatArray
 
@@ -177,7 +178,9 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     by_threshold = _smoothed(totals, scope.smoothing)
     value = float(median_of_defined(by_threshold))
     sums = in_blocks(role_sums(lesser, n_lesser, greater, n_greater))
-    tests_of = RoleTests(_inferred(tally, sums, scope), np.array([clusters]))
+    # The lowest threshold holds all that the higher ones count.
+    carriers = effective_number(lesser[:, :1] + greater[:, :1])
+    tests_of = RoleTests(_inferred(tally, sums, scope), np.array([clusters]), carriers)
     at, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
     return replace(
         blank,
@@ -188,7 +191,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         null=tests_of.null(0, scope),
         tests=(tests_of.test(0), *paper_tests),
         instruments={**scope.instruments, **tests_of.why_none(0, scope)},
-        details=_details(totals, by_threshold, at),
+        details=_details(totals, by_threshold, at) | tests_of.effective(0),
     )
 
 
