@@ -33,14 +33,14 @@ def nothing(_: str) -> None:
 
 
 def as_json(value: Any) -> None:
-    """Print one JSON object; numbers that are not finite become null."""
+    """Print one JSON object: infinite numbers as "inf" and "-inf", NaN as null."""
     json.dump(_finite(value), sys.stdout, ensure_ascii=False, indent=1)
     sys.stdout.write("\n")
 
 
 def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return None if math.isnan(value) else str(value)
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

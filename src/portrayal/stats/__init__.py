@@ -57,6 +57,7 @@ from portrayal.stats.naming import (
     reads_subordination,
     repetition,
     repetition_effect,
+    repetition_of,
 )
 from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
 from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
@@ -151,6 +152,7 @@ __all__ = [
     "reads_subordination",
     "repetition",
     "repetition_effect",
+    "repetition_of",
     "role_inference",
     "role_scores",
     "satterthwaite",
