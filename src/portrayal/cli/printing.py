@@ -125,10 +125,17 @@ def estimate_facts(row: "Estimate") -> dict[str, Any]:
 
 
 def estimates_table(rows: list["Estimate"]) -> None:
-    """Print estimates for people: value, interval, null, q."""
+    """Print estimates for people: value, interval, null, q, and the number of units.
+
+    The q-value of what a report may state is over the whole audit, and marked.
+    """
     shown = table("measure", "where", "who", "value", "interval", "null", "q", "n")
+    stated = False
     for row in rows:
-        q = row.tests[0].q if row.tests else None
+        first = row.tests[0] if row.tests else None
+        q = _number(None if first is None else first.q)
+        if first is not None and first.audit_q is not None:
+            q, stated = f"{_number(first.audit_q)}*", True
         shown.add_row(
             row.measure,
             ", ".join(row.strata.values()),
@@ -136,9 +143,12 @@ def estimates_table(rows: list["Estimate"]) -> None:
             row.undefined or _number(row.value),
             _range(row.interval),
             _range(row.null),
-            _number(q),
+            q,
             f"{row.n_units:,.0f}",
         )
+    if stated:
+        shown.caption = "* q over all that the audit's report may state; others, over one measure"
+        shown.caption_justify = "left"
     Console(emoji=False).print(shown)
 
 
