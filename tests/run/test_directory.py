@@ -62,6 +62,22 @@ def test_errors_inside_the_lock_are_passed_on_as_they_are(tmp_path):
         pass
 
 
+def fail_holding(run, names):
+    with run.lock():
+        (run.path / "texts").mkdir()
+        for name in names:
+            (run.path / "texts" / name).touch()
+        raise ValueError("bad")
+
+
+def test_an_error_before_anything_was_kept_leaves_no_directory(tmp_path):
+    for where, names in (("new", ()), ("kept", ("one.parquet",))):
+        with pytest.raises(ValueError, match="bad"):
+            fail_holding(Run(tmp_path / where), names)
+    assert not (tmp_path / "new").exists()
+    assert (tmp_path / "kept" / "texts" / "one.parquet").exists()
+
+
 def test_a_directory_that_cannot_be_made_is_explained(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "run"):

@@ -127,6 +127,8 @@ class Run:
     def lock(self) -> Iterator[None]:
         """Hold the run for this process; a second process is refused, not queued.
 
+        A directory made for it is removed again where an error comes before anything was kept.
+
         Raises
         ------
         RunError
@@ -135,6 +137,7 @@ class Run:
         from filelock import FileLock, Timeout
 
         lock = FileLock(self.path / ".lock", timeout=0)
+        is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock.acquire()
@@ -149,5 +152,17 @@ class Run:
             ) from error
         try:
             yield
+        except BaseException:
+            if is_new:
+                self._remove_if_empty()
+            raise
         finally:
             lock.release()
+
+    def _remove_if_empty(self) -> None:
+        """Leave no directory behind for a run that kept nothing."""
+        below = list(self.path.rglob("*"))
+        if all(each.is_dir() or each.name == ".lock" for each in below):
+            for each in sorted(below, reverse=True):
+                each.rmdir() if each.is_dir() else each.unlink()
+            self.path.rmdir()
