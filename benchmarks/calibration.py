@@ -2,8 +2,8 @@
 
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
 
-Sections: shares, ratios, roles, means, naming, mixture, medians, gold, plan; all but gold without
-arguments. Prompts are drawn first and texts within them, so truth is that of all possible prompts.
+Sections: shares, ratios, roles, means, naming, mixture, medians, gold, plan, news; all but gold
+without arguments. Prompts are drawn first and texts within them: truth is that of all prompts.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import numpy as np
 from scipy import stats as distributions
 
 from benchmarks import calibration_worlds as worlds
+from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
 from portrayal.plan import (
@@ -415,7 +416,48 @@ def plan(options: argparse.Namespace) -> None:
     show("Plans for 80 % power", (*head, "power there, other random numbers"), rows())
 
 
-SECTIONS = {f.__name__: f for f in (shares, ratios, roles, means, naming, mixture, medians, plan)}
+# ---------------------------------------------------------------------------- news
+
+
+NEWS = (
+    *(News(texts=m) for m in (1, 7, 10)),
+    *(News(texts=m, subject=0.0) for m in (1, 7, 10)),
+    *(News(texts=m, length=0.4) for m in (1, 7)),
+    *(News(texts=m, style=0.7) for m in (1, 7)),
+    *(News(texts=m, bias=0.6) for m in (1, 7, 10)),
+    *(News(texts=m, bias=0.6, pairs=150) for m in (1, 7)),
+)
+FITTED = (*(News(texts=m, fitted=True) for m in (1, 7)), News(bias=0.6, fitted=True))
+
+
+def news(options: argparse.Namespace) -> None:
+    """Rejections at the document level of the news, with topics known and with topics fitted."""
+    reps = options.reps or 200
+    head = ("pairs", "texts each", "differ in", "length", "audits with a null")
+    of = ("distance", "rate", "change", "mean distance, its null", "mean rate, its null")
+    for title, cells in (("known", NEWS), ("fitted by gensim", FITTED)):
+
+        def rows(cells: Sequence[News] = cells) -> Iterable[Row]:
+            for number, cell in enumerate(cells):
+                rng = np.random.default_rng([options.seed, 8, number])
+                found = rejections(rng, cell, reps)
+                for length in ("full", "equal"):
+                    some = [found.get((f"{name}.v1", length)) for name in NEWS_MEASURES]
+                    means = [_beside(one) for one in some[:2]]
+                    errors = ["–" if one is None else float(one[0]) for one in some]
+                    n = max(int(one[3]) for one in some if one is not None)
+                    yield cell.pairs, cell.texts, str(cell), length, n, *errors, *means
+
+        show(f"Rejections at .05, topics {title}, {reps} audits a row", (*head, *of), rows())
+
+
+def _beside(found: FloatArray | None) -> str:
+    return "–" if found is None else f"{found[1]:.3f}, {found[2]:.3f}"
+
+
+SECTIONS = {
+    f.__name__: f for f in (shares, ratios, roles, means, naming, mixture, medians, plan, news)
+}
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from gensim.models import LdaModel
 
 from portrayal.annotate.topics.bags import Bags, count_words
 from portrayal.annotate.topics.corpus import Corpus
-from portrayal.annotate.topics.fit import CHUNK, TopicSettings, fit_corpus, passes_for
+from portrayal.annotate.topics.fit import TopicSettings, chunk_for, fit_corpus, passes_for
 from portrayal.annotate.topics.model import TopicModel
 
 VOCABULARY = 20_000
@@ -59,7 +59,7 @@ def bare(bags: Bags, words: tuple[str, ...], k: int) -> Callable[[], LdaModel]:
         documents,
         num_topics=k,
         id2word=dict(enumerate(words)),
-        chunksize=CHUNK,
+        chunksize=chunk_for(len(documents)),
         passes=passes_for(len(documents)),
         eval_every=None,
         random_state=0,

@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # `benchmarks` is beside `tests`
 
-from benchmarks import calibration, calibration_worlds
+from benchmarks import calibration, calibration_news, calibration_worlds
 from benchmarks.calibration_worlds import Cell
 
 from portrayal import stats
@@ -142,3 +142,17 @@ def test_audits_of_swapped_stories_state_nothing(tmp_path):
         assert not np.any((p < 0.05) & (low <= 1) & (high >= 1))
         found.append(int(np.sum(stats.benjamini_hochberg(p) < 0.05)))
     assert sum(count > 0 for count in found) <= 1
+
+
+@pytest.mark.parametrize("texts", [1, 7])
+def test_topics_beside_originals_keep_their_level_and_have_power(texts):
+    null = calibration_news.rejections(rng(9), calibration_news.News(texts=texts), 40, 39)
+    assert ("paired_distance.v1", "full") in null or texts == 1
+    for name, found in null.items():
+        assert found[0] <= 0.06 + 3 * (0.06 * 0.94 / found[3]) ** 0.5, name
+        if name[0] != "group_change.v1":
+            assert found[2] == pytest.approx(found[1], rel=0.05), name
+    some = calibration_news.rejections(
+        rng(10), calibration_news.News(texts=texts, bias=1.2), 12, 59
+    )
+    assert some["group_change.v1", "full"][0] > 0.5

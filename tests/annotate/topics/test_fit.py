@@ -62,20 +62,24 @@ def test_a_saved_model_comes_back_and_serves_another_run(tmp_path: Path) -> None
     np.testing.assert_array_equal(used.shares(texts), model.shares(texts))
 
 
-def test_the_chosen_k_is_of_least_perplexity(tmp_path: Path) -> None:
-    run, _, _ = topic_run(tmp_path / "run", topics=(2, 4, 8))
-    model = saved_topics(run)[0]
+def test_k_is_chosen_by_held_out_halves_and_fitted_to_all_texts(tmp_path: Path) -> None:
+    said: list[str] = []
+    run = paired_run(tmp_path / "run", *news(40))
+    model = fit_topics(run, TopicSettings(topics=(8, 2, 4)), said.append)
     assert model is not None
     tried = model.facts["tried"]
     assert [each["k"] for each in tried] == [2, 4, 8]
-    assert model.n_topics == min(tried, key=lambda each: each["perplexity"])["k"]
-    assert model.facts["held_out_documents"] == 12
+    assert [each["k"] for each in tried if each["chosen"]] == [model.n_topics] == [2]
+    assert tried[0]["perplexity"] < tried[2]["perplexity"]
+    assert model.facts["held_out_documents"] == 24
+    assert model.facts["documents"] == 120
+    assert said[-2] == f"topics: K = 2: {model.facts['reason']}"
 
 
-def test_small_corpora_are_warned_of(tmp_path: Path) -> None:
+def test_small_corpora_say_why_topics_are_few(tmp_path: Path) -> None:
     said: list[str] = []
     fit_topics(paired_run(tmp_path / "run", *news(1)), TopicSettings(), said.append)
-    assert "3 documents are too few for the paper's K of 200 to 300" in said[0]
+    assert said[0] == "topics: K = 2: 3 documents allow no more at 10 documents a topic"
 
 
 @pytest.mark.parametrize("texts", [("one", "two"), ("", "..."), ("?!", "—")])

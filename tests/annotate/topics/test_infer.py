@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.topics.bags import Bags, bags_of
-from portrayal.annotate.topics.fit import choose_grid, fit_lda, gensim, passes_for, perplexity
+from portrayal.annotate.topics.fit import fit_lda, gensim
 from portrayal.annotate.topics.model import TopicModel
 
 pytest.importorskip("gensim")
@@ -39,7 +39,7 @@ def _gensims(model: TopicModel):
 @pytest.fixture(scope="module")
 def model() -> TopicModel:
     bags = _documents()
-    lda = fit_lda(bags, WORDS, 3, passes=5, seed=0)
+    lda = fit_lda(bags, WORDS, 3, passes=5, chunk=60, seed=0)
     counts = np.bincount(bags.word, bags.count, minlength=30)
     return TopicModel(WORDS, lda.state.get_lambda(), lda.alpha, lda.eta, counts)
 
@@ -65,43 +65,3 @@ def test_an_empty_document_keeps_the_prior(model: TopicModel) -> None:
     gamma = model.infer(bags_of([[], [1, 2], [-1]]))
     np.testing.assert_allclose(gamma[0], model.alpha)
     np.testing.assert_allclose(gamma[2], model.alpha)
-
-
-def test_perplexity_by_hand() -> None:
-    """One topic: the bound is exact, and perplexity is that of its words."""
-
-    class One:
-        alpha = np.array([1.0])
-        expElogbeta = np.array([[0.5, 0.25, 0.25]])  # noqa: N815
-
-    held_out = bags_of([[0, 0, 1, 2]])
-    by_hand = (0.5 * 0.5 * 0.25 * 0.25) ** (-1 / 4)
-    assert perplexity(One(), held_out) == pytest.approx(by_hand)  # type: ignore[arg-type]
-
-
-def test_perplexity_tells_a_fitting_model_from_one_too_coarse() -> None:
-    bags, held_out = _documents(0, 300), _documents(3, 60)
-    coarse = perplexity(fit_lda(bags, WORDS, 1, passes=5, seed=0), held_out)
-    fitting = perplexity(fit_lda(bags, WORDS, 3, passes=5, seed=0), held_out)
-    assert fitting < 0.8 * coarse
-
-
-def test_perplexity_is_near_gensims(model: TopicModel) -> None:
-    held_out = _documents(4, 60)
-    lda = _gensims(model)
-    gamma = model.infer(held_out)
-    theirs_gamma = gamma[:, np.newaxis]  # as gensim's own inference shapes it
-    bound = lda.bound(held_out.pairs(), gamma=theirs_gamma) - lda.bound([], gamma=theirs_gamma)
-    theirs = np.exp(-bound / held_out.words.sum())
-    assert perplexity(lda, held_out) == pytest.approx(theirs, rel=0.01)
-
-
-def test_the_grid_is_the_papers_or_smaller_with_a_reason() -> None:
-    assert choose_grid(3000) == ((200, 250, 300), None)
-    grid, why = choose_grid(255)
-    assert grid == (6, 12, 25)
-    assert "255 documents are too few" in str(why)
-    assert choose_grid(3)[0] == (2,)
-    assert choose_grid(10, (7,)) == ((7,), None)
-    assert passes_for(100) == 20
-    assert passes_for(20_000) == 1

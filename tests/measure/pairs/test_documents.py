@@ -1,4 +1,4 @@
-"""The document level: Eq. 8 and 9 by hand, and corpora too small for it."""
+"""The document level: Eq. 8 and 9 by hand, its null, and corpora too small for it."""
 
 import dataclasses
 import json
@@ -10,12 +10,14 @@ import pytest
 from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_texts
 from portrayal.errors import RunError
 from portrayal.measure import Scope
-from portrayal.measure.pairs import documents
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import Topics, document_levels, read_topics
+from portrayal.measure.pairs.estimates import SYMMETRIC
+from portrayal.measure.pairs.exchanging import NULL, couples_of
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
 from portrayal.measure.pairs.topic_use import topic_use
+from portrayal.measure.pairs.topics import pertinent_shares
 from portrayal.run import Run
 from topic_run import news, paired_run, silent, topic_run
 
@@ -162,14 +164,68 @@ def test_the_original_of_another_subject_lies_further_away(
     np.testing.assert_allclose(np.nansum(level.generated, 1), 1.0)
 
 
-def test_there_is_no_null_and_why(fitted: Fitted, levels: dict[str, Level]) -> None:
-    paired = fitted[1].with_levels([levels[FULL]])
-    for measure in (PAIRED_DISTANCE, PREJUDICE_RATE):
-        for found in measure.run(paired, Scope("news", draws=100)):
-            assert found.value is not None
-            assert found.null is None
-            assert found.tests == ()
-            assert found.instruments["no_test"] == documents.NO_NULL
+def test_the_null_exchanges_whole_texts(fitted: Fitted, levels: dict[str, Level]) -> None:
+    """Texts a and b are dealt with the original together, and each with it alone."""
+    paired = fitted[1].with_levels(levels.values())
+    scope = Scope("news", draws=100, permutations=99)
+    found = {(e.strata["model"], e.strata["length"]): e for e in PAIRED_DISTANCE.run(paired, scope)}
+    for length in (FULL, EQUAL):
+        both = found["all", length]
+        assert both.null is not None
+        assert [test.method for test in both.tests] == [NULL]
+        alone = found["a", length]
+        assert (alone.null, alone.tests) == (None, ())
+        assert alone.instruments["no_test"] == SYMMETRIC
+    for e in PREJUDICE_RATE.run(paired, scope):
+        if e.value is not None and e.strata["model"] == "a":
+            assert e.null is not None
+            assert e.tests[0].p < 0.05
+
+
+def test_one_text_and_its_original_change_places_by_a_coin(
+    fitted: Fitted, levels: dict[str, Level]
+) -> None:
+    """Every corpus ties its topics alike here, so that a text says the same in either place."""
+    for level in levels.values():
+        (block,) = level.blocks
+        assert block.deal is not None
+        deal = block.deal(fitted[1].pools(block.rows))
+        ours, theirs = deal(np.random.default_rng(4), 2)
+        sample = 2 % len(block.generated)
+        as_read = block.generated[sample], block.reference[sample]
+        stayed = np.isclose(ours, as_read[0]).all(1) & np.isclose(theirs, as_read[1]).all(1)
+        swapped = np.isclose(ours, as_read[1]).all(1) & np.isclose(theirs, as_read[0]).all(1)
+        assert (stayed | swapped).all()
+        assert 0.3 < swapped.mean() < 0.7
+
+
+def test_three_texts_change_places_as_wholes(fitted: Fitted, levels: dict[str, Level]) -> None:
+    paired, level = fitted[1], levels[FULL]
+    (block,) = level.blocks
+    assert block.deal is not None
+    ours, theirs = block.deal(paired.pools(block.rows, together=True))(np.random.default_rng(4), 0)
+    moved = np.abs(theirs - level.reference).max(axis=1) > 1e-9
+    assert 0.4 < moved.mean() < 0.9
+    for pair in range(40):
+        rows = paired.pair == pair
+        before = np.concatenate([level.generated[rows], level.reference[rows][:1]])[:, 0]
+        after = np.concatenate([ours[rows], theirs[rows][:1]])[:, 0]
+        np.testing.assert_allclose(np.sort(after), np.sort(before))
+
+
+def test_couples_have_one_number_in_either_order(fitted: Fitted) -> None:
+    paired = fitted[1]
+    couples = couples_of(paired, slice(0, paired.n_rows))
+    assert len(couples.one) == 40
+    np.testing.assert_array_equal(paired.pair[couples.one], paired.pair[couples.other])
+    np.testing.assert_array_equal(couples.number(couples.other, couples.one), np.arange(40))
+
+
+def test_topics_of_one_group_have_no_shares() -> None:
+    shares = np.array([[0.6, 0.2, 0.2]])
+    assert pertinent_shares(shares, np.array([0, 1, -1]), 2)[0] == pytest.approx([0.75, 0.25])
+    assert np.isnan(pertinent_shares(shares, np.array([0, 0, 2]), 2)).all()
+    assert np.isnan(pertinent_shares(shares, np.array([2, -1, 2]), 2)).all()
 
 
 def test_topics_whose_people_are_of_one_group_are_flagged(fitted: Fitted) -> None:

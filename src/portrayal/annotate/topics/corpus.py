@@ -83,7 +83,7 @@ MIN_DOCUMENTS = 2
 MAX_WORDS = 100_000
 """Words of the vocabulary at most: those in most documents."""
 
-_HELD_OUT = 0.1
+_HELD_OUT = 0.2
 
 
 class TooFewTextsError(DataError):
@@ -102,7 +102,7 @@ class Corpus:
         One bag for each text, in the order of a hash of its id: shuffled, and the same whatever the
         shards.
     held_out
-        Whether the text belongs to a pair that is held out, shape (n,): a tenth of the pairs, so
+        Whether the text belongs to a pair that is held out, shape (n,): a fifth of the pairs, so
         that no held-out text has its original, or another version of it, among the fitted.
     """
 

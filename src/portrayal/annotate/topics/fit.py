@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from portrayal.annotate.topics.bags import Bags
+from portrayal.annotate.topics.bags import Bags, Floats
+from portrayal.annotate.topics.choice import (
+    PAPER_K,
+    PER_TOPIC,
+    choose_topics,
+    completion_loss,
+    split_words,
+    topic_grid,
+)
 from portrayal.annotate.topics.corpus import (
     LEMMATISER,
     MAX_WORDS,
@@ -18,7 +26,6 @@ from portrayal.annotate.topics.corpus import (
     lemmas,
     read_corpus,
 )
-from portrayal.annotate.topics.infer import infer, log_bound
 from portrayal.annotate.topics.model import (
     ARRAYS,
     MODEL,
@@ -47,7 +54,7 @@ class TopicSettings:
     topic_model
         Folder of a saved topic model to use in place of fitting one.
     topics
-        Numbers of topics to try; by default the paper's, or fewer for a small corpus.
+        Numbers of topics to try; by default the paper's 250, or a grid for a small corpus.
     seed
         Start of the fit's random stream.
     threshold
@@ -73,35 +80,9 @@ class TopicSettings:
             raise OptionError(f"min_share must be a fraction in 0–1; got {self.min_share!r}.")
 
 
-GRID = (200, 250, 300)
-"""The numbers of topics that the paper tried."""
-
-PER_TOPIC = 10
-"""Documents that a topic of the grid needs at least."""
-
 SEEN = 20_000
 """Documents a fit reads at least, repetitions counted, within `MAX_PASSES`."""
 MAX_PASSES = 20
-
-
-def choose_grid(n_documents: int, asked: Sequence[int] = ()) -> tuple[tuple[int, ...], str | None]:
-    """Return the numbers of topics to try, and why they are not the paper's.
-
-    The paper's grid where every topic can have ten documents; else a quarter, a half and the whole
-    of a tenth of the documents, at least two topics.
-    """
-    if asked:
-        return tuple(asked), None
-    if n_documents >= PER_TOPIC * GRID[-1]:
-        return GRID, None
-    most = max(2, n_documents // PER_TOPIC)
-    grid = tuple(sorted({max(2, most // 4), max(2, most // 2), most}))
-    why = (
-        f"{n_documents:,} documents are too few for the paper's K of {GRID[0]} to {GRID[-1]} "
-        f"({PER_TOPIC} documents a topic would need {PER_TOPIC * GRID[-1]:,}); "
-        f"tried K = {', '.join(map(str, grid))} instead. Topics of so few documents are coarse."
-    )
-    return grid, why
 
 
 def passes_for(n_documents: int) -> int:
@@ -110,7 +91,15 @@ def passes_for(n_documents: int) -> int:
 
 
 CHUNK = 2_000
-"""Documents between two updates of the topics, gensim's default."""
+"""Documents between two updates of the topics at most, gensim's default."""
+UPDATES = 4
+"""Updates in a pass over all documents, at least. Of corpora of 500 documents made from 10 and from
+30 topics, completion chose 10 and 22 with four, 15 and 33 with one, 10 and 10 with ten."""
+
+
+def chunk_for(n_documents: int) -> int:
+    """Return the documents between two updates: a quarter of all, 2,000 at most."""
+    return max(1, min(CHUNK, n_documents // UPDATES))
 
 
 def gensim() -> Any:
@@ -131,18 +120,20 @@ def gensim() -> Any:
     return gensim.models
 
 
-def fit_lda(bags: Bags, words: tuple[str, ...], k: int, *, passes: int, seed: int) -> "LdaModel":
+def fit_lda(
+    bags: Bags, words: tuple[str, ...], k: int, *, passes: int, chunk: int, seed: int
+) -> "LdaModel":
     """Fit `k` topics to bags by gensim, in the order they come.
 
-    `LdaModel` is asked for nothing but its defaults (priors 1 / K, chunks of 2,000 documents, 50
-    iterations), a seed and passes. `LdaMulticore` is not used: its result depends on which worker
-    is done first.
+    `LdaModel` is asked for nothing but its defaults (priors 1 / K, 50 iterations), a seed, passes
+    and documents between updates (`chunk`). `LdaMulticore` is not used: its result depends on which
+    worker is done first.
     """
     return gensim().LdaModel(
         _GensimCorpus(bags),
         num_topics=k,
         id2word=dict(enumerate(words)),
-        chunksize=CHUNK,
+        chunksize=chunk,
         passes=passes,
         eval_every=None,
         random_state=seed,
@@ -181,17 +172,6 @@ class _Document:
 
     def __iter__(self) -> Iterator[tuple[int, float]]:
         return zip(self._words, self._counts, strict=True)
-
-
-def perplexity(lda: "LdaModel", held_out: Bags) -> float:
-    """Return the perplexity of documents that the model was not fitted to.
-
-    exp(-bound / words), Blei, Ng and Jordan 2003, Section 7.1, by the variational bound.
-    """
-    weights = np.ascontiguousarray(lda.expElogbeta.T)
-    gamma = infer(held_out, weights, lda.alpha)
-    bound = log_bound(held_out, gamma, weights, lda.alpha)
-    return float(np.exp(-bound.sum() / held_out.words.sum()))
 
 
 TABLES = "topics.json"
@@ -271,47 +251,74 @@ def saved_topics(run: Run) -> tuple[TopicModel | None, str | None]:
 
 
 def fit_corpus(corpus: Corpus, settings: TopicSettings, say: Say) -> TopicModel:
-    """Fit one model for each K of the grid; return the one of least held-out perplexity.
+    """Fit a model to all documents, with the number of topics asked for or chosen by completion.
 
-    With a single K nothing is held out.
+    Where several numbers can be chosen from, each is fitted without the held-out documents first,
+    fewer topics before more; no more are tried when two one after another are surely worse than the
+    best. With a single number nothing is held out.
     """
     n = len(corpus.bags)
-    grid, warning = choose_grid(n, settings.topics)
-    if warning:
-        say(f"warning: {warning}")
-    held = corpus.held_out if len(grid) > 1 else np.zeros(n, dtype=bool)
-    if held.all():
-        held = np.zeros(n, dtype=bool)
-        held[-1] = True
-    fitted = corpus.bags.take(np.flatnonzero(~held))
-    kept = corpus.bags.take(np.flatnonzero(held))
-    passes = passes_for(len(fitted))
-    tried: list[dict[str, float]] = []
-    best: Any = None
-    for k in grid:
-        lda = fit_lda(fitted, corpus.words, k, passes=passes, seed=settings.seed)
-        score = perplexity(lda, kept) if len(kept) else float("nan")
-        tried.append({"k": k, "perplexity": score} if len(kept) else {"k": k})
-        if len(grid) > 1:
-            say(f"topics: K = {k}, held-out perplexity {score:,.1f}")
-        if best is None or score < best[0]:
-            best = (score, lda)
+    grid = tuple(sorted(set(settings.topics))) or topic_grid(n)
+    tried, reason = (
+        _try_out(corpus, grid, settings, say) if len(grid) > 1 else ([], _given(settings, n))
+    )
+    k = next((each["k"] for each in tried if each.get("chosen")), grid[0])
+    say(f"topics: K = {k}: {reason}")
+    lda = _fit(corpus.bags, corpus, k, settings)
     facts = {
         "engine": f"gensim {version('gensim')}",
         "lemmatiser": f"{LEMMATISER} {version(LEMMATISER)}",
         "seed": settings.seed,
-        "documents": len(fitted),
-        "held_out_documents": len(kept),
-        "passes": passes,
-        "chunk": CHUNK,
+        "documents": n,
+        "held_out_documents": int(corpus.held_out.sum()) if tried else 0,
+        "passes": passes_for(n),
+        "chunk": chunk_for(n),
         "min_documents": MIN_DOCUMENTS,
         "tried": tried,
-        "warning": warning,
+        "reason": reason,
     }
-    lda = best[1]
-    return TopicModel(
-        corpus.words, lda.state.get_lambda(), lda.alpha, lda.eta, corpus.word_count, facts
-    )
+    topics = lda.state.get_lambda()
+    return TopicModel(corpus.words, topics, lda.alpha, lda.eta, corpus.word_count, facts)
+
+
+def _given(settings: TopicSettings, n: int) -> str:
+    """Why there is one number of topics only."""
+    if settings.topics:
+        return "as asked"
+    if n >= PER_TOPIC * PAPER_K:
+        return "the paper's; --topics 200,250,300 chooses among those that the paper tried"
+    return f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
+
+
+def _fit(bags: Bags, corpus: Corpus, k: int, settings: TopicSettings) -> "LdaModel":
+    n = len(bags)
+    chosen = {"passes": passes_for(n), "chunk": chunk_for(n), "seed": settings.seed}
+    return fit_lda(bags, corpus.words, k, **chosen)
+
+
+def _try_out(
+    corpus: Corpus, grid: tuple[int, ...], settings: TopicSettings, say: Say
+) -> tuple[list[dict[str, Any]], str]:
+    """Fit numbers of topics without the held-out documents: each with its perplexity, and why."""
+    held = corpus.held_out.copy()
+    if held.all():
+        held[:-1] = False
+    fitted = corpus.bags.take(np.flatnonzero(~held))
+    seen, hidden = split_words(corpus.bags.take(np.flatnonzero(held)), settings.seed)
+    losses: list[Floats] = []
+    tried: list[dict[str, Any]] = []
+    for k in grid:
+        lda = _fit(fitted, corpus, k, settings)
+        losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, seen, hidden))
+        perplexity = float(np.exp(losses[-1].sum() / hidden.words.sum()))
+        tried.append({"k": k, "perplexity": perplexity})
+        say(f"topics: K = {k}, perplexity of held-out halves {perplexity:,.1f}")
+        choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden.words)
+        if choice.worse > 1:
+            break
+    for each in tried:
+        each["chosen"] = each["k"] == choice.k
+    return tried, choice.reason
 
 
 def _mark(run: Run, settings: TopicSettings, given: TopicModel | None) -> str:
@@ -327,7 +334,7 @@ def _mark(run: Run, settings: TopicSettings, given: TopicModel | None) -> str:
         seed=settings.seed,
         vocabulary=[MIN_DOCUMENTS, MAX_WORDS],
         lemmatiser=version(LEMMATISER),
-        fit="gensim.v1",
+        fit="gensim.v2",
     )
 
 

@@ -8,7 +8,7 @@ nothing but the document. Documents with the same number of distinct words are w
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import gammaln, psi
+from scipy.special import psi
 
 from portrayal.annotate.topics.bags import Bags, Floats, Ints
 
@@ -97,19 +97,8 @@ def expected(gamma: Floats) -> Floats:
     return np.asarray(np.exp(psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))))
 
 
-def log_bound(bags: Bags, gamma: Floats, weights: Floats, alpha: Floats) -> Floats:
-    """Return the variational bound on each document's log likelihood, shape (n,).
-
-    Blei, Ng and Jordan 2003, Eq. 15, without the terms of the topics themselves.
-    """
-    gamma, alpha = gamma.astype(np.float64), alpha.astype(np.float64)
-    total = gamma.sum(axis=1)
-    log_theta = psi(gamma) - psi(total)[:, np.newaxis]
-    theta = np.exp(log_theta)
-    bound = ((alpha - gamma) * log_theta + gammaln(gamma) - gammaln(alpha)).sum(axis=1)
-    bound += gammaln(alpha.sum()) - gammaln(total)
-    for document in range(len(bags)):
-        inside = slice(bags.start[document], bags.start[document + 1])
-        likelihood = weights[bags.word[inside]].astype(np.float64) @ theta[document]
-        bound[document] += bags.count[inside] @ np.log(likelihood + np.finfo(np.float64).tiny)
-    return np.asarray(bound)
+def topic_weights(topics: Floats) -> Floats:
+    """Return exp E[log beta] of the words of topics, shape (K, V) -> (V, K), in the same type."""
+    lam = topics.astype(np.float64)
+    log_beta = psi(lam) - psi(lam.sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(np.exp(log_beta).T, dtype=topics.dtype)

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import psi
 
 from portrayal.annotate.topics.bags import Bags, Floats, bags_of
 from portrayal.annotate.topics.corpus import forms, lemmas
-from portrayal.annotate.topics.infer import infer
+from portrayal.annotate.topics.infer import infer, topic_weights
 from portrayal.errors import DataError
 from portrayal.run.files import replacing, write_atomically
 from portrayal.run.stages import fingerprint
@@ -43,7 +42,8 @@ class TopicModel:
     word_count
         How often each word stands in the texts that were fitted, shape (V,).
     facts
-        How it was fitted: seed, documents, passes, perplexity of each K tried, versions.
+        How it was fitted: seed, documents, passes, each K tried with its perplexity, why this
+        one, versions.
     """
 
     words: tuple[str, ...]
@@ -61,9 +61,7 @@ class TopicModel:
     @cached_property
     def weights(self) -> Floats:
         """Exponential of E[log beta], shape (V, K), in the type of `topics`."""
-        lam = self.topics.astype(np.float64)
-        log_beta = psi(lam) - psi(lam.sum(axis=1, keepdims=True))
-        return np.ascontiguousarray(np.exp(log_beta).T, dtype=self.topics.dtype)
+        return topic_weights(self.topics)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:

@@ -95,7 +95,7 @@ def deal_words(
     left = original.copy()
     np.add.at(left, pool, generated)
     dealt = np.zeros_like(generated)
-    rank = _rank(pool)
+    rank = rank_within(pool)
     for turn in range(int(rank.max(initial=-1)) + 1):
         rows = np.flatnonzero(rank == turn)
         dealt[rows] = draw_words(left[pool[rows]], generated[rows].sum(axis=1), rng)
@@ -187,23 +187,28 @@ def deal_slots(cell: IntArray, rng: np.random.Generator) -> IntArray:
 
 
 def null_p(value: float, draws: FloatArray, *, greater: bool = False) -> float:
-    """Return p of a value against draws of its null, shape (n_draws,), none of them NaN.
+    """Return p of a value against draws of its null, shape (n_draws,).
 
     One-sided where only larger values speak against the null; else twice the smaller tail, which
     unlike the distance from the mean of the draws is right for skewed nulls too. Each tail counts
-    the observed value among the draws (Phipson and Smyth 2010).
+    the observed value among the draws (Phipson and Smyth 2010), and those that are NaN, since what
+    is undefined may have been as far out.
 
     >>> null_p(3.0, np.array([0.0, 1.0, 2.0]), greater=True)
     0.25
     """
-    n = 1 + len(draws)
-    up = (1 + int((draws >= value - _CLOSE).sum())) / n
-    down = (1 + int((draws <= value + _CLOSE).sum())) / n
+    n, unknown = 1 + len(draws), np.isnan(draws)
+    up = (1 + int((unknown | (draws >= value - _CLOSE)).sum())) / n
+    down = (1 + int((unknown | (draws <= value + _CLOSE)).sum())) / n
     return up if greater else min(1.0, 2.0 * min(up, down))
 
 
-def _rank(pool: IntArray) -> IntArray:
-    """Number of each row among those of its pool, shape (n,)."""
+def rank_within(pool: IntArray) -> IntArray:
+    """Return the number of each row among those of its pool, shape (n,).
+
+    >>> rank_within(np.array([4, 7, 4])).tolist()
+    [0, 0, 1]
+    """
     order = np.argsort(pool, kind="stable")
     there = pool[order]
     rank = np.empty(len(pool), dtype=np.int64)

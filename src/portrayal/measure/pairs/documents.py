@@ -1,10 +1,9 @@
 """The document level: shares of each group among a text's pertinent topics, Eq. 7–9."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,12 @@ from portrayal.annotate.topics import (
     topics_stage,
 )
 from portrayal.errors import RunError
+from portrayal.measure.pairs.exchanging import NULL, Couples, couples_of, exchanged_block
 from portrayal.measure.pairs.levels import (
     LexiconColumns,
     Made,
     Sides,
+    equally_long,
     level_of,
     lexicon_columns,
     read_sentences,
@@ -52,6 +53,7 @@ from portrayal.measure.pairs.topics import (
     TopicTable,
     associations,
     contingency,
+    pertinent_shares,
     pool_of,
     standardized_residuals,
     topic_shares,
@@ -60,14 +62,12 @@ from portrayal.records import ALL
 from portrayal.run import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.scratch import Kept, Shelf
-from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 LEVEL = DOCUMENT
-NO_NULL = (
-    "no null of topics is known to keep its level: which topics go with which group hangs on which "
-    "text holds a sentence"
-)
+THINNED = 4
+"""Draws of sentences for equal length that the null reads."""
+_STREAM = 0xD0
 _TEXTS = 8192  # texts whose topics are inferred together
 
 
@@ -123,16 +123,27 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
     for found, known in ((generated, paired.generated), (reference, paired.reference)):
         if not np.array_equal(found.text_start, known.start):
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
+    topics = topics_of(paired, model, generated, reference, settings)
+    path = topics_stage(run).folder / TABLES
+    write_atomically(path, json.dumps(_shown(topics), ensure_ascii=False, indent=1))
+    return topics
+
+
+def topics_of(
+    paired: Paired,
+    model: TopicModel,
+    generated: TopicTexts,
+    reference: TopicTexts,
+    settings: TopicSettings,
+) -> Topics:
+    """Tell which topics go with which group in each corpus, by the topics of its sentences."""
     shelf = Shelf(paired.folder)
     tables = tuple(
         _table(model, lexicon, corpus, settings.threshold, shelf)
         for lexicon in lexicon_columns(paired)
         for corpus in _corpora(paired, generated, reference)
     )
-    topics = Topics(model, generated, reference, tables)
-    path = topics_stage(run).folder / TABLES
-    write_atomically(path, json.dumps(_shown(topics), ensure_ascii=False, indent=1))
-    return topics
+    return Topics(model, generated, reference, tables)
 
 
 def document_levels(
@@ -157,58 +168,80 @@ def document_levels(
     -------
     list of Level
         Named "document"; for each lexicon at full, then at equal length; none where there are no
-        topics. A text without pertinent topic has no shares (NaN). There is no null: `NO_NULL`.
+        topics. A text without pertinent topic has no shares (NaN). The null exchanges whole texts:
+        any text of an original may be the original. The topic model, and which topics go with which
+        group of each corpus, stay as they are.
     """
     topics = read_topics(run, paired, settings) if topics is None else topics
     if topics.model is None or topics.generated is None or topics.reference is None:
         return []
-    shelf, texts = Shelf(paired.folder), (topics.generated, topics.reference)
+    shelf = Shelf(paired.folder)
     groups = [_Groups.of(paired, topics, settings, each) for each in lexicon_columns(paired)]
     made = {(each, length): Made() for each in groups for length in (FULL, EQUAL)}
     for sides in row_sentences(paired, seed):
-        pool = pool_of(texts, sides)
-        for length, both in sides.kept.items():
-            kept = np.concatenate(both, axis=1)[:, pool.order]
-            found = _inferred(topics.model, pool, sides, _as_they_are(pool, kept), groups)
-            for each, observed in zip(groups, found, strict=True):
-                made[each, length].add(partial(_block, shelf, sides.rows, shelf.put(observed)))
+        couples = couples_of(paired, sides.rows)
+        beside = _beside(paired, topics, sides.rows, couples, seed)
+        for length, found in _read(topics, sides).items():
+            known = couples if length == EQUAL else None
+            for each in groups:
+                parts = each.own(found, sides.rows), each.all(found[:THINNED]), each.all(beside)
+                stored = tuple(map(shelf.put, parts))
+                corpus = each.corpus[sides.rows]
+                made[each, length].add(partial(_block, shelf, sides.rows, corpus, stored, known))
     return [
         replace(
             level_of(
-                each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=""
+                each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=NULL
             ),
-            no_null=NO_NULL,
+            whole_texts=True,
         )
         for (each, length), blocks in made.items()
     ]
 
 
-def _as_they_are(pool: Pool, kept: BoolArray) -> Iterator[IntArray]:
-    """Where the sentences of each sample go: to the texts they stand in."""
-    for chosen in kept:
-        yield np.where(chosen, np.where(pool.ours, OURS, THEIRS), OUT)
+def _read(topics: Topics, sides: Sides) -> dict[str, FloatArray]:
+    """Topic shares of both texts of each row at each length, shape (S, n, 2, K)."""
+    assert topics.generated is not None
+    assert topics.reference is not None
+    pool = pool_of((topics.generated, topics.reference), sides)
+    return {
+        length: _inferred(topics, pool, sides, np.concatenate(both, axis=1)[:, pool.order])
+        for length, both in sides.kept.items()
+    }
 
 
-def _inferred(
-    model: TopicModel,
-    pool: Pool,
-    sides: Sides,
-    goes: Iterator[IntArray],
-    groups: Sequence["_Groups"],
-) -> list[FloatArray]:
-    """Shares of the groups of each lexicon in D arrangements: shape (2, D, n, M) each."""
-    found: list[list[FloatArray]] = [[] for _ in groups]
+def _inferred(topics: Topics, pool: Pool, sides: Sides, kept: BoolArray) -> FloatArray:
+    """Topic shares of both texts of each row in S samples, shape (S, n, 2, K)."""
+    assert topics.model is not None
+    goes = np.where(kept, np.where(pool.ours, OURS, THEIRS), OUT)
     step = max(1, _TEXTS // max(2 * sides.n_rows, 1))
-    while some := list(islice(goes, step)):
-        shares = topic_shares(model, pool, sides.n_rows, np.stack(some))
-        for each, made in zip(groups, found, strict=True):
-            made.append(each.shares(shares, sides.rows))
-    return [np.concatenate(made, axis=1) for made in found]
+    parts = [goes[first : first + step] for first in range(0, len(goes), step)]
+    made = [topic_shares(topics.model, pool, sides.n_rows, part) for part in parts]
+    return np.concatenate(made)
 
 
-def _block(shelf: Shelf, rows: slice, stored: Kept) -> Block:
-    generated, reference = shelf.take(stored)
-    return Block(rows, generated, reference)
+def _beside(paired: Paired, topics: Topics, rows: slice, couples: Couples, seed: int) -> FloatArray:
+    """Topic shares of two generated texts at equal length, shape (1, n_couples, 2, K)."""
+    assert topics.model is not None
+    assert topics.generated is not None
+    n = len(couples.one)
+    if n == 0:
+        return np.zeros((1, 0, 2, topics.model.n_topics))
+    text = paired.text[rows]
+    ours, theirs = (
+        read_sentences(paired.generated, text[at]) for at in (couples.one, couples.other)
+    )
+    kept = equally_long(ours, theirs, n, np.random.default_rng([seed, _STREAM, rows.start]), 1)
+    sides = Sides(slice(0, n), ours, theirs, {EQUAL: kept})
+    pool = pool_of((topics.generated, topics.generated), sides)
+    return _inferred(topics, pool, sides, np.concatenate(kept, axis=1)[:, pool.order])
+
+
+def _block(
+    shelf: Shelf, rows: slice, corpus: IntArray, stored: tuple[Kept, ...], couples: Couples | None
+) -> Block:
+    observed, values, beside = map(shelf.take, stored)
+    return exchanged_block(rows, corpus, observed, values, beside, couples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,14 +325,14 @@ class _Groups:
         Share below which a topic is not counted.
     corpus
         Which corpus each row is of, shape (n_rows,).
-    belongs
-        1 where a topic goes with a group, shape (n_corpora, K, M); the reference comes last.
+    association
+        Group of each topic in each corpus, shape (n_corpora, K); the reference comes last.
     """
 
     lexicon: LexiconColumns
     least: float
     corpus: IntArray
-    belongs: FloatArray
+    association: IntArray
 
     @classmethod
     def of(
@@ -307,30 +340,37 @@ class _Groups:
     ) -> "_Groups":
         """Return the groups of one lexicon."""
         tables = [t for t in topics.tables if (t.lexicon, t.attribute) == lexicon_key(lexicon)]
-        linked = np.stack([table.association for table in tables])
         codes = {code: at for at, code in enumerate(_answered(paired))}
         pairs = zip(paired.model.tolist(), paired.form.tolist(), strict=True)
         return cls(
             lexicon=lexicon,
             least=settings.min_share,
             corpus=np.array([codes[pair] for pair in pairs], dtype=np.int64),
-            belongs=(linked[:, :, np.newaxis] == np.arange(len(lexicon.groups))).astype(float),
+            association=np.stack([table.association for table in tables]),
         )
 
-    def shares(self, found: FloatArray, rows: slice) -> FloatArray:
-        """Return g of Eq. 8, of generated texts and of originals: shape (2, D, n, M).
+    def own(self, found: FloatArray, rows: slice) -> FloatArray:
+        """Return g of Eq. 8 of generated texts and of originals: shape (2, D, n, M).
 
-        `found` are their topic distributions, shape (D, n, 2, K). NaN where a text has no
-        pertinent topic.
+        `found` are their topic distributions, shape (D, n, 2, K).
         """
-        counted = np.where(found >= self.least, found, 0.0)
-        sums = np.zeros((2, *found.shape[:2], self.belongs.shape[2]))
-        corpus = self.corpus[rows]
+        corpus, shares = (
+            self.corpus[rows],
+            np.zeros((2, *found.shape[:2], len(self.lexicon.groups))),
+        )
         for code in np.unique(corpus).tolist():
             inside = corpus == code
-            sums[0][:, inside] = counted[:, inside, OURS] @ self.belongs[code]
-        sums[1] = counted[:, :, THEIRS] @ self.belongs[-1]
-        return divide(sums, sums.sum(axis=-1, keepdims=True))
+            shares[0][:, inside] = self._of(found[:, inside, OURS], code)
+        shares[1] = self._of(found[:, :, THEIRS], -1)
+        return shares
+
+    def all(self, found: FloatArray) -> FloatArray:
+        """Return g of both texts as if of each corpus: shape (n_corpora, 2, D, n, M)."""
+        texts = np.moveaxis(found, 2, 0)
+        return np.stack([self._of(texts, code) for code in range(len(self.association))])
+
+    def _of(self, found: FloatArray, code: int) -> FloatArray:
+        return pertinent_shares(found, self.association[code], len(self.lexicon.groups), self.least)
 
 
 def lexicon_key(lexicon: LexiconColumns) -> tuple[str, str]:

@@ -41,6 +41,10 @@ from portrayal.types import FloatArray, IntArray
 PERMUTATION = "permutation"
 ROUNDING = 1e-9
 """Changes smaller than this are none: sums taken in another order differ by rounding."""
+SYMMETRIC = (
+    "with one text per original: a distance is the same whichever of the two texts is the original"
+)
+"""Why distances have no null where whole texts are exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def _at(
     for each in there:
         values = each.folded.values[rows]
         for k, column in enumerate(each.columns):
-            null, p = _null(quantity, each, number, k, float(found.value[at]), scope)
+            null, p = _null(quantity, each, place, number, k, float(found.value[at]), scope)
             here = _Here(place, number, rows, values[:, k], k)
             yield _estimate(quantity, each, column, here, found, at, null, p, lost, scope)
             at += 1
@@ -200,8 +204,8 @@ def _estimate(
     tests = [Test(p, level.null_method)] if null is not None else []
     if quantity.tested:
         tests.insert(0, found.test(at, "pair"))
-    if not tests and level.no_null:
-        common["instruments"] |= {NO_TEST: level.no_null}
+    if _cannot_tell(quantity, level, place):
+        common["instruments"] |= {NO_TEST: SYMMETRIC}
     value, bounds = float(found.value[at]), found.interval(at, scope, "pair")
     if null is not None and not quantity.tested:
         bounds = agreeing(bounds, value, null.value, p)
@@ -230,16 +234,24 @@ def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
     return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
 
 
+def _cannot_tell(quantity: Quantity, level: Level, place: Place) -> bool:
+    """Whether exchanging whole texts leaves most distances as they are: one text per original."""
+    if not (level.whole_texts and quantity.greater):
+        return False
+    texts = np.bincount(place.paired.pair[place.rows])
+    return bool((texts > 1).sum() < (texts == 1).sum())
+
+
 def _null(
-    quantity: Quantity, each: _Made, number: int, k: int, value: float, scope: Scope
+    quantity: Quantity, each: _Made, place: Place, number: int, k: int, value: float, scope: Scope
 ) -> tuple[Null | None, float]:
     """The null of one column, and p of `value` against it."""
     draws = each.folded.draws[:, number, k]
-    draws = draws[~np.isnan(draws)]
-    if len(draws) == 0:
+    known = draws[~np.isnan(draws)]
+    if len(known) == 0 or _cannot_tell(quantity, each.level, place):
         return None, np.nan
-    centre = float(draws.mean())
-    low, high = (float(bound) for bound in permutation_range(draws, scope.level))
+    centre = float(known.mean())
+    low, high = (float(bound) for bound in permutation_range(known, scope.level))
     p = null_p(value, draws, greater=quantity.greater)
     method = each.level.null_method
     return Null(centre, low, high, scope.level, method, scope.seed), p

@@ -91,14 +91,22 @@ def row_sentences(paired: Paired, seed: int) -> Iterator[Sides]:
         Start of the random streams that draw sentences, one for each block.
     """
     for rows in paired.row_blocks():
-        n = rows.stop - rows.start
         ours = read_sentences(paired.generated, paired.text[rows])
         theirs = read_sentences(paired.reference, paired.original[rows])
-        target = np.minimum(row_sums(ours, ours.words, n), row_sums(theirs, theirs.words, n))
         rng = np.random.default_rng([seed, _STREAM, rows.start])
+        equal = equally_long(ours, theirs, rows.stop - rows.start, rng, SAMPLES)
         everything = (np.ones((1, len(ours.row)), bool), np.ones((1, len(theirs.row)), bool))
-        equal = (_samples(ours, target, rng), _samples(theirs, target, rng))
         yield Sides(rows, ours, theirs, {FULL: everything, EQUAL: equal})
+
+
+def equally_long(
+    ours: RowSentences, theirs: RowSentences, n_rows: int, rng: np.random.Generator, samples: int
+) -> tuple[BoolArray, BoolArray]:
+    """Draw which sentences of either side count where texts are equally long: (samples, n) each."""
+    both = (ours, theirs)
+    target = np.minimum(*(row_sums(side, side.words, n_rows) for side in both))
+    one, other = (np.stack([_thinned(side, target, rng) for _ in range(samples)]) for side in both)
+    return one, other
 
 
 def row_sums(side: RowSentences, values: FloatArray, n_rows: int) -> FloatArray:
@@ -135,11 +143,6 @@ def runs(known: IntArray) -> list[slice]:
     first = np.append(0, ends[:-1] + 1)
     pairs = zip(known[first].tolist(), known[ends].tolist(), strict=True) if len(known) else ()
     return [slice(a, b + 1) for a, b in pairs]
-
-
-def _samples(side: RowSentences, target: FloatArray, rng: np.random.Generator) -> BoolArray:
-    """Whether each sentence is kept, shape (SAMPLES, n)."""
-    return np.stack([_thinned(side, target, rng) for _ in range(SAMPLES)])
 
 
 def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -> BoolArray:

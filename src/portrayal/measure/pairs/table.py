@@ -88,8 +88,8 @@ class Level:
         How often sentences were drawn; 1 at full length.
     null_method
         What dealing does, in words.
-    no_null
-        Why there is no null; None where there is one.
+    whole_texts
+        Whether the null exchanges whole texts, which leaves the distance of two texts as it is.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Level:
     blocks: Sequence[Block]
     n_samples: int = 1
     null_method: str = "dealt again at random to each original and its texts"
-    no_null: str | None = None
+    whole_texts: bool = False
 
     @property
     def labels(self) -> dict[str, str]:

@@ -221,6 +221,40 @@ def associations(residual: FloatArray, threshold: float = 3.0) -> IntArray:
     return np.where(filled.max(axis=1) > threshold, filled.argmax(axis=1), NONE)
 
 
+def pertinent_shares(
+    shares: FloatArray, association: IntArray, n_groups: int, least: float = 0.01
+) -> FloatArray:
+    """Return the share of each group among a text's pertinent topics, Fang et al. 2024, Eq. 8.
+
+    Parameters
+    ----------
+    shares
+        Topic distribution of each text, shape (..., K).
+    association
+        Group of each topic, shape (K,).
+    n_groups
+        M, without the neutral group.
+    least
+        Share below which a topic does not count.
+
+    Returns
+    -------
+    array
+        Shape (..., M). NaN where a text has no pertinent topic, and everywhere where the topics go
+        with fewer than two groups: each share would be 1 or 0 by construction.
+
+    Examples
+    --------
+    >>> pertinent_shares(np.array([[0.5, 0.25, 0.25]]), np.array([0, 1, -1]), 3).round(2).tolist()
+    [[0.67, 0.33, 0.0]]
+    """
+    belongs = association[:, np.newaxis] == np.arange(n_groups)
+    sums = np.where(shares >= least, shares, 0.0) @ belongs.astype(np.float64)
+    if belongs.any(axis=0).sum() < 2:
+        sums[...] = 0.0
+    return divide(sums, sums.sum(axis=-1, keepdims=True))
+
+
 def chi_squared(observed: IntArray) -> tuple[float, int, float]:
     """Return Pearson's chi-squared of a table without its empty rows and columns.
 

@@ -87,7 +87,9 @@ class NewsOptions(Options):
     )
     sentiment: str = option("textblob", "Engine that scores sentiment.")
     toxicity_model: str = option("unitary/toxic-bert", "Classifier of toxicity: directory or hub.")
-    topics: tuple[int, ...] = option((), "Numbers of topics to try; default 200, 250, 300.")
+    topics: tuple[int, ...] = option(
+        (), "Numbers of topics to try; default 250, as the paper kept, from 2,500 texts on."
+    )
     topic_model: str | None = option(None, "Saved topic model to use in place of a new one.")
     base_form: str | None = option(None, "Prompt form that the others are compared with.")
 

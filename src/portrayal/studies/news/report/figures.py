@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import portrayal.report.formats as fmt
-from portrayal.measure.pairs.documents import NO_NULL
 from portrayal.measure.pairs.table import DOCUMENT
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Figure
@@ -110,7 +109,11 @@ _PANELS = {
     "prejudice_rate": ("b  Prejudice rate", "share of texts", "%", "share"),
     "prejudice_change": ("c  Change in those texts", "mean change", "+.2f", "difference"),
 }
-_NO_NULL = f" There is no null, and no p against one: {NO_NULL}."
+_WHOLE_TEXTS = (
+    " The null exchanges each original at random with one of its texts; the topic model, and which "
+    "topics go with which group, stay as they were fitted. With one text per original a distance "
+    "has no null, as it is the same whichever of the two texts is the original."
+)
 _HELP = {
     "race": " The paper’s list counts a race word only directly before an occupation (“Black "
     "doctor”), which is rare, and the people whom the authors looked up. In place of these a table "
@@ -161,7 +164,7 @@ def _level(view: View, place: Place) -> Figure:
         f"a: mean distance between the {quantity(level, attribute)} of a text and of its original. "
         f"b: of the originals that mention a group, the share whose generated text has "
         f"{_fell(level)}. c: the mean change among those. {NOTE if any(paper.values()) else ''}"
-        + (_NO_NULL if level == DOCUMENT else ""),
+        + (_WHOLE_TEXTS if level == DOCUMENT else ""),
         {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}},
         numbers(view, every),
         key(colour, null=null, paper=any(paper.values())),

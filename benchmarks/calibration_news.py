@@ -1,0 +1,225 @@
+"""Simulated originals and texts at the document level of the news, and what its tests say of them.
+
+The levels and estimates are the audit's own (`document_levels`, the measures of pairs). Topics are
+known, or fitted by gensim to the simulated words.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.calibration_worlds import Rng
+from portrayal.annotate.topics import TopicModel, TopicSettings, TopicTexts
+from portrayal.annotate.topics.bags import count_words
+from portrayal.annotate.topics.fit import chunk_for, fit_lda
+from portrayal.measure import Scope
+from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
+from portrayal.measure.pairs.documents import document_levels, topics_of
+from portrayal.measure.pairs.exchanging import NULL
+from portrayal.measure.pairs.table import FULL, Paired, Texts
+from portrayal.run import Run
+from portrayal.types import FloatArray, IntArray
+
+WORDS = 8  # of each sentence
+MEASURES = (PAIRED_DISTANCE, PREJUDICE_RATE, GROUP_CHANGE)
+NEWS_MEASURES = tuple(measure.name.removesuffix(".v1") for measure in MEASURES)
+
+
+@dataclass(frozen=True)
+class News:
+    """Originals with texts: how many, and in what they differ.
+
+    Attributes
+    ----------
+    pairs, texts
+        Originals, and texts of each.
+    subject
+        How much a text of an original has a subject of its own: parameter of the Dirichlet of its
+        topics around the original's headline, less is more; 0 for none.
+    bias
+        By how much the log weight of a topic that only men have rises in texts, and falls for
+        women's.
+    style
+        SD of the log weight by which texts take other topics than originals, whoever they are of.
+    length
+        Sentences of a text for one of an original.
+    topics, sentences
+        True topics, and sentences of an original.
+    fitted
+        Whether topics are fitted, or known.
+    """
+
+    pairs: int = 40
+    texts: int = 7
+    subject: float = 10.0
+    bias: float = 0.0
+    style: float = 0.0
+    length: float = 1.0
+    topics: int = 12
+    sentences: int = 15
+    fitted: bool = False
+
+    def __str__(self) -> str:
+        """What differs from the plain world."""
+        plain = News()
+        names = ("subject", "bias", "style", "length")
+        found = [f"{n} {getattr(self, n)}" for n in names if getattr(self, n) != getattr(plain, n)]
+        return ", ".join(found) or "nothing differs"
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Sentences of the texts of one side: pair of each text, and topic and group of sentences."""
+
+    pair: IntArray
+    start: IntArray
+    topic: IntArray
+    group: IntArray
+
+
+def world(rng: Rng, news: News) -> tuple[_Side, _Side]:
+    """Draw generated texts and originals."""
+    headline = rng.dirichlet(np.full(news.topics, 0.25), news.pairs)
+    men = rng.beta(0.8, 0.8, news.topics)
+    tilt = np.exp(news.bias * (2 * men - 1) + news.style * rng.normal(size=news.topics))
+    pair = np.repeat(np.arange(news.pairs), news.texts)
+    short = max(2, round(news.sentences * news.length))
+    ours = _side(rng, news, headline[pair] * tilt, men, (pair, short))
+    return ours, _side(rng, news, headline, men, (np.arange(news.pairs), news.sentences))
+
+
+def _side(
+    rng: Rng, news: News, mean: FloatArray, men: FloatArray, size: tuple[IntArray, int]
+) -> _Side:
+    pair, n = size
+    topics = mean / mean.sum(1, keepdims=True)
+    if news.subject:
+        topics = rng.gamma(np.maximum(topics * news.subject, 1e-4))
+        topics /= topics.sum(1, keepdims=True)
+    text = np.repeat(np.arange(len(pair)), n)
+    place = rng.random((len(text), 1)) > np.cumsum(topics[text], axis=1)
+    topic = place.sum(1).clip(max=news.topics - 1)
+    named = (rng.random(len(text)) > men[topic]).astype(np.int64)
+    group = np.where(rng.random(len(text)) < 0.5, 2, named)
+    return _Side(pair, np.arange(len(pair) + 1) * n, topic, group)
+
+
+def estimates(rng: Rng, news: News, draws: int) -> dict[tuple[str, str], tuple[float, ...]]:
+    """Value, mean of the null and p of each measure at each length; those undefined are left out.
+
+    Rate and change are of the first group.
+    """
+    sides = world(rng, news)
+    paired = _paired(sides, news)
+    model, generated, reference = _topics(rng, sides, news)
+    settings = TopicSettings()
+    topics = topics_of(paired, model, generated, reference, settings)
+    levels = document_levels(Run(Path("none")), paired, settings, 0, topics)
+    scope = Scope("news", draws=100, permutations=draws, seed=int(rng.integers(1 << 30)))
+    found: dict[tuple[str, str], tuple[float, ...]] = {}
+    for measure in MEASURES:
+        for e in measure.run(paired.with_levels(levels), scope):
+            key = measure.name, e.strata["length"]
+            tests = [test.p for test in e.tests if test.method == NULL]
+            if key not in found and e.value is not None and e.null is not None and tests:
+                found[key] = e.value, e.null.value, tests[0]
+    return found
+
+
+def _paired(sides: tuple[_Side, _Side], news: News) -> Paired:
+    generated, reference = (_texts(side) for side in sides)
+    pair = sides[0].pair
+    zero = np.zeros(len(pair), dtype=np.int64)
+    return Paired(
+        pairs=tuple(f"p{i}" for i in range(news.pairs)),
+        models=("m",),
+        forms=("plain",),
+        domains=("d",),
+        sources=("s",),
+        pair=pair,
+        model=zero,
+        form=zero,
+        domain=zero,
+        source=zero,
+        text=np.arange(len(pair)),
+        original=pair,
+        fates={},
+        generated=generated,
+        reference=reference,
+        columns=(("list", "gender", "M"), ("list", "gender", "F")),
+    )
+
+
+def _texts(side: _Side) -> Texts:
+    zero, n = np.zeros(len(side.pair), dtype=np.int64), len(side.topic)
+    return Texts(
+        pair=side.pair,
+        model=zero,
+        form=zero,
+        outcome=zero,
+        words=np.diff(side.start) * float(WORDS),
+        start=side.start,
+        sentence_words=np.full(n, float(WORDS)),
+        counts=(side.group[:, np.newaxis] == np.arange(2)).astype(np.float64),
+    )
+
+
+def _topics(
+    rng: Rng, sides: tuple[_Side, _Side], news: News
+) -> tuple[TopicModel, TopicTexts, TopicTexts]:
+    """A topic model, and the topics of either side's sentences by it."""
+    if not news.fitted:
+        size = news.topics
+        model = TopicModel(
+            words=tuple(map(str, range(size))),
+            topics=np.eye(size) * 1e8 + 1e-3,
+            alpha=np.full(size, 1 / size),
+            eta=np.full(size, 1 / size),
+            word_count=np.ones(size),
+        )
+        ours, theirs = (_read(model, side, np.repeat(side.topic, WORDS)) for side in sides)
+        return model, ours, theirs
+    n_words = 300
+    odds = np.cumsum(rng.dirichlet(np.full(n_words, 0.05), news.topics), axis=1)
+    words = [
+        (rng.random((len(side.topic), WORDS, 1)) > odds[side.topic][:, np.newaxis]).sum(2)
+        .clip(max=n_words - 1).ravel()
+        for side in sides
+    ]  # fmt: skip
+    owner = [np.repeat(side.start[1:], np.diff(side.start) * WORDS) for side in sides]
+    code = np.unique(np.concatenate([owner[0], owner[1] + owner[0][-1]]), return_inverse=True)[1]
+    bags = count_words(code, np.concatenate(words), int(code.max()) + 1)
+    bags = bags.take(rng.permutation(len(bags)))
+    names = tuple(map(str, range(n_words)))
+    lda = fit_lda(bags, names, news.topics, passes=10, chunk=chunk_for(len(bags)), seed=0)
+    model = TopicModel(names, lda.state.get_lambda(), lda.alpha, lda.eta, np.ones(n_words))
+    ours, theirs = (_read(model, *each) for each in zip(sides, words, strict=True))
+    return model, ours, theirs
+
+
+def _read(model: TopicModel, side: _Side, words: IntArray) -> TopicTexts:
+    n = len(side.topic)
+    bags = count_words(np.repeat(np.arange(n), WORDS), words, n)
+    topic = model.infer(bags).argmax(axis=1)
+    return TopicTexts(side.start, topic, bags.start, bags.word, bags.count)
+
+
+def rejections(
+    rng: Rng, news: News, reps: int, draws: int = 99
+) -> dict[tuple[str, str], FloatArray]:
+    """Rejections at .05 of each measure at each length, and means of value and null, shape (4,).
+
+    The last number is how many of the `reps` simulated audits had a null.
+    """
+    made: dict[tuple[str, str], list[tuple[float, ...]]] = {
+        (measure.name, length): [] for measure in MEASURES for length in (FULL, "equal")
+    }
+    for _ in range(reps):
+        for key, found in estimates(rng, news, draws).items():
+            made[key].append(found)
+    return {
+        key: np.array([np.mean(np.array(some)[:, 2] < 0.05), *np.mean(some, axis=0)[:2], len(some)])
+        for key, some in made.items()
+        if some
+    }
