@@ -1,13 +1,36 @@
 """Outcomes: the labelled texts, their floors, and the rules before any pattern."""
 
+import json
 import time
-from collections import Counter
+from collections import Counter, namedtuple
+from importlib.resources import files
 
 import pytest
 
 from portrayal.collect import outcomes
-from portrayal.collect.outcomes import labelled_outcomes, outcome_of, refusal_accuracy
-from portrayal.errors import OptionError
+from portrayal.collect.outcomes import outcome_of
+from portrayal.stats import wilson
+
+Measured = namedtuple("Measured", "n n_agreed precision recall precision_bounds recall_bounds")
+
+
+def labelled_outcomes(part=None):
+    """Yield the labelled texts; the held-out third was written after the patterns were finished."""
+    lines = files("portrayal.collect").joinpath("refusals.jsonl").read_text(encoding="utf-8")
+    rows = map(json.loads, lines.splitlines())
+    return (row for row in rows if part is None or row["part"] == part)
+
+
+def refusal_accuracy(part=None):
+    """Measure `outcome_of` on the labelled texts, with 95 % Wilson intervals."""
+    rows = [(row["label"], outcome_of(row["text"])) for row in labelled_outcomes(part)]
+    hits = sum(label == said == "refused" for label, said in rows)
+    said = sum(said == "refused" for _, said in rows)
+    there = sum(label == "refused" for label, _ in rows)
+    bounds = [tuple(map(float, wilson(hits, total, 0.95))) for total in (said, there)]
+    agreed = sum(label == said for label, said in rows)
+    return Measured(len(rows), agreed, hits / said, hits / there, *bounds)
+
 
 ORIGIN = "written and labelled by a language model for Portrayal"
 
@@ -28,24 +51,18 @@ def test_floors_on_the_shipped_texts():
     every = refusal_accuracy()
     assert every.precision >= 0.95, every
     assert every.recall >= 0.90, every
-    assert every.precision_interval.method == "Wilson"
-    assert every.recall_interval.low < every.recall < every.recall_interval.high
+    assert every.recall_bounds[0] < every.recall < every.recall_bounds[1]
 
 
 def test_the_docstring_states_the_figures():
     for part in ("held-out", "dev"):
         found = refusal_accuracy(part)
         for value, at in (
-            (found.precision, found.precision_interval),
-            (found.recall, found.recall_interval),
+            (found.precision, found.precision_bounds),
+            (found.recall, found.recall_bounds),
         ):
-            stated = f"{100 * value:.1f} % ({100 * at.low:.1f}–{100 * at.high:.1f})"
+            stated = f"{100 * value:.1f} % ({100 * at[0]:.1f}–{100 * at[1]:.1f})"
             assert stated in outcomes.__doc__, (part, stated)
-
-
-def test_unknown_parts_are_refused():
-    with pytest.raises(OptionError, match="part must be one of dev, held-out"):
-        refusal_accuracy("test")
 
 
 def test_parts_add_up():

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from portrayal.report.inert import csv_cell, script_json, short, visible
+from portrayal.report.inert import csv_cell, script_json, short
+from portrayal.run.pages import visible
 
 HOSTILE = "</script><!--<script>alert(1)</script>\u2028\u2029{{ 7*7 }}"
 

@@ -122,16 +122,15 @@ _PASSAGE = (
 
 
 def _write_passages(hits: "CueHits", path: Path) -> None:
-    from portrayal.report.inert import csv_cell
-    from portrayal.run.files import write_atomically
+    from portrayal.collect.tables import write_table
 
-    lines = [",".join(_PASSAGE)]
+    rows = []
     for m in hits.mentions:
         domain = hits.corpus.prompts.get(m.prompt_id, {}).get("domain", "")
-        cells: list[Any] = [m.text_id, m.prompt_id, m.model, domain, m.cue.group, m.cue.term]
-        cells += [m.found, m.start, m.end, m.slot, m.role, m.before, m.after]
-        lines.append(",".join(csv_cell(cell) for cell in cells))
-    write_atomically(path, "\n".join(lines) + "\n")
+        cells = (m.text_id, m.prompt_id, m.model, domain, m.cue.group, m.cue.term, m.found)
+        place = (m.start, m.end, m.slot, m.role, m.before, m.after)
+        rows.append(dict(zip(_PASSAGE, (*cells, *place), strict=True)))
+    write_table(path, _PASSAGE, rows)
 
 
 def _print(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> None:

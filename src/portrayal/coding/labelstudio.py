@@ -1,7 +1,6 @@
 """Label Studio: a project as its tasks and labeling configuration, and its export as codes."""
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from portrayal.coding.files import CodeRow, Imported, write_rows
 from portrayal.coding.project import Project
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
+from portrayal.run.pages import visible
 
 TASKS, CONFIG = "tasks.json", "config.xml"
 CODES, NOTE, TEXT = "codes", "note", "text"
@@ -32,8 +32,8 @@ def export_tasks(project: Project, folder: str | Path) -> tuple[Path, Path]:
         {
             "data": {
                 "item_id": item.item_id,
-                "title": _visible(item.title),
-                "text": _visible(item.text),
+                "title": visible(item.title),
+                "text": visible(item.text),
             }
         }
         for item in project.items
@@ -204,13 +204,6 @@ def _attributes(**given: str) -> str:
     """XML attributes; a text of ours that begins with $ would name a field of the task."""
     cells = {}
     for name, value in given.items():
-        text = " ".join(_visible(value).split())
+        text = " ".join(visible(value).split())
         cells[name] = text if value in ("$text", "$title") else text.replace("$", "＄")
     return " ".join(f'{name}="{escape(text, quote=True)}"' for name, text in cells.items() if text)
-
-
-def _visible(text: str) -> str:
-    """Text with the control characters and lone surrogates replaced that XML refuses."""
-    return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in text
-    )

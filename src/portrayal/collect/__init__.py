@@ -4,7 +4,7 @@ A *text* is one answer of one model to one prompt, with its outcome: ok, refused
 """
 
 from portrayal.collect.fields import LABELS, TextFields
-from portrayal.collect.outcomes import outcome_of, refusal_accuracy
+from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.promptfile import prompts_to_csv, read_prompts
 from portrayal.collect.texts import import_texts
 
@@ -15,5 +15,4 @@ __all__ = [
     "outcome_of",
     "prompts_to_csv",
     "read_prompts",
-    "refusal_accuracy",
 ]

@@ -12,15 +12,10 @@ development (188), 100.0 % (96.3–100.0) both. What is missed is mostly one unu
 a given model writes.
 """
 
-import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.resources import files
 
 from portrayal.collect.refusal_words import says_no, says_no_briefly
-from portrayal.records import Interval, Outcome
-from portrayal.validate import check_choice
+from portrayal.records import Outcome
 
 _OPENING = 600  # characters; lectures refuse late, a story may say "I'm sorry" anywhere after
 _UNREAD = frozenset(("content_filter", "refusal"))
@@ -104,76 +99,4 @@ def _writes_all_the_same(text: str) -> bool:
     return any(
         len(part.split()) >= _PROSE_WORDS and not _OFFER.search(part) and not _LISTED.match(part)
         for part in re.split(r"\n|:\s", lowered[handover.end() :])
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class RefusalAccuracy:
-    """How well `outcome_of` finds refusals in the labelled texts that ship.
-
-    Attributes
-    ----------
-    n, n_refused
-        Texts, and refusals among them by their label.
-    precision, recall
-        Refusals that are ones over those it says, and refusals it finds over those there are;
-        fractions in 0–1.
-    precision_interval, recall_interval
-        Wilson intervals.
-    n_agreed
-        Texts whose outcome (ok, refused or empty) is as labelled.
-    """
-
-    n: int
-    n_refused: int
-    precision: float
-    recall: float
-    precision_interval: Interval
-    recall_interval: Interval
-    n_agreed: int
-
-
-def labelled_outcomes(part: str | None = None) -> Iterator[dict[str, str]]:
-    """Yield the labelled texts: `text`, `label`, `kind`, `part` ("dev" or "held-out"), `origin`.
-
-    A language model wrote and labelled them for this purpose; the held-out third was written after
-    the patterns were finished.
-    """
-    lines = files(__package__).joinpath("refusals.jsonl").read_text(encoding="utf-8")
-    for line in lines.splitlines():
-        row: dict[str, str] = json.loads(line)
-        if part is None or row["part"] == part:
-            yield row
-
-
-def refusal_accuracy(part: str | None = None, *, level: float = 0.95) -> RefusalAccuracy:
-    """Measure `outcome_of` on the labelled texts that ship.
-
-    Parameters
-    ----------
-    part
-        "dev" (the patterns were written on these), "held-out", or both (None).
-    level
-        Confidence level of the Wilson intervals, a fraction.
-    """
-    from portrayal.stats import wilson
-
-    check_choice("part", part or "dev", ("dev", "held-out"))
-    rows = [(row["label"], outcome_of(row["text"])) for row in labelled_outcomes(part)]
-    hits = sum(label == said == "refused" for label, said in rows)
-    said = sum(said == "refused" for _, said in rows)
-    there = sum(label == "refused" for label, _ in rows)
-
-    def interval(total: int) -> Interval:
-        low, high = (float(bound) for bound in wilson(hits, total, level))
-        return Interval(low, high, level, "Wilson")
-
-    return RefusalAccuracy(
-        n=len(rows),
-        n_refused=there,
-        precision=hits / said,
-        recall=hits / there,
-        precision_interval=interval(said),
-        recall_interval=interval(there),
-        n_agreed=sum(label == said for label, said in rows),
     )

@@ -5,7 +5,6 @@ TOML it has one `[[prompt]]` table per entry; as CSV, JSON lines, Parquet or Exc
 column for each.
 """
 
-import csv
 import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 
 from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
+from portrayal.collect.tables import restored, write_table
 from portrayal.errors import DataError
 from portrayal.records import Prompt
 
@@ -68,21 +68,15 @@ def prompts_to_csv(prompts: Iterable[Prompt], path: str | Path) -> Path:
 
     `read_prompts` reads them back; a stratum that a prompt lacks is a blank cell.
     """
-    rows = list(prompts)
-    strata = list(dict.fromkeys(name for prompt in rows for name in prompt.strata))
-    target = Path(path)
-    with target.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["id", "text", *strata])
-        for prompt in rows:
-            values = [prompt.strata.get(name, "") for name in strata]
-            writer.writerow([prompt.prompt_id, prompt.text, *values])
-    return target
+    rows = [{**p.strata, "id": p.prompt_id, "text": p.text} for p in prompts]
+    strata = dict.fromkeys(name for row in rows for name in row if name not in ("id", "text"))
+    return write_table(Path(path), ["id", "text", *strata], rows)
 
 
 def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
     if path.suffix.casefold() != ".toml":
-        yield from open_source(path).rows()
+        for row in open_source(path).rows():
+            yield {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
         return
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

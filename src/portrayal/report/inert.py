@@ -2,9 +2,10 @@
 
 import json
 import math
-import unicodedata
 from functools import lru_cache
 from typing import Any
+
+from portrayal.run.pages import visible
 
 _ESCAPES = {
     "<": "\\u003c",
@@ -21,16 +22,6 @@ def script_json(value: Any) -> str:
     for character, escape in _ESCAPES.items():
         text = text.replace(character, escape)
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def visible(text: str) -> str:
-    """Return text with control characters and lone surrogates replaced; lines and tabs stay."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    if lines.isprintable():
-        return lines
-    return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in lines
-    )
 
 
 def short(text: str, most: int = 60) -> str:

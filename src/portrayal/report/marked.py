@@ -8,8 +8,8 @@ import numpy as np
 
 from portrayal.coding import Comparison, Counts, Documents, MarkedWord, places_of
 from portrayal.measure import Scope
-from portrayal.report.inert import short, visible
-from portrayal.run.pages import templates
+from portrayal.report.inert import short
+from portrayal.run.pages import templates, visible
 
 AROUND = 90
 """Characters of a passage on either side of the word."""

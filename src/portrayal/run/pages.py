@@ -1,5 +1,6 @@
-"""The one Jinja environment: every HTML page escapes each word, and refuses a missing one."""
+"""Pages: one Jinja environment, which escapes every word and refuses a missing name."""
 
+import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -37,3 +38,13 @@ def trusted(text: str) -> "Markup":
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
+
+
+def visible(text: str) -> str:
+    """Return text with control characters and lone surrogates replaced; lines and tabs stay."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isprintable():
+        return lines
+    return "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in lines
+    )

@@ -1,14 +1,13 @@
 """Pages: the HTML of each page, with every word of a text or name escaped."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from portrayal.coding.project import Item, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
-from portrayal.run.pages import templates
+from portrayal.run.pages import templates, visible
 
 Piece = tuple[str, str]
 """A piece of text and its mark: "", "subject", "object", or "sign" for a character made visible."""
@@ -54,16 +53,7 @@ def _inert(text: str, mark: str) -> Iterator[Piece]:
         if part in SIGNS:
             yield SIGNS[part], "sign"
         elif part:
-            yield _printable(part), mark
-
-
-def _printable(text: str) -> str:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    if lines.isprintable():
-        return lines
-    return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in lines
-    )
+            yield visible(part), mark
 
 
 def _spans(text: str, people: Sequence[ItemPerson]) -> list[tuple[int, int, str]]:

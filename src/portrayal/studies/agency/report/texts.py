@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from portrayal.report.inert import short, visible
+from portrayal.report.inert import short
 from portrayal.report.passages import texts_by_id
 from portrayal.report.view import View
+from portrayal.run.pages import visible
 from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.report.series import MASKED, other, points, primary
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.report.inert import short, visible
+from portrayal.report.inert import short
 from portrayal.report.passages import Piece, marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
+from portrayal.run.pages import visible
 from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage
 from portrayal.studies.news.report.series import GENDER_NAMES, quantity
