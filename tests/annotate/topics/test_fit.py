@@ -22,7 +22,7 @@ pytest.importorskip("lemminflect")
 
 
 def test_a_fit_is_kept_and_used_again(tmp_path: Path) -> None:
-    run, _, settings = topic_run(tmp_path / "run")
+    run, _, settings = topic_run(tmp_path / "run", pairs=10)
     arrays = topics_stage(run).folder / "arrays.npz"
     made = arrays.stat().st_mtime_ns
     said: list[str] = []
@@ -38,7 +38,7 @@ def test_a_fit_is_kept_and_used_again(tmp_path: Path) -> None:
 def test_shards_change_nothing(tmp_path: Path) -> None:
     found = []
     for rows, workers in ((1000, 1), (7, 2)):
-        run = paired_run(tmp_path / str(rows), *news(20), shard_rows=rows, workers=workers)
+        run = paired_run(tmp_path / str(rows), *news(8), shard_rows=rows, workers=workers)
         found.append(fit_topics(run, TopicSettings(topics=(2, 3)), silent))
     one, other = found
     assert one is not None
@@ -49,7 +49,7 @@ def test_shards_change_nothing(tmp_path: Path) -> None:
 
 
 def test_a_saved_model_comes_back_and_serves_another_run(tmp_path: Path) -> None:
-    run, _, _ = topic_run(tmp_path / "run")
+    run, _, _ = topic_run(tmp_path / "run", pairs=10)
     model = load_topics(run.path / "topics")
     back = load_topics(save_topics(model, tmp_path / "copy"))
     np.testing.assert_array_equal(model.topics, back.topics)
@@ -64,15 +64,15 @@ def test_a_saved_model_comes_back_and_serves_another_run(tmp_path: Path) -> None
 
 def test_k_is_chosen_by_held_out_halves_and_fitted_to_all_texts(tmp_path: Path) -> None:
     said: list[str] = []
-    run = paired_run(tmp_path / "run", *news(40))
+    run = paired_run(tmp_path / "run", *news(20))
     model = fit_topics(run, TopicSettings(topics=(8, 2, 4)), said.append)
     assert model is not None
     tried = model.facts["tried"]
     assert [each["k"] for each in tried] == [2, 4, 8]
     assert [each["k"] for each in tried if each["chosen"]] == [model.n_topics] == [2]
     assert tried[0]["perplexity"] < tried[2]["perplexity"]
-    assert model.facts["held_out_documents"] == 24
-    assert model.facts["documents"] == 120
+    assert model.facts["held_out_documents"] == 12
+    assert model.facts["documents"] == 60
     assert said[-2] == f"topics: K = 2: {model.facts['reason']}"
 
 

@@ -239,8 +239,8 @@ def test_topics_whose_people_are_of_one_group_are_flagged(fitted: Fitted) -> Non
 def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
     found = []
     for rows, workers in ((1000, 1), (7, 2)):
-        run = paired_run(tmp_path / str(rows), *news(25), shard_rows=rows, workers=workers)
-        settings = TopicSettings(topics=(2, 4))
+        run = paired_run(tmp_path / str(rows), *news(10), shard_rows=rows, workers=workers)
+        settings = TopicSettings(topics=(2,))
         fit_topics(run, settings, silent)
         paired = pair_texts(run, sentiment=False)
         made = document_levels(run, paired, settings, 3)

@@ -142,6 +142,6 @@ def test_memory_does_not_grow_with_sentences(
     """Few bytes for each pair more, and as few where texts are twenty times as long."""
     monkeypatch.setattr(table, "BLOCK", 16)
     for sentences in (2, 40):
-        few = _peak(tmp_path / f"few-{sentences}", 64, sentences)
-        many = _peak(tmp_path / f"many-{sentences}", 448, sentences)
-        assert (many - few) / (448 - 64) < 3000
+        few = _peak(tmp_path / f"few-{sentences}", 48, sentences)
+        many = _peak(tmp_path / f"many-{sentences}", 240, sentences)
+        assert (many - few) / (240 - 48) < 3000
