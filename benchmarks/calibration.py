@@ -2,8 +2,8 @@
 
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
 
-Sections: shares, ratios, roles, means, naming, mixture, medians, gold, plan, news; all but gold
-without arguments. Prompts are drawn first and texts within them: truth is that of all prompts.
+Sections: shares, ratios, roles, means, naming, mixture, medians, models, gold, plan, news; all but
+gold without arguments. Prompts are drawn first and texts within them: truth is that of all prompts.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats as distributions
 
+from benchmarks import calibration_models as of_models
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
@@ -117,6 +118,21 @@ def shares(options: argparse.Namespace) -> None:
     show(f"Coverage of 95 % intervals of shares, {reps} audits a cell", head, zones(found, min))
     few = sorted(found["ours"].items(), key=lambda item: item[1])[:8]
     show("Lowest cells of ours", ("cell", "coverage"), few)
+    head = ("texts per prompt", "ICC", "true share", *(f"{g} prompts" for g in PROMPTS))
+    title = f"Coverage where units count fractionally, {reps} audits a cell"
+    show(title, head, fractional(options.seed, reps))
+
+
+def fractional(seed: int, reps: int) -> Iterable[Row]:
+    """Coverage of intervals of shares of parts, as counting by name has them."""
+    for number, (texts, icc, share) in enumerate(product((20, 100), (0.0, 0.2, 0.5), (0.05, 0.3))):
+        rng, row = np.random.default_rng([seed, 12, number]), []
+        for prompts in PROMPTS:
+            cell = Cell(prompts, texts, icc, share)
+            count, total, squares, truth = worlds.fractional_world(rng, cell, reps)
+            found = stats.infer_shares(count, total, 0.95, squares=squares)
+            row.append(_covers(found.low, found.high, truth))
+        yield texts, icc, truth, *row
 
 
 # ---------------------------------------------------------------------------- two roles
@@ -344,6 +360,21 @@ def medians(options: argparse.Namespace) -> None:
     show(f"Median over thresholds, {reps} audits a cell", head, rows())
 
 
+def models(options: argparse.Namespace) -> None:
+    """Medians over five models, of shares and of ratios of roles."""
+    reps = options.reps or 200
+    head = ("prompts", "ICC", "cells", "lowest coverage", "median", "highest", "highest type I")
+    title = f"Median share of five models, {reps} audits a cell"
+    show(title, head, of_models.share_rows(options, reps))
+    head = ("prompts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
+    title = f"Type I error of fair naming, median of five models, {reps} audits a cell"
+    show(title, head, of_models.fair_rows(options, reps))
+    head = ("prompts", "ICC", "prompts shared", "has a test", "type I", "coverage at 1")
+    head += ("coverage at 2", "coverage, ratios .5 to 2", "power at 2")
+    title = f"Median subordination of five models, {reps} audits a cell"
+    show(title, head, of_models.role_rows(options, reps))
+
+
 # ---------------------------------------------------------------------------- whole audits
 
 
@@ -456,7 +487,8 @@ def _beside(found: FloatArray | None) -> str:
 
 
 SECTIONS = {
-    f.__name__: f for f in (shares, ratios, roles, means, naming, mixture, medians, plan, news)
+    f.__name__: f
+    for f in (shares, ratios, roles, means, naming, mixture, medians, models, plan, news)
 }
 
 

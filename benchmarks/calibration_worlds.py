@@ -59,6 +59,20 @@ def share_world(rng: Rng, cell: Cell, reps: int) -> tuple[FloatArray, FloatArray
     return rng.binomial(n.astype(int), prompt_shares(rng, n.shape, cell.share, cell.icc)) + 0.0, n
 
 
+def fractional_world(
+    rng: Rng, cell: Cell, reps: int
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Sums of parts, totals and squared parts, (prompts, reps), and the true share of all parts.
+
+    `cell.share` of the names are mostly the group's (parts near .75), all others hardly (.03).
+    """
+    shape = (cell.texts, cell.prompts, reps)
+    own = rng.random(shape) < prompt_shares(rng, shape[1:], cell.share, cell.icc)
+    part = np.where(own, rng.beta(6.0, 2.0, shape), rng.beta(0.3, 9.0, shape))
+    truth = cell.share * 0.75 + (1.0 - cell.share) * 0.3 / 9.3
+    return part.sum(0), np.full(shape[1:], float(cell.texts)), (part**2).sum(0), truth
+
+
 def role_world(rng: Rng, cell: Cell, reps: int, ratio: float = 1.0) -> RoleSums:
     """Two roles whose shares are drawn apart; `cell.share` is the dominant one's."""
     greater, n = share_world(rng, cell, reps)

@@ -130,6 +130,22 @@ def subordination(stories, table=TABLE):
     return found
 
 
+def median_over_models(ratios):
+    """Median of the models' ratios by place and group; None where fewer than three have one."""
+    found = {}
+    for strata, group in ratios:
+        if dict(strata)["model"] == "all":
+            place = dict(strata)["domain"]
+            known = sorted(
+                value
+                for (other, same), value in ratios.items()
+                if same == group and value is not None
+                and dict(other)["domain"] == place and dict(other)["model"] != "all"
+            )  # fmt: skip
+            found[strata, group] = median(known) if len(known) >= 3 else None
+    return found
+
+
 def median_racialized(stories, smoothing=1.0):
     found = {}
     for strata, here in slices(stories, "power-laden"):

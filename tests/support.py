@@ -212,6 +212,7 @@ STORY_MEASURES = tuple(
 
 MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
+    "median_representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
     "pair_representation.v1": {"baseline": baseline("census-2022")},
     "corrected_representation.v1": {"baseline": baseline("census-2022")},
     "common_names.v1": {"tables": {}},

@@ -12,7 +12,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # `benchmarks` is beside `tests`
 
-from benchmarks import calibration, calibration_news, calibration_worlds
+from benchmarks import (
+    calibration,
+    calibration_models,
+    calibration_news,
+    calibration_worlds,
+)
 from benchmarks.calibration_worlds import Cell
 
 from portrayal import stats
@@ -73,6 +78,28 @@ def test_ratios_of_equal_roles_are_refused_at_the_level(cell):
     found = calibration.ratio_errors(rng(2), cell, 400)
     assert found.pop("t of the log ratio") > 0.05 + 0.033
     assert max(found.values()) <= 0.05 + 0.033
+
+
+def test_medians_of_five_models_keep_their_level(people):
+    cell, models = Cell(15, 20, 0.2, 0.1), calibration_models
+    for spread in (models.ALIKE, models.APART):
+        coverage, error = models.share_coverage(rng(11), cell, spread, True, 200)
+        assert coverage >= 0.95 - 0.047
+        assert error <= 0.05 + 0.047
+    tested, covers, error = models.role_errors(rng(12), cell, models.APART, False, 60)
+    assert tested == 1.0
+    assert covers >= 0.95 - 0.085
+    assert error <= 0.05 + 0.085
+    assert models.role_errors(rng(12), Cell(5, 20, 0.2, 0.1), models.ALIKE, True, 3)[0] == 0.0
+    assert models.fair_errors(rng(13), people, 10, 0.2, 25)[[0, 1, 2, 3, 5]].max() <= 0.05 + 0.13
+
+
+def test_fractional_counts_of_a_rare_group_cover():
+    count, total, squares, truth = calibration_worlds.fractional_world(
+        rng(14), Cell(10, 20, 0.2, 0.05), 400
+    )
+    found = stats.infer_shares(count, total, 0.95, squares=squares)
+    assert np.mean((found.low <= truth) & (truth <= found.high)) >= 0.95 - 0.033
 
 
 def test_swapped_prompts_cover_and_agree():

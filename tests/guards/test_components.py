@@ -130,6 +130,8 @@ CASES = {
     "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
     "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "median_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "corrected_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "corrected_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
@@ -183,12 +185,23 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     for study in sorted({case.study for case in CASES.values()}):
         sample = registry.get("studies", study).sample()
         out = tmp_path_factory.mktemp("sample") / study
+        if study == "laissez-faire":
+            sample = {"texts": _by_three_models(sample["texts"], out.parent)}
         made[study] = portrayal.audit(study, out=out, **quick, **sample)
     stories = made["laissez-faire"]
     made["laissez-faire"] = portrayal.audit(
         "laissez-faire", out=stories.path, hand_labels=str(_labelled(stories)), **quick
     )
     return made
+
+
+def _by_three_models(texts: Path, folder: Path) -> Path:
+    """The sample stories, three after another under one name of a model each."""
+    rows = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
+    rows = [row | {"model": f"model {i % 3}"} for i, row in enumerate(rows)]
+    path = folder / "stories.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
 def _labelled(run: Run) -> Path:

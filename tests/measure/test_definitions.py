@@ -16,6 +16,12 @@ DEFINITIONS = {
     "representation.v1": lambda stories: naive.representation(stories, SHARES),
     "pair_representation.v1": lambda stories: naive.pair_representation(stories, P_STAR.pair),
     "subordination.v1": naive.subordination,
+    "median_representation.v1": lambda stories: naive.median_over_models(
+        naive.representation(stories, SHARES)
+    ),
+    "median_subordination.v1": lambda stories: naive.median_over_models(
+        naive.subordination(stories)
+    ),
     "median_racialized_subordination.v1": naive.median_racialized,
     "name_subordination.v1": naive.name_subordination,
     "threshold_subordination.v1": naive.threshold_subordination,

@@ -113,10 +113,29 @@ def test_paired_differences_of_equal_prompts_are_the_paired_t():
     assert found.p[0] == pytest.approx(stats.ttest_rel(y, z).pvalue)
 
 
+def test_prompts_that_carry_the_group_bound_the_degrees_of_freedom():
+    n = np.full((10, 1), 20.0)
+    few = np.array([[9.0]] * 3 + [[0.0]] * 7)
+    pairs = (3 * 9.0) ** 2 / (3 * (81.0 - 9.0))
+    for count in (few, n - few):  # the group, or all others
+        assert share_evidence(count, n, count).df[0] == pytest.approx(pairs - 1)
+    alone = np.array([[1.0]] * 3 + [[0.0]] * 7)  # no two units share a prompt: no bound
+    assert share_evidence(alone, n, alone).df[0] > 2
+
+
+def test_small_parts_of_many_units_do_not_hide_that_few_prompts_carry_the_group():
+    n, spread = np.full((10, 1), 20.0), np.full((10, 1), 0.6)
+    count = spread + np.array([[8.0]] * 2 + [[0.0]] * 8)
+    squares = spread**2 / 20 + np.array([[7.0]] * 2 + [[0.0]] * 8)
+    bound = float((squares.sum(0) ** 2 / (squares**2).sum(0))[0])
+    assert share_evidence(count, n, squares).df[0] <= bound - 1
+    assert bound < 2.1
+
+
 def test_the_p_value_is_an_integral_over_design_effects():
     evidence = share_evidence(*shares([2, 9, 4, 0, 5], LOPSIDED))
     d, half = evidence, evidence.df[0] / 2
-    tilt = min(1.0, 4 / (1 + d.df[0]))
+    tilt = min(1.0, 2 / (1 + d.df[0]))
 
     def density(x):
         return np.exp(-half * (x + d.effect[0] * np.exp(-x) - 1 - np.log(d.effect[0])) + tilt * x)

@@ -40,6 +40,7 @@ from portrayal.stats.design_effect import (
     share_evidence,
 )
 from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
+from portrayal.stats.medians import infer_median_shares, median_over
 from portrayal.stats.mixture import (
     fit_mixture,
     fit_shares,
@@ -51,6 +52,7 @@ from portrayal.stats.mixture import (
     spread_as_bearers,
 )
 from portrayal.stats.naming import (
+    drawn_shares,
     fair_inference,
     fair_naming,
     reads_representation,
@@ -60,7 +62,12 @@ from portrayal.stats.naming import (
     repetition_of,
 )
 from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
-from portrayal.stats.permutation import permutation_p, permutation_range, shuffle_within
+from portrayal.stats.permutation import (
+    permutation_p,
+    permutation_range,
+    shuffle_within,
+    two_sided_p,
+)
 from portrayal.stats.proportions import (
     chance_p,
     chance_range,
@@ -106,6 +113,7 @@ __all__ = [
     "count_by_chance",
     "design_effect",
     "divide",
+    "drawn_shares",
     "effect_density",
     "effective_number",
     "evidence_interval",
@@ -122,6 +130,7 @@ __all__ = [
     "fleiss_parts",
     "infer_differences",
     "infer_means",
+    "infer_median_shares",
     "infer_ratios",
     "infer_shares",
     "infer_variance",
@@ -135,6 +144,7 @@ __all__ = [
     "matched_differences",
     "median_inference",
     "median_of_defined",
+    "median_over",
     "mixture_interval",
     "mixture_ratio_interval",
     "moments",
@@ -166,6 +176,7 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "subset_ratios",
+    "two_sided_p",
     "upper_of_none",
     "variance_bounds",
     "wilson",

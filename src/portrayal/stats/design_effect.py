@@ -31,6 +31,7 @@ PSEUDO_PROMPTS = 3.0
 FLAT = 1e-12
 """A variance below this part of that of independent units is rounding."""
 
+_WHOLE = 0.95  # mean part of a unit from which units count as whole ones
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 _DROP = 25.0  # nodes cover the densities within exp(-25) of the highest
 _HALVINGS = 14
@@ -57,6 +58,8 @@ class Evidence:
         Range of possible design effects.
     atom
         Part of the observed count's own probability that a tail holds: ½ is mid-p, 1 is exact.
+    tilt
+        How far the noise of the design effect leans to large ones.
     """
 
     share: FloatArray
@@ -66,10 +69,16 @@ class Evidence:
     smallest: FloatArray
     largest: FloatArray
     atom: float = 0.5
+    tilt: float | FloatArray = 4.0
 
 
 def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) -> Evidence:
-    """Reduce shares to effective units; sums per prompt, shape (n_prompts, n_groups)."""
+    """Reduce shares to effective units; sums per prompt, shape (n_prompts, n_groups).
+
+    The degrees of freedom are at most the prompts that carry the group, or all others, less 1:
+    residuals of the rest say little of the variance. Where units count fractionally, the small
+    parts of many units hide how few prompts carry the group; squared parts show it.
+    """
     size = total.sum(0)
     share = divide(count.sum(0), size)
     spread = divide(share * (1 - share), size)
@@ -77,8 +86,15 @@ def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) ->
     unit = np.where(unit > FLAT * spread, unit, spread)
     influence = divide(count - share * total, size)
     effect, df = design_effect(influence, [total], unit[np.newaxis])
+    others = np.maximum(total - 2.0 * count + squares, 0.0)
+    carriers = np.minimum(_carriers(count, squares), _carriers(total - count, others))
+    whole = squares.sum(0) >= _WHOLE * count.sum(0)
+    parts = np.minimum(effective_number(squares), effective_number(others))
+    carriers = np.where(whole, carriers, np.minimum(carriers, parts))
+    df = np.where(df > 0, np.minimum(df, np.maximum(carriers - 1.0, 0.5)), 0.0)
     independent = np.where(unit > 0, share * (1 - share) / np.where(unit > 0, unit, 1.0), size)
-    return _evidence(share, independent, effect, df, effective_number(total))
+    found = _evidence(share, independent, effect, df, effective_number(total))
+    return replace(found, tilt=np.where(whole, 2.0, 4.0))
 
 
 def ratio_evidence(
@@ -233,10 +249,11 @@ def effect_density(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 
     On the scale x = log D the density is exp(-df / 2 (x + F exp(-x)) + tilt x): the inverse
     chi-square density of F df / chi2(df), cut to the possible range, with a tilt min(1, 4 / (1 +
-    df)) that guards against variances that few prompts underestimate. Gauss–Legendre nodes.
+    df)), 2 for shares of whole units, that guards against variances that few prompts
+    underestimate. Gauss–Legendre nodes.
     """
     half = evidence.df / 2.0
-    tilt = np.minimum(1.0, 4.0 / (1.0 + evidence.df))
+    tilt = np.minimum(1.0, evidence.tilt / (1.0 + evidence.df))
     effect = np.maximum(evidence.effect, 1e-9)
     least, most = np.log(evidence.smallest), np.log(evidence.largest)
 
@@ -263,6 +280,16 @@ def effective_number(counts: npt.ArrayLike) -> FloatArray:
     c = np.asarray(counts, dtype=np.float64)
     found = divide(c.sum(0) ** 2, (c**2).sum(0))
     return np.where(np.isnan(found), 0.0, found)
+
+
+def _carriers(counts: FloatArray, squares: FloatArray) -> FloatArray:
+    """Effective number of prompts that carry a group, as pairs of units of one prompt show it.
+
+    (sum c)² / sum (c² - q) is free of the chance that spreads few units over many prompts; inf
+    where no two units share a prompt.
+    """
+    pairs = (counts**2 - squares).sum(0)
+    return np.where(pairs > 0, divide(counts.sum(0) ** 2, np.where(pairs > 0, pairs, 1.0)), np.inf)
 
 
 def _evidence(

@@ -69,6 +69,22 @@ def permutation_range(draws: npt.ArrayLike, level: float) -> tuple[FloatArray, F
     return low, high
 
 
+def two_sided_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
+    """Twice the smaller tail of `observed`, shape (...), among itself and draws, (n_draws, ...).
+
+    Never 0 (Phipson & Smyth 2010); NaN where `observed` is.
+
+    Examples
+    --------
+    >>> float(two_sided_p(5.0, [1.0, 2.0, 3.0]))
+    0.5
+    """
+    value, drawn = np.asarray(observed, dtype=np.float64), np.asarray(draws, dtype=np.float64)
+    rarer = 1.0 + np.minimum((drawn >= value).sum(0), (drawn <= value).sum(0))
+    p = np.minimum(1.0, 2.0 * rarer / (1.0 + len(drawn)))
+    return np.asarray(np.where(np.isnan(value), np.nan, p))
+
+
 def permutation_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
     """Two-sided permutation p-value of a ratio: how often |ln draw| reaches |ln observed|.
 

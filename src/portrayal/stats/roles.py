@@ -348,15 +348,18 @@ def sharper_p(
 def median_inference(
     sums: RoleSums, subsets: FloatArray, smoothing: float = 0.5, level: float = 0.95
 ) -> RoleInference:
-    """Test and bound the median, over thresholds, of one group's ratio (Shieh et al. 2025, Eq. 4).
+    """Test and bound the median, over thresholds or models, of one group's ratios.
 
-    The median is computed again with the roles of each subset of prompts swapped, which gives p and
-    null range, and for the subset alone, which gives the interval, made to agree with p.
+    The median is computed again with the roles of each subset of prompts swapped, which gives the
+    null range and a p-value of no difference in any column; and for the subset alone, which gives
+    the interval and a p-value of the median alone. p is the larger one: where ratios of columns
+    differ, their median varies more than that of columns without a difference.
 
     Parameters
     ----------
     sums
-        Counts above each threshold, shape (n_prompts, T), and totals of the same shape.
+        Counts above each threshold (Shieh et al. 2025, Eq. 4) or of each model, shape (n_prompts,
+        T), and totals of the same shape.
     subsets
         From `prompt_subsets`. Each row costs two medians: 1,000 rows are enough.
     smoothing
@@ -388,7 +391,10 @@ def median_inference(
     unknown = np.isnan(size)
     p = float(np.mean(unknown | (size >= size[0] - _TIE)))
     alone = _median_ratio(tuple(subsets @ cell for cell in cells), smoothing)[:, np.newaxis]
-    low, high = _tails(alone, np.isnan(alone), alpha / 2.0)
+    beyond = np.isnan(alone)
+    rarer = min(np.mean(beyond | (alone <= 1.0)), np.mean(beyond | (alone >= 1.0)))
+    p = max(p, min(1.0, 2.0 * float(rarer)))
+    low, high = _tails(alone, beyond, alpha / 2.0)
     null_low, null_high = _tails(shuffled[:, np.newaxis], unknown[:, np.newaxis], alpha / 2.0)
     known = not np.isnan(value) and n_prompts >= fewest_prompts(level)
     ratio, one = np.array([value]), np.ones(1)

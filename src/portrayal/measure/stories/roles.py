@@ -15,6 +15,7 @@ from portrayal.stats.roles import (
     RoleInference,
     RoleSums,
     contributions,
+    median_inference,
     no_test_reason,
     prompt_subsets,
     role_inference,
@@ -29,6 +30,7 @@ ROWS, SHARP_ROWS = 5, 100
 MOST_BLOCKS = 500
 """With more prompts than this, some are joined, and change their roles together."""
 
+_SMALL = 10  # a p-value of fewer than this many subsets is computed again with more
 _COLUMNS = 64  # groups whose subsets are in memory together
 
 
@@ -119,6 +121,21 @@ def role_tests(
         p = sharper_p(contributions(sums), here, found.p, rng, draws, below)
         found = replace(found, p=p)
     return RoleTests(found, clusters, carriers)
+
+
+def median_tests(tally: Tally, sums: RoleSums, scope: Scope, smoothing: float) -> RoleInference:
+    """Infer the median of the columns' ratios, computed again for every subset of prompts.
+
+    Where p is among the smallest that few subsets can give, more are drawn. A count of 0 beside
+    one of more is smoothed; `smoothing` may be 0.
+    """
+    sums = in_blocks(sums)
+    for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
+        subsets = subsets_of(tally, len(sums.lesser), draws, scope)
+        found = median_inference(sums, subsets, smoothing, scope.level)
+        if not found.p[0] < _SMALL / len(subsets) or len(sums.lesser) <= EXACT_PROMPTS:
+            break
+    return found
 
 
 def subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatArray:

@@ -6,14 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.roles import (
-    ROWS,
-    RoleTests,
-    in_blocks,
-    role_sums,
-    role_tests,
-    subsets_of,
-)
+from portrayal.measure.stories.roles import RoleTests, median_tests, role_sums, role_tests
 from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
 from portrayal.measure.stories.subordination import (
     RatioMeasure,
@@ -25,7 +18,6 @@ from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import katz_log, median_of_defined, ratio
 from portrayal.stats.design_effect import effective_number
-from portrayal.stats.roles import EXACT_PROMPTS, RoleInference, RoleSums, median_inference
 from portrayal.types import BoolArray, FloatArray
 
 THRESHOLDS = np.arange(1, 101) / 100.0
@@ -128,9 +120,6 @@ THRESHOLD_SUBORDINATION = Component(
 )
 
 
-_SMALL = 10
-"""A p-value of fewer than this many subsets is computed again with more."""
-
 Roles = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
@@ -177,10 +166,12 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         return blank
     by_threshold = _smoothed(totals, scope.smoothing)
     value = float(median_of_defined(by_threshold))
-    sums = in_blocks(role_sums(lesser, n_lesser, greater, n_greater))
+    sums = role_sums(lesser, n_lesser, greater, n_greater)
     # The lowest threshold holds all that the higher ones count.
     carriers = effective_number(lesser[:, :1] + greater[:, :1])
-    tests_of = RoleTests(_inferred(tally, sums, scope), np.array([clusters]), carriers)
+    tests_of = RoleTests(
+        median_tests(tally, sums, scope, scope.smoothing), np.array([clusters]), carriers
+    )
     at, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
     return replace(
         blank,
@@ -228,19 +219,6 @@ def _smoothed(cells: Roles, smoothing: float) -> FloatArray:
     one = ((k_sub == 0) | (k_dom == 0)) & ~neither
     values = ratio(k_sub, n_sub, k_dom, n_dom, np.where(one, smoothing, 0.0))
     return np.where(neither | (n_sub == 0) | (n_dom == 0), np.nan, values)
-
-
-def _inferred(tally: Tally, sums: RoleSums, scope: Scope) -> RoleInference:
-    """P, interval and null of the median, which is computed again for every subset of prompts.
-
-    Where p is among the smallest that few subsets can give, more are drawn.
-    """
-    for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
-        subsets = subsets_of(tally, len(sums.lesser), draws, scope)
-        found = median_inference(sums, subsets, scope.smoothing, scope.level)
-        if not found.p[0] < _SMALL / len(subsets) or len(sums.lesser) <= EXACT_PROMPTS:
-            break
-    return found
 
 
 def _at_median(

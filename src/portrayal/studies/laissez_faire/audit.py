@@ -27,6 +27,8 @@ MEASURES = (
     "representation.v1",
     "pair_representation.v1",
     "subordination.v1",
+    "median_representation.v1",
+    "median_subordination.v1",
     "median_racialized_subordination.v1",
     "name_subordination.v1",
     "threshold_subordination.v1",
@@ -136,6 +138,7 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
     shares = baseline(options.baseline)
     needs: dict[str, dict[str, Any]] = {
         "representation.v1": {"baseline": shares, "tables": tables},
+        "median_representation.v1": {"baseline": shares, "tables": tables},
         "pair_representation.v1": {"baseline": shares},
         "corrected_representation.v1": {"baseline": shares},
         "common_names.v1": {"tables": tables},

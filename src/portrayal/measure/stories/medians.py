@@ -1,0 +1,383 @@
+"""Medians over models of representation and subordination ratios (Shieh et al., Fig. 1a ii, 2b).
+
+A model counts as one, however many stories it has. All models answer the same prompts, so whole
+prompts vary together, in all models: they are the clusters, and change their roles, in one piece.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.fairness import FairTests, fair_names, fair_tests
+from portrayal.measure.stories.representation import left_out
+from portrayal.measure.stories.roles import RoleTests, median_tests, role_sums
+from portrayal.measure.stories.strata import (
+    UNREAD,
+    Features,
+    Stratum,
+    group_features,
+    prompt_sums,
+    strata,
+)
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Characters, Tally
+from portrayal.records import (
+    EFFECTIVE,
+    NO_INTERVAL,
+    NO_TEST,
+    Estimate,
+    Interval,
+    Null,
+    Test,
+)
+from portrayal.reference import Baseline, NameTable
+from portrayal.registry import Component
+from portrayal.stats import divide
+from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.clustered import Clustered
+from portrayal.stats.design_effect import effective_number
+from portrayal.stats.medians import FEWEST_MODELS, infer_median_shares, median_over
+from portrayal.stats.naming import drawn_shares, repetition_effect, repetition_of
+from portrayal.stats.permutation import two_sided_p
+from portrayal.stats.roles import RoleSums
+from portrayal.types import FloatArray
+
+MEDIAN = "effective binomial of the median, its variance from random noise shared within prompts"
+MEDIAN_TEST = "clustered effective binomial test of the median over models (mid-p)"
+FAIR_MEDIAN = "fair naming: names of each model drawn at random from bearers, and prompts, larger p"
+DRAWN_MEDIAN = "each model's characters drawn at random from the baseline"
+_MORE = 20
+"""Draws of fair naming for each draw of the audit: 40,000, so that p can be small."""
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """One domain of all models together, and its models, all over the same prompts."""
+
+    pooled: Stratum
+    models: tuple[Stratum, ...]
+
+    def sums(self, characters: Characters, role: int, values: FloatArray) -> FloatArray:
+        """Sums per prompt, model and column, shape (n_prompts, n_models, k)."""
+        every = [prompt_sums(characters, model, role, values) for model in self.models]
+        return np.stack(every, axis=1)
+
+
+def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
+    by_domain: dict[str, list[Stratum]] = {}
+    for stratum in strata(tally, laden=laden):
+        by_domain.setdefault(stratum.domain, []).append(stratum)
+    for pooled, *models in by_domain.values():
+        yield _Domain(pooled, tuple(replace(m, prompts=pooled.prompts) for m in models))
+
+
+def _why_none(ratios: FloatArray, pooled: Stratum) -> str | None:
+    """Why there is no median of these ratios of models; None where there is one."""
+    known = int((~np.isnan(ratios)).sum())
+    if pooled.n_texts == 0:
+        return UNREAD
+    if known >= FEWEST_MODELS:
+        return None
+    return f"{known} of {len(ratios)} models have a ratio; a median needs {FEWEST_MODELS}"
+
+
+def _of_models(ratios: FloatArray) -> dict[str, float]:
+    """How many models have a ratio, and the lowest and highest of these."""
+    known = ratios[~np.isnan(ratios)]
+    found = {"n_models": float(known.size), "n_models_undefined": float(ratios.size - known.size)}
+    if known.size:
+        found |= {"lowest": float(known.min()), "highest": float(known.max())}
+    return found
+
+
+def median_representation(
+    tally: Tally, scope: Scope, *, baseline: Baseline, tables: Mapping[str, NameTable]
+) -> Iterator[Estimate]:
+    """Yield the median over models of the representation ratio of each race and gender.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    baseline
+        The comparison distribution p*.
+    tables
+        Name table of each race, for the null of names drawn at random from it.
+    """
+    characters = tally.characters
+    features = group_features(tally, characters.name, characters.gender, crossed=False)
+    shares = {**baseline.race, **baseline.gender}
+    labels = [next(iter(group.values())) for group in features.groups]
+    starred = np.array([shares.get(label, np.nan) for label in labels])
+    names, k = fair_names(tally, tables), len(tally.races)
+    for whole in _domains(tally, laden=False):
+        count, total, squares = (
+            whole.sums(characters, NEUTRAL, values)
+            for values in (features.numerator, features.denominator, features.numerator**2)
+        )
+        # Random numbers go to models by what they counted, so that no name of a model decides.
+        order = np.lexsort((count.sum((0, 2)), total.sum((0, 2))))
+        count, total, squares = (each[:, order] for each in (count, total, squares))
+        domain = replace(whole, models=tuple(whole.models[j] for j in order))
+        races = count.sum(1)[:, :k], total.sum(1)[:, :k]
+        fair = fair_tests(tally, names, domain.pooled, NEUTRAL, races, scope)
+        sums = _Shares(count, total, squares, starred, baseline.name)
+        yield from _representation(tally, domain, features, sums, fair, scope)
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """Sums of one domain, shape (n_prompts, n_models, k), and the baseline's shares, (k,)."""
+
+    count: FloatArray
+    total: FloatArray
+    squares: FloatArray
+    starred: FloatArray
+    baseline: str
+
+    @property
+    def ratios(self) -> FloatArray:
+        """Share / p* of each model, shape (n_models, k); NaN where it is undefined."""
+        return np.asarray(divide(self.count.sum(0), self.total.sum(0)) / self.starred)
+
+
+def _representation(
+    tally: Tally,
+    domain: _Domain,
+    features: Features,
+    sums: _Shares,
+    fair: FairTests,
+    scope: Scope,
+) -> Iterator[Estimate]:
+    pooled, n_races = domain.pooled, len(tally.races)
+    drawn = _drawn_medians(tally, domain, sums, fair, scope)
+    point = np.where(np.isnan(drawn[0]), np.nan, sums.starred)
+    if fair.names.naming is not None:
+        point[:n_races] = fair.names.naming.share
+    rng = scope.rng(MEDIAN_REPRESENTATION.name, pooled.domain)
+    found = infer_median_shares(sums.count, sums.total, sums.squares, scope.level, point, rng)
+    ratios, reasons = sums.ratios, left_out(tally.characters, pooled, (NEUTRAL,), features)
+    for i, group in enumerate(features.groups):
+        n, starred = float(sums.total[:, :, i].sum()), float(sums.starred[i])
+        reason = _why_none(ratios[:, i], pooled)
+        if np.isnan(starred):
+            reason = f"the baseline {sums.baseline} gives no share for {' '.join(group.values())}"
+        known = {} if reason else _compared(found, i, drawn[:, i], starred, fair, n_races, scope)
+        more = known.pop("more", {})
+        notes = known.pop("notes", {})
+        yield scope.estimate(
+            MEDIAN_REPRESENTATION,
+            statistic="ratio",
+            strata=pooled.labels,
+            group=dict(group),
+            value=None if reason else float(found.value[i]) / starred,
+            n_texts=pooled.n_texts,
+            n_units=n,
+            n_clusters=int(found.n_clusters[i]),
+            exclusions=pooled.exclusions | reasons(i, n),
+            details=_of_models(ratios[:, i]) | more,
+            instruments={**scope.instruments, "baseline": sums.baseline, **notes},
+            undefined=reason,
+            **known,
+        )
+
+
+def _compared(
+    found: Clustered,
+    i: int,
+    drawn: FloatArray,
+    starred: float,
+    fair: FairTests,
+    n_races: int,
+    scope: Scope,
+) -> dict[str, Any]:
+    """Interval, null, test, notes and further details of group `i`.
+
+    p is the larger of that by prompts and that of the medians `drawn` by chance, shape (n_draws,),
+    so that no median inside the null range is refused.
+    """
+    is_race, value, p = i < n_races, float(found.value[i]), float(found.p[i])
+    notes = fair.notes(i) if is_race else {}
+    null, method = None, MEDIAN_TEST
+    if not np.isnan(drawn).any():
+        if is_race and fair.names.naming is not None:
+            centre, how, method = float(fair.names.naming.share[i]), fair.names.drawn, FAIR_MEDIAN
+        else:
+            centre, how = starred, DRAWN_MEDIAN
+        tail = (1 - scope.level) / 2
+        ends = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf") / starred
+        null = Null(centre / starred, float(ends[0]), float(ends[1]), scope.level, how, scope.seed)
+        p = max(p, float(two_sided_p(np.array(value), drawn)))
+    if NO_TEST in notes or null is None:
+        p = float("nan")
+    elif np.isnan(p):
+        notes = notes | {NO_TEST: str(found.reason[i])}
+    low, high = found.low[i : i + 1] / starred, found.high[i : i + 1] / starred
+    if null is not None and not np.isnan(p):
+        chance, at, around = (np.array([x]) for x in (p, value / starred, null.value))
+        low, high = agreeing_interval(low, high, chance, at, around, scope.level)
+    interval = None
+    if np.isnan(low[0]):
+        notes = notes | {NO_INTERVAL: str(found.reason[i])}
+    else:
+        n = int(found.n_clusters[i])
+        interval = Interval(float(low[0]), float(high[0]), scope.level, MEDIAN, n, scope.seed)
+    more = {"baseline": starred, EFFECTIVE: float(found.carriers[i])}
+    return {
+        "interval": interval,
+        "null": null,
+        "tests": (Test(p, method),),
+        "notes": notes,
+        "more": more | (fair.details(i, starred) if is_race else {}),
+    }
+
+
+def _drawn_medians(
+    tally: Tally, domain: _Domain, sums: _Shares, fair: FairTests, scope: Scope
+) -> FloatArray:
+    """Median shares by chance, shape (n_draws, k); NaN where there is no null.
+
+    Races: each model's names are drawn from the bearers, as often repeated within prompts as its
+    own. Genders: each model's characters are drawn from the baseline.
+    """
+    units, n_races = sums.total.sum(0), len(tally.races)
+    rng = scope.rng("medians by chance", domain.pooled.domain)
+    shape = (_MORE * scope.draws, *units.shape)
+    shares = np.full(shape, np.nan)
+    if fair.names.naming is not None:
+        for j, model in enumerate(domain.models):
+            effect = repetition_effect(sums.total[:, j, :n_races], _repetition(tally, model))
+            size = np.maximum(divide(units[j, :n_races], effect), 1.0)
+            shares[:, j, :n_races] = drawn_shares(fair.names.naming, size, shape[0], rng)
+    size, starred = np.rint(units[:, n_races:]), np.nan_to_num(sums.starred[n_races:])
+    counts = rng.binomial(size.astype(np.int64), starred, (shape[0], *size.shape))
+    shares[:, :, n_races:] = divide(counts, size)
+    shares = np.where((units > 0) & ~np.isnan(sums.starred), shares, np.nan)
+    return median_over(np.moveaxis(shares, 1, 0))
+
+
+def _repetition(tally: Tally, model: Stratum) -> float:
+    """How much oftener two characters of one prompt share their name than those of two."""
+    c = tally.characters
+    inside = model.has(c.prompt, c.model) & (c.role == NEUTRAL) & (c.name >= 0)
+    if not inside.any():
+        return 0.0
+    weight = c.count[inside].astype(np.float64)
+    name, prompt = c.name[inside], c.prompt[inside]
+    _, cell = np.unique(name * len(tally.prompt_ids) + prompt, return_inverse=True)
+    squares = float((np.bincount(cell.ravel(), weights=weight) ** 2).sum())
+    by_prompt, by_name = (np.bincount(x, weight).astype(np.float64) for x in (prompt, name))
+    return repetition_of(squares, by_prompt, by_name)
+
+
+MEDIAN_REPRESENTATION = Component(
+    name="median_representation.v1",
+    summary="Median over models of how often a race or gender occurs, over its share.",
+    reads="people of power-neutral stories of three models or more; a name table; a baseline p*",
+    unit="character",
+    range="0 to 1/p*; 1 is the population's share",
+    undefined_when="fewer than three models have a ratio, or p* has no share",
+    equation="median over models of R_rep = p / p*",
+    source="Shieh et al. 2025, Eq. 1–2, Fig. 1a ii",
+    run=median_representation,
+    title="Median representation ratio of the models",
+    reading="Above 1: half of the models or more show the group more often than the baseline.",
+    finding="in the median model, {group} are {over}-represented in power-neutral {domain} "
+    "stories: {value} times the baseline’s share{against}",
+    findings=2,
+    brief="share, median model",
+)
+
+
+def median_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+    """Yield the median over models of the subordination ratio, by race, by gender and by both.
+
+    Parameters
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    """
+    characters = tally.characters
+    features = group_features(tally, characters.name, characters.gender, crossed=True)
+    values = np.concatenate([features.numerator, features.denominator], axis=1)
+    k = len(features.groups)
+    for domain in _domains(tally, laden=True):
+        lesser = domain.sums(characters, SUBORDINATE, values)
+        greater = domain.sums(characters, DOMINANT, values)
+        reasons = left_out(characters, domain.pooled, (SUBORDINATE, DOMINANT), features)
+        for i, group in enumerate(features.groups):
+            cells = lesser[..., i], lesser[..., k + i], greater[..., i], greater[..., k + i]
+            excluded = reasons(i, float(cells[1].sum() + cells[3].sum()))
+            yield _subordination(tally, domain.pooled, group, role_sums(*cells), excluded, scope)
+
+
+def _subordination(
+    tally: Tally,
+    pooled: Stratum,
+    group: Mapping[str, str],
+    sums: RoleSums,
+    excluded: Mapping[str, int],
+    scope: Scope,
+) -> Estimate:
+    ratios = _ratios(sums)
+    reason = _why_none(ratios, pooled)
+    blank = scope.estimate(
+        MEDIAN_SUBORDINATION,
+        statistic="ratio",
+        strata=pooled.labels,
+        group=dict(group),
+        value=None,
+        n_texts=pooled.n_texts,
+        n_units=float(sums.n_lesser.sum() + sums.n_greater.sum()),
+        n_clusters=int(((sums.n_lesser.sum(1) > 0) & (sums.n_greater.sum(1) > 0)).sum()),
+        exclusions={**pooled.exclusions, **excluded},
+        details=_of_models(ratios),
+        undefined=reason or "",
+    )
+    if reason:
+        return blank
+    everybody = (sums.lesser + sums.greater).sum(1)[:, np.newaxis]
+    carriers = effective_number(everybody)
+    found = median_tests(tally, sums, scope, smoothing=0.0)
+    tests_of = RoleTests(found, np.array([blank.n_clusters]), carriers)
+    value = float(median_over(ratios[:, np.newaxis])[0])
+    return replace(
+        blank,
+        value=value,
+        undefined=None,
+        interval=tests_of.interval(0, value, scope),
+        null=tests_of.null(0, scope),
+        tests=(tests_of.test(0),),
+        instruments={**scope.instruments, **tests_of.why_none(0, scope)},
+        details={**blank.details, **tests_of.effective(0)},
+    )
+
+
+def _ratios(sums: RoleSums) -> FloatArray:
+    """Ratio of each model, shape (n_models,): inf where it never has the group dominant."""
+    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
+    a, n, b, m = (cell.sum(0) for cell in cells)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((a / n) / (b / m), dtype=np.float64)
+
+
+MEDIAN_SUBORDINATION = Component(
+    name="median_subordination.v1",
+    summary="Median over models of the subordination ratio.",
+    reads="people of power-laden stories of three models or more; a name table",
+    unit="character",
+    range="0 and up; 1 is neutral, above 1 is subordinated",
+    undefined_when="fewer than three models have a ratio; inf where the group is never dominant in "
+    "the median model",
+    equation="median over models of R_sub = p(group | subordinate) / p(group | dominant)",
+    source="Shieh et al. 2025, Eq. 3, Fig. 2a (centre lines) and 2b",
+    run=median_subordination,
+    title="Median subordination ratio of the models",
+    reading="Above 1: in half of the models or more, more often subordinate than dominant.",
+    finding="in the median model, {group} make up {value} times as large a share of the "
+    "subordinate as of the dominant characters in power-laden {domain} stories",
+    findings=2,
+    brief="lesser role, median model",
+)
