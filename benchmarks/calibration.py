@@ -2,8 +2,9 @@
 
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
 
-Sections: shares, ratios, roles, means, naming, mixture, medians, models, gold, plan, news; all but
-gold without arguments. Prompts are drawn first and texts within them: truth is that of all prompts.
+Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models, gold,
+plan, news; all but gold without arguments. Prompts are drawn first and texts within them: truth is
+that of all prompts.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import numpy as np
 from scipy import stats as distributions
 
 from benchmarks import calibration_models as of_models
+from benchmarks import calibration_stories as stories
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
@@ -332,6 +334,50 @@ def mixture(options: argparse.Namespace) -> None:
     show(title, (*head, "coverage", "passes the gate"), rows())
 
 
+def audits_row(found: FloatArray) -> Row:
+    """Audits with a value; mean, median and coverage of a value over the truth, p < .05, and how
+    often p and interval disagree."""
+    value, holds, refused, agrees, some = found.T
+    finite = value[np.isfinite(value)]
+    rates = [float(np.nanmean(x)) if np.isfinite(x).any() else "–" for x in (holds, refused)]
+    wrong = int(np.nansum(1.0 - agrees))
+    return float(some.mean()), float(finite.mean()), float(np.nanmedian(value)), *rates, wrong
+
+
+AUDITS = ("has a value", "mean / truth", "median / truth", "coverage", "p < .05", "disagree")
+
+
+def measures(options: argparse.Namespace) -> None:
+    """Both mixture measures on whole stories with 3,000 names in each role."""
+    reps, people = options.reps or 100, worlds.bearers()
+
+    def rows() -> Iterable[Row]:
+        for number, true in enumerate((1.0, 1.5, 4.0)):
+            rng, cell = np.random.default_rng([options.seed, 9, number]), Cell(25, 120, 0.05, 0.0)
+            for name, found in stories.mixture_audits(rng, people, cell, true, reps).items():
+                yield name, true, *audits_row(found)
+
+    title = "Mixture measures for Black people, 25 prompts × 120 stories, ICC .05"
+    show(f"{title}, {reps} audits a cell", ("measure", "true ratio", *AUDITS), rows())
+
+
+def corrected(options: argparse.Namespace) -> None:
+    """Ratios corrected by hand labels for a group that the annotator finds half of."""
+    reps = options.reps or 200
+    cells = ((0.01, 600), (0.02, 200), (0.02, 400), (0.05, 300), (0.3, 300))
+
+    def rows() -> Iterable[Row]:
+        for number, ((share, by_hand), icc) in enumerate(product(cells, (0.05, 0.2))):
+            rng = np.random.default_rng([options.seed, 10, number])
+            cell, annotator = Cell(15, 200, icc, share), stories.Annotator(0.5, 0.75, by_hand)
+            for name, found in stories.corrected_audits(rng, cell, 2.0, annotator, reps).items():
+                yield share, icc, by_hand, name, *audits_row(found)
+
+    head = ("share", "ICC", "by hand", "estimate", *AUDITS)
+    title = "Corrected by hand labels, 15 prompts × 200 stories, recall .5, precision .75"
+    show(f"{title}, {reps} audits a cell", head, rows())
+
+
 def median_errors(
     rng: Rng, people: Bearers, prompts: int, icc: float, reps: int
 ) -> tuple[int, float]:
@@ -488,7 +534,10 @@ def _beside(found: FloatArray | None) -> str:
 
 SECTIONS = {
     f.__name__: f
-    for f in (shares, ratios, roles, means, naming, mixture, medians, models, plan, news)
+    for f in (
+        *(shares, ratios, roles, means, naming, mixture, measures, corrected),
+        *(medians, models, plan, news),
+    )
 }
 
 

@@ -214,7 +214,9 @@ MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
     "median_representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
     "pair_representation.v1": {"baseline": baseline("census-2022")},
-    "corrected_representation.v1": {"baseline": baseline("census-2022")},
+    "corrected_representation.v2": {"baseline": baseline("census-2022")},
+    "representation_mixture.v1": {"baseline": baseline("census-2022"), "tables": {}},
+    "subordination_mixture.v1": {"tables": {}},
     "common_names.v1": {"tables": {}},
     "likelihood_histogram.v1": {"tables": {}},
 }

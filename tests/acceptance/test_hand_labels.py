@@ -16,8 +16,8 @@ GOLD = {
 }
 QUICK = {"report": False, "draws": 200, "permutations": 20}
 PAIRS = {
-    "corrected_representation.v1": "representation.v1",
-    "corrected_subordination.v1": "subordination.v1",
+    "corrected_representation.v2": "representation.v1",
+    "corrected_subordination.v2": "subordination.v1",
 }
 
 

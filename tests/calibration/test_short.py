@@ -16,6 +16,7 @@ from benchmarks import (
     calibration,
     calibration_models,
     calibration_news,
+    calibration_stories,
     calibration_worlds,
 )
 from benchmarks.calibration_worlds import Cell
@@ -137,6 +138,34 @@ def test_the_mixture_reads_the_truth_where_counting_does_not(people):
     assert gate == 1.0
     few_names = calibration.mixture_cell(rng(8), people, Cell(25, 120, 0.05, 0.0), 1.0, 5, 300)
     assert few_names[-1] == 0.0  # the gate refuses what the mixture would misread
+
+
+def test_the_mixture_measures_read_the_truth_of_whole_stories(people):
+    found = calibration_stories.mixture_audits(rng(11), people, Cell(25, 120, 0.05, 0.0), 4.0, 20)
+    for value, holds, refused, agrees, some in (each.T for each in found.values()):
+        assert some.all()
+        assert np.median(value) == pytest.approx(1.0, abs=0.12)
+        assert holds.mean() >= 0.95 - 0.15
+        assert refused.all()
+        assert agrees.all()
+
+
+def test_corrected_ratios_of_a_rare_group_cover_where_they_did_not():
+    annotator = calibration_stories.Annotator(0.5, 0.75, 400)
+    found = calibration_stories.corrected_audits(
+        rng(12), Cell(15, 200, 0.2, 0.02), 2.0, annotator, 80
+    )
+    coverage = {name: np.nanmean(rows[:, 1]) for name, rows in found.items()}
+    for measure in ("representation", "subordination"):
+        agrees, some = found[f"{measure}, corrected"].T[3:]
+        assert coverage[f"{measure}, corrected"] >= 0.95 - 0.073
+        assert np.nanmin(agrees) == 1.0
+        assert some.mean() > 0.8
+    values = found["representation, corrected"][:, 0]
+    assert np.nanmean(values) == pytest.approx(1.0, abs=0.3)
+    assert np.nanmean(found["representation, naive"][:, 0]) < 0.8
+    assert coverage["representation, before"] < 0.95 - 0.073
+    assert coverage["representation, naive"] < 0.95 - 0.073
 
 
 def test_the_median_over_thresholds_keeps_its_level(people):

@@ -45,8 +45,8 @@ def by_key(estimates):
 
 
 def test_every_registered_measure_has_a_definition():
-    by_hand = {name for name in STORY_MEASURES if name.startswith("corrected_")}
-    assert set(DEFINITIONS) == set(STORY_MEASURES) - by_hand  # see test_corrected.py
+    own = {n for n in STORY_MEASURES if n.startswith("corrected_") or "_mixture." in n}
+    assert set(DEFINITIONS) == set(STORY_MEASURES) - own  # see stories/
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)

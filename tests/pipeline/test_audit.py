@@ -111,7 +111,7 @@ def test_a_data_frame_gives_the_numbers_of_its_rows(rows, numbers, tmp_path):
 
 def test_every_registered_measure_of_the_study_is_there(reference):
     measures = {estimate.measure for estimate in reference.records}
-    by_hand = {"corrected_representation.v1", "corrected_subordination.v1"}
+    by_hand = {"corrected_representation.v2", "corrected_subordination.v2"}
     assert measures == set(reference.settings()["measures"]) - by_hand
     assert all(estimate.study == "laissez-faire" for estimate in reference.records)
     for estimate in reference.records:

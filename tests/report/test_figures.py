@@ -20,7 +20,7 @@ from portrayal.run import Run
 from .conftest import estimate
 
 TABLES = ("common_names.v1", "outcomes.v1")
-BY_HAND = ("corrected_representation.v1", "corrected_subordination.v1")
+BY_HAND = ("corrected_representation.v2", "corrected_subordination.v2")
 """Measures that need hand labels, which the sample run does not have."""
 MEASURES = registry.get("studies", "laissez-faire").measures
 DRAWN = [name for name in MEASURES if name not in (*BY_HAND, "cue_counts.v1")]

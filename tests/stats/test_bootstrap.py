@@ -8,7 +8,6 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats as scipy_stats
 
 from portrayal.stats import (
-    cluster_robust_t,
     cluster_weights,
     divide,
     expanded_percentile,
@@ -99,7 +98,6 @@ def test_undefined_replicates_are_ignored_only_while_rare():
 
 def test_one_cluster_has_no_interval():
     assert np.isnan(expanded_percentile([1.0, 1.0], 0.95, 1)).all()
-    assert np.isnan(cluster_robust_t(0.3, log_share_influence([2.0], [5.0]))).all()
 
 
 @given(SUMS, st.integers(0, 1000))
@@ -127,7 +125,6 @@ def test_identical_clusters_have_a_point_for_an_interval():
     weights = cluster_weights(12, 300, np.random.default_rng(0))
     draws = divide(weights @ np.full(12, 3.0), weights @ np.full(12, 8.0))
     assert expanded_percentile(draws, 0.95, 12) == pytest.approx((0.375, 0.375))
-    assert np.isnan(cluster_robust_t(-0.98, log_share_influence([3.0] * 12, [8.0] * 12))).all()
 
 
 @given(SUMS)
@@ -143,32 +140,10 @@ def test_influence_is_the_derivative_of_the_log_ratio(sums):
         assert influence[g] == pytest.approx(change / step, abs=1e-4)
 
 
-def test_the_error_is_that_of_a_mean_when_totals_are_equal():
-    """With equal cluster sizes the share is a mean, so its classical t test must come out."""
-    a, b = np.array([1.0, 4.0, 2.0, 7.0, 3.0]), np.full(5, 10.0)
-    error, p = cluster_robust_t(0.7, log_share_influence(a, b))
-    assert error == pytest.approx(np.std(a, ddof=1) / math.sqrt(5) / a.mean())
-    assert p == pytest.approx(2 * scipy_stats.t.sf(0.7 / error, 4))
-    assert cluster_robust_t(0.7, log_share_influence(a, b), df=30)[1] < p
-
-
-def test_the_error_agrees_with_the_bootstrap_of_many_clusters():
-    rng = np.random.default_rng(8)
-    size = rng.integers(20, 60, (2, 400)).astype(float)
-    count = rng.binomial(size.astype(int), rng.beta(2, 6, (2, 400))).astype(float)
-    influence = log_share_influence(count[0], size[0]) - log_share_influence(count[1], size[1])
-    error, _ = cluster_robust_t(0.0, influence)
-    weights = cluster_weights(400, 3000, rng)
-    shares = divide(count @ weights.T, size @ weights.T)
-    assert error == pytest.approx(np.std(np.log(shares[0] / shares[1])), rel=0.06)
-
-
-def test_undefined_ratios_have_no_error():
+def test_undefined_ratios_have_no_influence():
     influence = log_share_influence([[0.0, 0.0], [1.0, 3.0]], [[2.0, 3.0], [2.0, 5.0]])
     assert np.isnan(influence[0]).all()
-    error, p = cluster_robust_t([0.1, np.inf], influence)
-    assert np.isnan([error, p]).all()
-    assert cluster_robust_t([0.1, 0.2], influence)[0].shape == (2,)
+    assert np.isfinite(influence[1]).all()
 
 
 def test_clustered_intervals_cover_where_wilson_does_not():
@@ -180,8 +155,5 @@ def test_clustered_intervals_cover_where_wilson_does_not():
     weights = cluster_weights(g, 1000, rng)
     low, high = expanded_percentile(weights @ count.T / (g * size), 0.95, g)
     naive_low, naive_high = wilson(count.sum(axis=1), g * size, 0.95)
-    influence = log_share_influence(count, np.full_like(count, size))
-    _, p = cluster_robust_t(np.log(count.sum(axis=1) / (g * size) / mean), influence)
     assert 0.91 <= np.mean((low <= mean) & (mean <= high)) <= 0.985
     assert np.mean((naive_low <= mean) & (mean <= naive_high)) < 0.6
-    assert 0.02 <= np.mean(p < 0.05) <= 0.09

@@ -235,7 +235,7 @@ def test_ratio_of_equal_roles_is_one():
     model = rest_model(bearers, shares, np.arange(200))
     counts = np.random.default_rng(14).poisson(1.0, (200, 8)).astype(float)
     fit = fit_mixture(counts, model)
-    ratio, low, high = mixture_ratio_interval(fit, fit, model)
+    ratio, low, high = mixture_ratio_interval(counts, counts, (fit, fit), model)
     assert ratio == pytest.approx(np.ones(4))
     assert (low <= 1).all()
     assert (high >= 1).all()

@@ -5,7 +5,6 @@ agrees with it, and the reason where there is none come out (`stats/clustered.py
 One prompt alone says nothing about other prompts: its interval is undefined.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +15,6 @@ from portrayal.measure.scope import Scope
 from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Interval, Null, Test
 from portrayal.stats import (
     agreeing_interval,
-    cluster_robust_t,
-    expanded_percentile,
     infer_differences,
     infer_means,
     infer_ratios,
@@ -35,7 +32,6 @@ RATIO = "clustered effective binomial of the odds over prompts, design effect av
 RATIO_TEST = "clustered effective binomial test of the odds over prompts, design effect averaged"
 MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of freedom"
 MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedom"
-ROBUST_T = "cluster-robust t test on the log scale"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
@@ -93,7 +89,8 @@ class Inference(Clustered):
         return {EFFECTIVE: float(self.carriers[i])}
 
 
-def _named(found: Clustered, method: str, tested: str) -> Inference:
+def inference(found: Clustered, method: str, tested: str) -> Inference:
+    """Name the methods of an inference: of its intervals, and of its tests."""
     return Inference(**vars(found), method=np.full(len(found.value), method), tested=tested)
 
 
@@ -124,7 +121,7 @@ def share_inference(
     by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
     found = infer_shares(numerator, denominator, scope.level, tested * by, squares)
     parts = vars(found) | {name: getattr(found, name) / by for name in ("value", "low", "high")}
-    return _named(Clustered(**parts), SHARE, SHARE_TEST)
+    return inference(Clustered(**parts), SHARE, SHARE_TEST)
 
 
 def ratio_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
@@ -132,7 +129,7 @@ def ratio_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
 
     `upper` and `lower` are (a, n) and (b, m): counts and totals per prompt, shape (n_prompts, k).
     """
-    return _named(infer_ratios(upper, lower, scope.level), RATIO, RATIO_TEST)
+    return inference(infer_ratios(upper, lower, scope.level), RATIO, RATIO_TEST)
 
 
 def mean_inference(total: FloatArray, count: FloatArray, scope: Scope) -> Inference:
@@ -140,7 +137,7 @@ def mean_inference(total: FloatArray, count: FloatArray, scope: Scope) -> Infere
 
     Sums and numbers of observations per pair, shape (n_pairs, k).
     """
-    return _named(infer_means(total, count, scope.level), MEAN, MEAN_TEST)
+    return inference(infer_means(total, count, scope.level), MEAN, MEAN_TEST)
 
 
 def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
@@ -148,50 +145,7 @@ def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
 
     `upper` and `lower` are (a, n) and (b, m), each of shape (n_pairs, k).
     """
-    return _named(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
-
-
-def infer(
-    value: FloatArray,
-    draws: FloatArray,
-    influence: FloatArray,
-    clusters: IntArray,
-    level: float,
-    flat_bounds: Callable[[BoolArray], Sums],
-) -> Inference:
-    """Return inference on values of 0 or more, tested against 1 on the log scale.
-
-    Parameters
-    ----------
-    value, draws
-        Shape (k,), and its replicates, (n_draws, k).
-    influence
-        Of each prompt on the log of the value, shape (k, n_prompts).
-    clusters
-        Prompts that each group occurs in, shape (k,).
-    level
-        Of the intervals.
-    flat_bounds
-        Function of which groups, shape (k,), need bounds from one observation per prompt, to low
-        and high.
-    """
-    low, high = _bounds(draws, clusters, level)
-    flat = (~has_width(low, high) | ~np.isfinite(value)) & (clusters > 1) & ~np.isnan(value)
-    flat_low, flat_high = flat_bounds(flat)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_value = np.log(value)
-    return Inference(
-        value=value,
-        low=np.where(flat, flat_low, low),
-        high=np.where(flat, flat_high, high),
-        p=_p(log_value, influence, clusters),
-        n_clusters=clusters,
-        carriers=np.full(len(value), np.nan),
-        df=np.maximum(clusters - 1.0, 0.0),
-        reason=np.full(len(value), ""),
-        method=np.where(flat, PER_PROMPT, BOOTSTRAP),
-        tested=ROBUST_T,
-    )
+    return inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
 
 
 def agreeing(bounds: Interval | None, value: float, null: float, p: float) -> Interval | None:
@@ -239,20 +193,3 @@ def sums_by(code: IntArray, n_codes: int, values: FloatArray) -> FloatArray:
     return np.stack(
         [np.bincount(code, weights=column, minlength=n_codes) for column in values.T], axis=1
     )
-
-
-def _bounds(draws: FloatArray, clusters: IntArray, level: float) -> Sums:
-    """Bounds per group; the level is widened for the number of prompts the group occurs in."""
-    low, high = np.full(draws.shape[1], np.nan), np.full(draws.shape[1], np.nan)
-    for size in np.unique(clusters[clusters > 1]):
-        at = clusters == size
-        low[at], high[at] = expanded_percentile(draws[:, at], level, int(size))
-    return low, high
-
-
-def _p(value: FloatArray, influence: FloatArray, clusters: IntArray) -> FloatArray:
-    p = np.full(len(value), np.nan)
-    for size in np.unique(clusters[clusters > 1]):
-        at = clusters == size
-        p[at] = cluster_robust_t(value[at], influence[at], df=int(size) - 1)[1]
-    return p

@@ -22,12 +22,7 @@ from portrayal.stats.agreement import (
     specific_agreement,
 )
 from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
-from portrayal.stats.bootstrap import (
-    cluster_robust_t,
-    cluster_weights,
-    expanded_percentile,
-    log_share_influence,
-)
+from portrayal.stats.bootstrap import cluster_weights, expanded_percentile, log_share_influence
 from portrayal.stats.clustered import infer_differences, infer_means, infer_ratios, infer_shares
 from portrayal.stats.design_effect import (
     design_effect,
@@ -44,6 +39,7 @@ from portrayal.stats.medians import infer_median_shares, median_over
 from portrayal.stats.mixture import (
     fit_mixture,
     fit_shares,
+    hold_untold,
     mixture_interval,
     mixture_ratio_interval,
     moments,
@@ -78,7 +74,7 @@ from portrayal.stats.proportions import (
     upper_of_none,
     wilson,
 )
-from portrayal.stats.ratios import katz_log, ratio, score_ratio_interval, score_ratio_test, smooth
+from portrayal.stats.ratios import katz_log, ratio, score_ratio_test, smooth
 from portrayal.stats.roles import (
     coin_test,
     contributions,
@@ -91,6 +87,7 @@ from portrayal.stats.roles import (
     subset_ratios,
 )
 from portrayal.stats.summaries import cohens_d, median_of_defined
+from portrayal.stats.two_phase import infer_two_phase, infer_two_phase_ratio, two_phase
 from portrayal.stats.variance import infer_variance, variance_bounds
 
 __all__ = [
@@ -102,7 +99,6 @@ __all__ = [
     "chance_p",
     "chance_range",
     "clopper_pearson",
-    "cluster_robust_t",
     "cluster_weights",
     "clustered_log_odds",
     "cohen_parts",
@@ -128,11 +124,14 @@ __all__ = [
     "fit_shares",
     "fleiss_kappa",
     "fleiss_parts",
+    "hold_untold",
     "infer_differences",
     "infer_means",
     "infer_median_shares",
     "infer_ratios",
     "infer_shares",
+    "infer_two_phase",
+    "infer_two_phase_ratio",
     "infer_variance",
     "informative_prior",
     "kappa_without_bias",
@@ -166,7 +165,6 @@ __all__ = [
     "role_inference",
     "role_scores",
     "satterthwaite",
-    "score_ratio_interval",
     "score_ratio_test",
     "score_test",
     "share_evidence",
@@ -176,6 +174,7 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "subset_ratios",
+    "two_phase",
     "two_sided_p",
     "upper_of_none",
     "variance_bounds",

@@ -1,7 +1,8 @@
-"""Clustered uncertainty: texts from one prompt are not independent, so prompts are resampled.
+"""The cluster bootstrap: texts from one prompt are not independent, so prompts are resampled.
 
-A statistic here is a ratio of sums over clusters. Replicates come from integer weights per cluster,
-`weights @ sums`, so that no text is touched twice.
+A statistic here is a sum over clusters, or a ratio of such sums. Replicates come from integer
+weights per cluster, `weights @ sums`, so that no text is touched twice. Counts of names, agreement
+of raters and rewrites use it; shares and ratios are inferred in `stats/clustered.py`.
 """
 
 import numpy as np
@@ -10,8 +11,6 @@ from scipy import stats
 
 from portrayal.stats._arguments import central_range, check_level, check_not_negative, divide
 from portrayal.types import FloatArray
-
-_NO_SPREAD = 1e-12
 
 
 def cluster_weights(
@@ -123,52 +122,6 @@ def log_share_influence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
     """
     a, b = check_not_negative("a", a), check_not_negative("b", b)
     return _portion(a) - _portion(b)
-
-
-def cluster_robust_t(
-    log_ratio: npt.ArrayLike, influence: npt.ArrayLike, df: int | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Clustered standard error of a log ratio, and its two-sided t test against 0.
-
-    Parameters
-    ----------
-    log_ratio
-        The estimate on the log scale, shape (...).
-    influence
-        Per-cluster influence u_g, shape (..., G), as `log_share_influence` gives; the variance is
-        G / (G - 1) times the sum of u_g squared.
-    df
-        Degrees of freedom of the t distribution; G - 1 unless given.
-
-    Returns
-    -------
-    standard_error, p
-        Shape (...), on the log scale and in 0–1. Both NaN where undefined: one cluster, clusters
-        that do not differ at all, or an estimate or influence that is not finite.
-
-    Raises
-    ------
-    ValueError
-        If `influence` has no cluster axis, or `df` is below 1.
-
-    Examples
-    --------
-    >>> error, p = cluster_robust_t(0.5, [0.1, -0.2, 0.1])
-    >>> (float(error.round(3)), float(p.round(3)))
-    (0.3, 0.238)
-    """
-    u = np.asarray(influence, dtype=np.float64)
-    if u.ndim == 0 or u.shape[-1] == 0:
-        raise ValueError("influence must have one value per cluster along its last axis.")
-    if df is not None and df < 1:
-        raise ValueError(f"df must be at least 1; got {df}.")
-    estimate = np.asarray(log_ratio, dtype=np.float64)
-    n_clusters = u.shape[-1]
-    variance = divide(n_clusters * np.sum(u**2, axis=-1), n_clusters - 1)
-    error = np.sqrt(np.where(np.isfinite(variance), variance, np.nan))
-    error = np.where((error > _NO_SPREAD) & np.isfinite(estimate), error, np.nan)
-    t = np.where(np.isfinite(estimate), estimate, np.nan) / error
-    return error, np.asarray(2.0 * stats.t.sf(np.abs(t), df or max(n_clusters - 1, 1)))
 
 
 def _portion(values: FloatArray) -> FloatArray:

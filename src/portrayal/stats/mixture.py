@@ -23,11 +23,13 @@ likelihood estimation of misspecified models, Econometrica 50; Elliott et al. (2
 P(name | race), Health Serv. Outcomes Res. Method. 9.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special, stats
 
+from portrayal.stats.naming import repetition, repetition_effect
 from portrayal.types import BoolArray, FloatArray
 
 LEAST_INFORMATION = 0.1
@@ -57,7 +59,7 @@ class NameModel:
         Components whose share names cannot tell, shape (k,): their share stays the population's.
     information
         What one name says about the share of each race, over what its race itself would say, in
-        0-1, at the population's shares, shape (k,). 0 for those held.
+        0-1, at the population's shares, shape (k,). For one that is held: if it alone were not.
     condition
         Condition number of the information about the shares that are estimated.
     """
@@ -81,7 +83,7 @@ class MixtureFit:
     Attributes
     ----------
     share
-        Shape (k,), in 0-1, summing to 1.
+        Shape (k,), in 0-1, summing to 1 but for shares below 1e-7, which are 0.
     influence
         First-order change of `share` for each prompt, shape (n_prompts, k); 0 for shares that are
         held or at the edge.
@@ -133,8 +135,34 @@ def name_model(
     population = bearers @ likelihood / bearers.sum()
     if bool(np.any(population <= 0)):
         raise ValueError("every component must have bearers in the population.")
-    information, condition = _information(bearers, likelihood / population, population, held)
+    times = likelihood / population
+    information, condition = _information(bearers, times, population, held)
+    for i in np.flatnonzero(held):
+        alone = held & (np.arange(held.size) != i)
+        information[i] = _information(bearers, times, population, alone)[0][i]
     return NameModel(listed / population, population, held, information, condition)
+
+
+def hold_untold(bearers: FloatArray, likelihood: FloatArray) -> BoolArray:
+    """Return which components names cannot tell, shape (k,), to be held at the population's share.
+
+    The component of which a name says least is held first and the information about the others
+    computed again, until each of the others is identified or two are left. `bearers` and
+    `likelihood` are as for `name_model`. The population's share is of the bearers.
+
+    >>> shares = np.array([[0.7, 0.1, 0.2], [0.1, 0.7, 0.2], [0.3, 0.3, 0.4]])
+    >>> hold_untold(np.ones(3), shares).tolist()
+    [False, False, True]
+    """
+    held = np.zeros(likelihood.shape[1], dtype=bool)
+    population = bearers @ likelihood / bearers.sum()
+    while (~held).sum() > 2:
+        information, _ = _information(bearers, likelihood / population, population, held)
+        least = int(np.argmin(np.where(held, np.inf, information)))
+        if information[least] >= LEAST_INFORMATION:
+            break
+        held[least] = True
+    return held
 
 
 def fit_shares(counts: FloatArray, model: NameModel, start: FloatArray | None = None) -> FloatArray:
@@ -186,8 +214,9 @@ def fit_mixture(counts: FloatArray, model: NameModel) -> MixtureFit:
     if not total.sum() > 0:
         raise ValueError("no name was counted, so no share can be estimated.")
     share = fit_shares(total[np.newaxis], model)[0]
+    share = np.where(share > _EDGE, share, 0.0)
     scores = model.times / np.maximum(model.times @ share, _LEAST)[:, np.newaxis]
-    free = ~model.held & (share > _EDGE)
+    free = ~model.held & (share > 0)
     influence = np.zeros((counts.shape[1], share.size))
     if free.sum() > 1:
         basis = _tangent(int(free.sum()))
@@ -212,15 +241,16 @@ def mixture_interval(
     Returns
     -------
     low, high, p
-        Shape (k,). NaN for races that are not identified and with fewer than 2 prompts. p tests the
-        share in the population of bearers, on the logit scale. A share at 0 has bounds [0, h] from
-        the profile likelihood, and no p.
+        Shape (k,). NaN for races that are not identified, for a share that is all there is to give,
+        and with fewer than 2 prompts. p tests the share in the population of bearers, on the logit
+        scale. A share at 0 has bounds [0, h] and p from the profile likelihood of as many names as
+        there would be if none were repeated within a prompt (Kish's design effect).
     """
     prompts = int((counts.sum(0) > 0).sum())
-    none = ~model.identified | (prompts < 2)
     df = max(prompts - 1, 1)
     error = np.sqrt(prompts / df * (fit.influence**2).sum(0))
-    edge = (fit.share <= _EDGE) | (error <= 0)
+    edge = (fit.share <= 0) | (error <= 0)
+    none = ~model.identified | (prompts < 2) | (edge & (fit.share > 0))
     inner = np.where(edge, 0.5, np.clip(fit.share, _EDGE, 1.0 - _EDGE))
     scaled = np.where(edge, np.nan, error / (inner * (1.0 - inner)))
     quantile = float(stats.t.isf((1.0 - level) / 2.0, df))
@@ -228,33 +258,69 @@ def mixture_interval(
     low, high = (special.expit(middle + sign * quantile * scaled) for sign in (-1.0, 1.0))
     null = np.log(model.population / (1.0 - model.population))
     p = 2.0 * stats.t.sf(np.abs(middle - null) / scaled, df)
-    for i in np.flatnonzero(edge & ~none):
-        low[i], high[i] = 0.0, _profile_bound(counts.sum(1), model, int(i), quantile)
+    at_zero = np.flatnonzero(edge & ~none)
+    if at_zero.size:
+        sizes = counts.sum(0)[:, np.newaxis]
+        total = counts.sum(1) / repetition_effect(sizes, repetition(counts))
+        for i in at_zero:
+            falls = _profile(total, model, int(i))
+            low[i], high[i] = 0.0, _largest_share(falls, model, quantile**2 / 2.0)
+            p[i] = 2.0 * stats.t.sf(np.sqrt(2.0 * falls(float(model.population[i]))), df)
     low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
     return low, high, p
 
 
 def mixture_ratio_interval(
-    lesser: MixtureFit, greater: MixtureFit, model: NameModel, level: float = 0.95
+    lesser: FloatArray,
+    greater: FloatArray,
+    fits: tuple[MixtureFit, MixtureFit],
+    model: NameModel,
+    level: float = 0.95,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the ratio of shares in two roles of the same prompts, and its clustered bounds.
 
     The influences of a prompt on both roles are taken together, on the log scale, with t on prompts
-    less 1. Returns ratio, low, high of shape (k,); bounds are NaN where a share is 0 or a race is
-    not identified. Make them agree with the p-value of swapped prompts (`role_scores`).
+    less 1. Where the share is 0 in one role the interval has one side, a bound of each role's share
+    at half the error (Bonferroni). Make the bounds agree with the p-value of swapped prompts
+    (`role_scores`).
+
+    Parameters
+    ----------
+    lesser, greater
+        Counts by name and prompt in each role, shape (n_names, n_prompts).
+    fits, model
+        Of the two roles, from `fit_mixture`; and from `name_model`.
+    level
+        A fraction.
+
+    Returns
+    -------
+    ratio, low, high
+        Shape (k,); inf where the share is 0 in `greater` alone, NaN where it is 0 in both. NaN for
+        races that are not identified; no bounds with fewer than 2 prompts.
     """
-    prompts = int(np.any((lesser.influence != 0) | (greater.influence != 0), axis=1).sum())
-    known = (lesser.share > _EDGE) & (greater.share > _EDGE)
-    top, bottom = (np.where(known, fit.share, 1.0) for fit in (lesser, greater))
-    influence = lesser.influence / top - greater.influence / bottom
-    none = ~model.identified | ~known | (prompts < 2)
+    above, below = fits
+    prompts = int(((lesser.sum(0) > 0) | (greater.sum(0) > 0)).sum())
+    known = (above.share > 0) & (below.share > 0)
+    top, bottom = (np.where(known, fit.share, 1.0) for fit in fits)
+    influence = above.influence / top - below.influence / bottom
     df = max(prompts - 1, 1)
     half = float(stats.t.isf((1.0 - level) / 2.0, df)) * np.sqrt(
         prompts / df * (influence**2).sum(0)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(model.identified, lesser.share / greater.share, np.nan)
-    low, high = (np.where(none, np.nan, top / bottom * np.exp(sign * half)) for sign in (-1.0, 1.0))
+        ratio = np.where(model.identified, above.share / below.share, np.nan)
+        low, high = (top / bottom * np.exp(sign * half) for sign in (-1.0, 1.0))
+        one_sided = model.identified & ~known & ~np.isnan(ratio)
+        if one_sided.any():
+            ends = [
+                mixture_interval(counts, model, fit, (1.0 + level) / 2.0)
+                for counts, fit in zip((lesser, greater), fits, strict=True)
+            ]
+            low = np.where(one_sided, ends[0][0] / ends[1][1], low)
+            high = np.where(one_sided, ends[0][1] / ends[1][0], high)
+    none = np.isnan(ratio) | (prompts < 2)
+    low, high = (np.where(none, np.nan, each) for each in (low, high))
     return ratio, low, high
 
 
@@ -381,25 +447,27 @@ def _log_likelihood(counts: FloatArray, share: FloatArray, model: NameModel) -> 
     return np.asarray((counts * np.log(mixed)).sum(1), dtype=np.float64)
 
 
-def _profile_bound(counts: FloatArray, model: NameModel, i: int, quantile: float) -> float:
-    """Largest share of race `i` whose log likelihood is within quantile^2 / 2 of the best."""
-    held = model.held.copy()
+def _profile(counts: FloatArray, model: NameModel, i: int) -> Callable[[float], float]:
+    """How far the log likelihood falls from its best where race `i` has a certain share."""
+    row, held = counts[np.newaxis], model.held.copy()
     held[i] = True
-    best = float(
-        _log_likelihood(counts[np.newaxis], fit_shares(counts[np.newaxis], model), model)[0]
-    )
+    best = float(_log_likelihood(row, fit_shares(row, model), model)[0])
 
-    def falls_short(share: float) -> bool:
+    def falls(share: float) -> float:
         population = model.population.copy()
         population[i] = share
         fixed = NameModel(model.times, population, held, model.information, model.condition)
-        fitted = fit_shares(counts[np.newaxis], fixed)
-        return best - float(_log_likelihood(counts[np.newaxis], fitted, fixed)[0]) > quantile**2 / 2
+        return max(best - float(_log_likelihood(row, fit_shares(row, fixed), fixed)[0]), 0.0)
 
+    return falls
+
+
+def _largest_share(falls: Callable[[float], float], model: NameModel, by: float) -> float:
+    """Largest share at which the log likelihood has not fallen by more than `by`."""
     low, high = 0.0, 1.0 - float(model.population[model.held].sum()) - 1e-6
     for _ in range(30):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if falls_short(middle) else (middle, high)
+        low, high = (middle, high) if falls(middle) <= by else (low, middle)
     return high
 
 

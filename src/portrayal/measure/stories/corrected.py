@@ -1,11 +1,10 @@
-"""Corrected shares: prediction-powered estimates from hand labels, clustered by prompt.
+"""Corrected shares: estimates from hand labels of a random sample, clustered by prompt.
 
-For every prompt, sum what the annotator's labels of all texts add to numerator and denominator of
-a share, and add the weighted errors of the hand-labelled texts (λ = 1 in Angelopoulos et al. 2023,
-which draws no tuning from few prompts). The sums hold without error on average, whatever the
-annotator's errors are, because texts were drawn at random with known probabilities; prompts are
-then resampled, sums and errors together, so that the interval has both the spread between prompts
-and that of drawing the hand-labelled texts.
+What the annotator's labels of all texts add to numerator and denominator of a share is corrected by
+the errors of the hand-labelled characters, in three classes by the annotator's label (post-
+stratification, `stats/two_phase.py`): among those it puts into the group, those it does not, and
+those it cannot tell. The inference has both the spread between prompts and that of drawing the
+hand-labelled texts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +17,9 @@ from portrayal.errors import DataError
 from portrayal.measure.clustered import (
     Inference,
     Sums,
-    infer,
+    inference,
     ratio_inference,
     share_inference,
-    sums_by,
 )
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import REPRESENTATION
@@ -45,13 +43,20 @@ from portrayal.measure.stories.tally import (
     Tally,
 )
 from portrayal.raters.people import HandLabel, Sheet
-from portrayal.records import Estimate, Null, Test
+from portrayal.records import Estimate, Null
 from portrayal.reference import Baseline
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.stats import cluster_weights, divide, score_ratio_interval, wilson
+from portrayal.stats.design_effect import effective_number
+from portrayal.stats.two_phase import (
+    Labelled,
+    TwoPhase,
+    infer_two_phase,
+    infer_two_phase_ratio,
+    two_phase,
+)
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 _COLUMNS = ["text_id", "subject_name", "subject_gender", "object_name", "object_gender", "error"]
@@ -92,13 +97,6 @@ class HandSample:
     def inside(self, stratum: Stratum, role: int) -> Any:
         """Which characters lie in a stratum and have a role, shape (n,)."""
         return stratum.has(self.prompt, self.model) & (self.role == role)
-
-    def errors(self, stratum: Stratum, role: int, values: FloatArray) -> FloatArray:
-        """Sum weighted `values`, shape (n, k), per prompt of the stratum: (n_prompts, k)."""
-        inside = self.inside(stratum, role)
-        code = np.searchsorted(stratum.prompts, self.prompt[inside])
-        weighted = values[inside] * self.weight[inside, np.newaxis]
-        return sums_by(code, len(stratum.prompts), weighted)
 
 
 def hand_sample(
@@ -212,35 +210,41 @@ def _coded(
     )
 
 
-METHOD = "prediction-powered, cluster bootstrap over prompts (expanded percentile)"
-ROBUST_T = "cluster-robust t test of the corrected ratio on the log scale"
-PREDICTION_POWERED = "Angelopoulos et al. 2023, Prediction-powered inference, Eq. 1"
+SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
+RATIO = "clustered effective binomial over prompts of post-stratified odds, draws included"
+TEST = " (test)"
+CORRECTION = "Angelopoulos, Duchi & Zrnic 2023, PPI++; Särndal, Swensson & Wretman 1992, chapter 9"
 
-IMPOSSIBLE = (
-    "after the correction a share lies outside 0–1, or the dominant one is 0: too few hand labels "
-    "for so rare a group"
-)
+IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is left"
 
 FEWEST = 20
 """Hand-labelled characters of each role below which nothing is corrected."""
+FEWEST_OF_GROUP = 1.0
+"""Effective number of hand-labelled characters of a group below which it is not corrected.
 
-_ROUNDING = 1e-9
+A higher bound would leave out the samples that by chance have few, and bend the mean of the rest.
+"""
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """Sums of one role in one stratum.
+    """One role of a stratum.
 
     Attributes
     ----------
-    naive, sums
-        As the annotator labels all texts, and with the weighted errors added.
+    naive
+        Numerators and denominators per prompt, as the annotator labels all texts.
+    sums
+        The corrected ones.
+    carried
+        Of each hand-labelled character the larger of both labels, shape (n, k).
     n_labelled
         Hand-labelled characters.
     """
 
     naive: Sums
-    sums: Sums
+    sums: TwoPhase
+    carried: FloatArray
     n_labelled: int
 
 
@@ -296,8 +300,8 @@ def _corrected(
     characters, crossed = tally.characters, baseline is None
     features = (
         group_features(tally, characters.name, characters.gender, crossed=crossed),
-        hand.features(gold=True, crossed=crossed),
         hand.features(gold=False, crossed=crossed),
+        hand.features(gold=True, crossed=crossed),
     )
     groups = features[0].groups
     scale = np.ones(len(groups))
@@ -306,64 +310,73 @@ def _corrected(
         scale = np.array([shares.get(next(iter(group.values())), np.nan) for group in groups])
     for stratum in strata(tally, laden=NEUTRAL not in roles):
         sides = [corrected_sums(characters, hand, stratum, role, features) for role in roles]
-        where = stratum.domain, stratum.model
-        sums = [side.sums for side in sides]
-        found = corrected_inference(sums, scale, scope, scope.rng(measure.name, *where))
-        naive = (
-            share_inference(*sides[0].naive, scope, scale=scale)
-            if len(sides) == 1
-            else ratio_inference(sides[0].naive, sides[1].naive, scope)
-        )
+        found, naive = _inferred(sides, scale, scope)
+        carried = effective_number(np.concatenate([side.carried for side in sides]))
         labelled = {ROLES[role]: s.n_labelled for role, s in zip(roles, sides, strict=True)}
         for i, group in enumerate(groups):
-            reason = too_few(labelled)
+            reason = too_few(labelled, group, float(carried[i]))
             if baseline is not None and np.isnan(scale[i]):
                 reason = (
                     f"the baseline {baseline.name} gives no share for {' '.join(group.values())}"
                 )
-            n_units = sum(float(whole[:, i].sum()) for _, whole in sums)
             common: dict[str, Any] = {
                 "statistic": "ratio",
                 "strata": stratum.labels,
                 "group": dict(group),
                 "n_texts": stratum.n_texts,
-                "n_units": max(n_units, 0.0),
+                "n_units": max(sum(float(s.sums.whole[:, i].sum()) for s in sides), 0.0),
                 "exclusions": stratum.exclusions,
                 "instruments": {**scope.instruments, "corrects": naive_name},
             }
-            yield _estimate(measure, (found, naive, i), labelled, reason, scope, common)
+            numbers = {f"n_labelled_{role}": float(n) for role, n in labelled.items()}
+            numbers["labelled_of_group"] = float(carried[i])
+            yield _estimate(measure, (found, naive, i), numbers, reason, scope, common)
+
+
+def _inferred(
+    sides: Sequence[Corrected], scale: FloatArray, scope: Scope
+) -> tuple[Inference, Inference]:
+    """Corrected and naive inference of each group: a share over `scale`, or a ratio of shares."""
+    if len(sides) == 2:
+        upper, lower = sides
+        found = infer_two_phase_ratio(upper.sums, lower.sums, scope.level)
+        return inference(found, RATIO, RATIO + TEST), ratio_inference(
+            upper.naive, lower.naive, scope
+        )
+    (side,) = sides
+    found = infer_two_phase(side.sums, scope.level, scale)
+    parts = {name: getattr(found, name) / scale for name in ("value", "low", "high")}
+    naive = share_inference(*side.naive, scope, scale=scale)
+    return inference(replace(found, **parts), SHARE, SHARE + TEST), naive
 
 
 def _estimate(
     measure: Component,
-    inference: tuple[Inference, Inference, int],
-    labelled: Mapping[str, int],
+    inferred: tuple[Inference, Inference, int],
+    numbers: Mapping[str, float],
     reason: str | None,
     scope: Scope,
     common: Mapping[str, Any],
 ) -> Estimate:
     """The estimate of one group, from corrected and naive inference and the group's index."""
-    found, naive, i = inference
+    found, naive, i = inferred
     value = float(found.value[i])
-    if reason is None and not np.isfinite(value):
+    if reason is None and np.isnan(value):
         reason = IMPOSSIBLE
-    bounds = None if reason else found.interval(i, scope)
     before = naive.interval(i, scope)
-    details = {"naive": float(naive.value[i])}
+    details = {"naive": float(naive.value[i]), **numbers}
     if before is not None:
         details |= {"naive_low": before.low, "naive_high": before.high}
-    details |= {f"n_labelled_{role}": float(n) for role, n in labelled.items()}
+    known = {} if reason else {"interval": found.interval(i, scope), "tests": (found.test(i),)}
+    missing = {} if reason else found.missing(i, test=True)
     return scope.estimate(
         measure,
         value=None if reason else value,
-        interval=bounds
-        and replace(bounds, method=METHOD if bounds.seed is not None else bounds.method),
         null=Null(1.0, np.nan, np.nan, scope.level, "no difference"),
-        tests=() if reason else (Test(float(found.p[i]), ROBUST_T),),
         n_clusters=int(found.n_clusters[i]),
         details={key: number for key, number in details.items() if np.isfinite(number)},
         undefined=reason,
-        **common,
+        **{**common, **known, "instruments": {**common["instruments"], **missing}},
     )
 
 
@@ -383,46 +396,39 @@ def corrected_sums(
     stratum, role
         Where.
     features
-        Of all characters, of the hand-labelled ones as people label them, and as the annotator.
+        Of all characters and of the hand-labelled ones as the annotator labels them, and of the
+        latter as people do.
     """
-    everyone, gold, guess = (np.concatenate([f.numerator, f.denominator], axis=1) for f in features)
-    k = len(features[0].groups)
-    naive = prompt_sums(characters, stratum, role, everyone)
-    total = naive + hand.errors(stratum, role, gold - guess)
-    n = int(hand.inside(stratum, role).sum())
-    return Corrected((naive[:, :k], naive[:, k:]), (total[:, :k], total[:, k:]), n)
+    inside = stratum.has(characters.prompt, characters.model) & (characters.role == role)
+    drawn, (everyone, guess, gold) = hand.inside(stratum, role), features
+    naive = tuple(
+        prompt_sums(characters, stratum, role, each)
+        for each in (everyone.numerator, everyone.denominator)
+    )
+    sums = two_phase(
+        _labelled(stratum, characters.prompt, characters.count, everyone, inside),
+        _labelled(stratum, hand.prompt, hand.weight, guess, drawn),
+        gold.numerator[drawn],
+        gold.denominator[drawn],
+        len(stratum.prompts),
+    )
+    carried = np.maximum(gold.numerator[drawn], guess.numerator[drawn])
+    return Corrected((naive[0], naive[1]), sums, carried, int(drawn.sum()))
 
 
-def corrected_inference(
-    sides: Sequence[Sums], scale: FloatArray, scope: Scope, rng: np.random.Generator
-) -> Inference:
-    """Infer a share over `scale`, or the ratio of the shares of two sides, for each group.
-
-    Shares that cannot be, as the correction takes a sum below 0 or above its whole, are NaN. Where
-    no prompt varies, each prompt counts as one observation, as in the naive estimate.
-    """
-    shares = [_share(part.sum(0), whole.sum(0)) for part, whole in sides]
-    clusters = np.all([whole != 0 for _, whole in sides], axis=0).sum(0)
-    weights = cluster_weights(len(sides[0][0]), scope.draws, rng).astype(np.float64)
-    draws = [_clipped(weights, side) for side in sides]
-    influence = [_influence(side).T for side in sides]
-
-    def flat_bounds(flat: BoolArray) -> Sums:
-        size = np.where(flat, clusters, 1)
-        counts = [np.nan_to_num(share) * size for share in shares]
-        if len(sides) == 2:
-            return score_ratio_interval(counts[0], size, counts[1], size, scope.level)
-        low, high = wilson(counts[0], size, scope.level)
-        return low / scale, high / scale
-
-    if len(sides) == 2:
-        value, drawn, moved = divide(*shares), divide(*draws), influence[0] - influence[1]
-    else:
-        value, drawn, moved = shares[0] / scale, draws[0] / scale, influence[0]
-    return infer(value, drawn, moved, clusters, scope.level, flat_bounds)
+def _labelled(
+    stratum: Stratum,
+    prompt: IntArray,
+    weight: IntArray | FloatArray,
+    features: Features,
+    inside: BoolArray,
+) -> Labelled:
+    code = np.searchsorted(stratum.prompts, prompt[inside])
+    numbers = weight[inside].astype(np.float64)
+    return Labelled(code, numbers, features.numerator[inside], features.denominator[inside])
 
 
-def too_few(labelled: Mapping[str, int]) -> str | None:
+def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: float) -> str | None:
     """Return why nothing can be corrected; None where there are hand labels enough."""
     for role, n in labelled.items():
         if n < FEWEST:
@@ -430,40 +436,29 @@ def too_few(labelled: Mapping[str, int]) -> str | None:
                 f"{n} {role} characters are labelled by hand here, and a correction needs "
                 f"{FEWEST} or more"
             )
+    if carried < FEWEST_OF_GROUP:
+        return (
+            f"too few hand labels for so rare a group: {carried:.1f} {' '.join(group.values())} "
+            f"characters are among them, and a correction needs {FEWEST_OF_GROUP:.0f}"
+        )
     return None
 
 
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Part of whole, shape (k,); NaN unless it lies in 0–1 but for rounding."""
-    share = divide(part, np.where(whole > 0, whole, np.nan))
-    possible = (share > -_ROUNDING) & (share < 1 + _ROUNDING)
-    rounded = np.where(np.abs(share) < _ROUNDING, 0.0, np.minimum(share, 1.0))
-    return np.where(possible, rounded, np.nan)
-
-
-def _clipped(weights: FloatArray, sums: Sums) -> FloatArray:
-    """Share of each replicate, shape (draws, k), at the nearer end of 0–1 where it lies outside."""
-    part, whole = (weights @ values for values in sums)
-    return np.clip(divide(part, np.where(whole > 0, whole, np.nan)), 0.0, 1.0)
-
-
-def _influence(sums: Sums) -> FloatArray:
-    """Influence of each prompt on the log share, shape (n_prompts, k); sums may be below 0."""
-    part, whole = (divide(s, np.where(s.sum(0) > 0, s.sum(0), np.nan)) for s in sums)
-    return np.asarray(part - whole)
-
+_EQUATION = (
+    "Σ_c N_c (mean of f(x̂) + mean error of class c) for each sum Σ f: c what the annotator says of "
+    "the group (yes, no, unknown), x̂ its label, error f(x) - f(x̂) over the hand-labelled of c"
+)
 
 CORRECTED_REPRESENTATION = Component(
-    name="corrected_representation.v1",
+    name="corrected_representation.v2",
     summary="The representation ratio, corrected by hand labels for the annotator's errors.",
     reads="people of power-neutral stories; hand labels of a random sample; a name table; p*",
     unit="character",
     range="0 to 1/p*; 1 is the population's share",
-    undefined_when="fewer than 20 characters are labelled by hand, the corrected denominator is 0 "
-    "or less, or p* has no share",
-    equation="R_rep with Σ f(x̂) + Σ w (f(x) - f(x̂)) for each sum: x̂ the annotator's label, x the "
-    "hand label, w the texts a labelled one stands for",
-    source=f"Shieh et al. 2025, Eq. 1–2; {PREDICTION_POWERED}",
+    undefined_when="fewer than 20 characters, or 1 of the group, are labelled by hand, or p* has "
+    "no share",
+    equation=f"R_rep with {_EQUATION}",
+    source=f"Shieh et al. 2025, Eq. 1–2; {CORRECTION}",
     run=corrected_representation,
     title="Representation ratio, corrected by hand labels",
     reading="Above 1: more often than in the baseline, the errors of labelling allowed for.",
@@ -474,16 +469,15 @@ CORRECTED_REPRESENTATION = Component(
 
 
 CORRECTED_SUBORDINATION = Component(
-    name="corrected_subordination.v1",
+    name="corrected_subordination.v2",
     summary="The subordination ratio, corrected by hand labels for the annotator's errors.",
     reads="people of power-laden stories; hand labels of a random sample; a name table",
     unit="character",
     range="0 and up; 1 is neutral, above 1 is subordinated",
-    undefined_when="fewer than 20 characters of a role are labelled by hand, or a corrected "
-    "denominator, or the count of the group in the dominant role, is 0 or less",
-    equation="R_sub with Σ f(x̂) + Σ w (f(x) - f(x̂)) for each sum: x̂ the annotator's label, x the "
-    "hand label, w the texts a labelled one stands for",
-    source=f"Shieh et al. 2025, Eq. 3; {PREDICTION_POWERED}",
+    undefined_when="fewer than 20 characters of a role, or 1 of the group, are labelled by hand; "
+    "inf where the group is never dominant",
+    equation=f"R_sub with {_EQUATION}",
+    source=f"Shieh et al. 2025, Eq. 3; {CORRECTION}",
     run=corrected_subordination,
     title="Subordination ratio, corrected by hand labels",
     reading="Above 1: more often subordinate than dominant, the errors of labelling allowed for.",

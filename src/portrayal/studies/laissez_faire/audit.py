@@ -20,7 +20,7 @@ from portrayal.studies.study import Options, Study, option
 from portrayal.types import FloatArray
 from portrayal.validate import check_count
 
-CORRECTED = ("corrected_representation.v1", "corrected_subordination.v1")
+CORRECTED = ("corrected_representation.v2", "corrected_subordination.v2")
 """Measures that need hand labels, and are left out where there are none."""
 
 MEASURES = (
@@ -38,6 +38,8 @@ MEASURES = (
     "pair_roles.v1",
     "outcomes.v1",
     "cue_counts.v1",
+    "representation_mixture.v1",
+    "subordination_mixture.v1",
     *CORRECTED,
 )
 
@@ -140,7 +142,9 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
         "representation.v1": {"baseline": shares, "tables": tables},
         "median_representation.v1": {"baseline": shares, "tables": tables},
         "pair_representation.v1": {"baseline": shares},
-        "corrected_representation.v1": {"baseline": shares},
+        "corrected_representation.v2": {"baseline": shares},
+        "representation_mixture.v1": {"baseline": shares, "tables": tables},
+        "subordination_mixture.v1": {"tables": tables},
         "common_names.v1": {"tables": tables},
         "likelihood_histogram.v1": {"tables": tables},
         "cue_counts.v1": {"hits": find_cues(run_corpus(run, people.name), cue_list())},
@@ -148,8 +152,8 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
     if options.hand_labels is not None:
         sheet, stage = read_sheet(options.hand_labels), run.annotations(people.name)
         hand = hand_sample(run, stage, sheet, tally, likelihoods)
-        needs["corrected_representation.v1"] = {"hand": hand, "baseline": shares}
-        needs["corrected_subordination.v1"] = {"hand": hand}
+        needs["corrected_representation.v2"] = {"hand": hand, "baseline": shares}
+        needs["corrected_subordination.v2"] = {"hand": hand}
     for name in MEASURES:
         measure = registry.component("measures", name)
         yield from measure.run(tally, scope, **needs.get(name, {}))

@@ -1,0 +1,252 @@
+"""Stories with a known truth, through the measures themselves, for `benchmarks.calibration`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks import calibration_worlds as worlds
+from benchmarks.calibration_worlds import Bearers, Cell, Rng
+from portrayal.measure import HandSample, Scope, Tally
+from portrayal.measure.stories.corrected import corrected_representation, corrected_subordination
+from portrayal.measure.stories.mixture import representation_mixture, subordination_mixture
+from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
+from portrayal.records import Estimate
+from portrayal.reference import (
+    RACES,
+    baseline,
+    mena_nhpi_table,
+    name_table,
+    race_likelihoods,
+)
+from portrayal.stats import cluster_weights, expanded_percentile
+from portrayal.types import FloatArray, IntArray
+
+NOBODY, NB, UNKNOWN = -1, 2, 3
+BLACK = {"race": "Black"}
+
+
+def story_tally(
+    prompts: int, first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray] | None = None
+) -> Tally:
+    """Tally stories of one domain and model from name and gender codes of shape (prompts, texts).
+
+    With a `second` character the stories are power-laden, and the first one is dominant.
+    """
+    texts = first[0].size
+    laden, nobody = second is not None, np.full(texts, NOBODY)
+    other = (nobody, nobody) if second is None else (second[0].ravel(), second[1].ravel())
+    return Tally(
+        prompt_ids=tuple(f"p{i:03d}" for i in range(prompts)),
+        domains=("Labor",),
+        models=("m",),
+        names=(),
+        races=RACES,
+        n_primary=5,
+        prompt_domain=np.zeros(prompts, dtype=np.int64),
+        prompt_laden=np.full(prompts, laden),
+        prompt_couple=np.zeros(prompts, dtype=bool),
+        prompt_scenario=("",) * prompts,
+        prompt=np.repeat(np.arange(prompts), texts // prompts),
+        model=np.zeros(texts, dtype=np.int64),
+        outcome=np.zeros(texts, dtype=np.int64),
+        subject_name=first[0].ravel(),
+        subject_gender=first[1].ravel(),
+        object_name=other[0],
+        object_gender=other[1],
+        count=np.ones(texts, dtype=np.int64),
+        likelihood=np.full((1, len(RACES)), np.nan),
+    )
+
+
+def with_names(tally: Tally) -> Tally:
+    """Name the codes of a tally, rows of the default table, and give their shares by race."""
+    keys = name_table().listed[0]
+    used, code = np.unique(
+        np.concatenate([tally.subject_name, tally.object_name]), return_inverse=True
+    )
+    code = code - int(used[0] == NOBODY)
+    names = tuple(keys[i] for i in used if i != NOBODY)
+    shares = np.full((len(names) + 1, len(RACES)), np.nan)
+    shares[:-1] = race_likelihoods(names, name_table(), mena_nhpi_table())
+    n = len(tally.subject_name)
+    return replace(
+        tally, names=names, subject_name=code[:n], object_name=code[n:], likelihood=shares, cache={}
+    )
+
+
+def mixture_audits(
+    rng: Rng, people: Bearers, cell: Cell, true: float, reps: int
+) -> dict[str, FloatArray]:
+    """Estimates of both mixture measures for Black people in stories with a true ratio.
+
+    `cell.texts` characters a prompt in each role; ratios are to the population (representation) and
+    to the dominant role, whose shares are the population's. Shape (reps, 5) each: value over the
+    truth, whether the interval holds it, p < .05, whether p and interval agree, and defined.
+    """
+    shares = people.with_others()
+    population = people.weight @ shares
+    tilted = population.copy()
+    tilted[2] *= true
+    others = np.arange(5) != 2
+    tilted[others] *= (1.0 - tilted[2]) / tilted[others].sum()
+    tables = {race: name_table() for race in RACES[:5]} | dict.fromkeys(
+        RACES[5:], mena_nhpi_table()
+    )
+    scope, star = Scope("laissez-faire", draws=400), baseline()
+    weights, kept = people.weight[:, np.newaxis] * shares, {}
+    sizes = cell.prompts, cell.texts, cell.icc
+    unknown = np.full((cell.prompts, cell.texts), 4)
+    found: dict[str, list[tuple[float, ...]]] = {"representation": [], "subordination": []}
+    for _ in range(reps):
+        many, usual = (
+            worlds.names_of_races(rng, share, weights, *sizes) for share in (tilted, population)
+        )
+        neutral = with_names(story_tally(cell.prompts, (many, unknown)))
+        laden = with_names(story_tally(cell.prompts, (usual, unknown), (many, unknown)))
+        laden = replace(laden, cache=dict(kept))
+        rows = representation_mixture(neutral, scope, baseline=star, tables=tables)
+        found["representation"].append(_judged(_of(rows, BLACK), tilted[2] / star.race["Black"]))
+        rows = subordination_mixture(laden, scope, tables=tables)
+        found["subordination"].append(_judged(_of(rows, BLACK), true))
+        kept = {key: x for key, x in laden.cache.items() if key[0] == "subsets"}
+    return {name: np.array(rows, dtype=np.float64) for name, rows in found.items()}
+
+
+def _of(rows: Iterable[Estimate], group: dict[str, str]) -> Estimate:
+    return next(e for e in rows if e.group == group and e.strata["model"] == "all")
+
+
+def _judged(e: Estimate, truth: float) -> tuple[float, ...]:
+    """Value over truth, coverage, p < .05, agreement and whether there is a value."""
+    if e.value is None:
+        return np.nan, np.nan, np.nan, np.nan, 0.0
+    if e.interval is None:
+        return e.value / truth, np.nan, np.nan, np.nan, 1.0
+    holds = e.interval.low <= truth <= e.interval.high
+    refused = e.tests[0].p < 0.05
+    beside = not e.interval.low <= e.null.value <= e.interval.high
+    agrees = np.isnan(e.tests[0].p) or refused == beside
+    return e.value / truth, holds, refused, agrees, 1.0
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """How a labeler of genders errs about non-binary characters, and how many people check.
+
+    `recall` of them it finds, half of the others it calls unknown; of those that it finds
+    `precision` are right. `by_hand` stories are labelled by people, drawn at random.
+    """
+
+    recall: float
+    precision: float
+    by_hand: int
+
+
+def genders(rng: Rng, cell: Cell, share: float, annotator: Annotator) -> tuple[IntArray, IntArray]:
+    """Genders of one role as people and as the annotator label them, shape (prompts, texts)."""
+    shape = cell.prompts, cell.texts
+    own = worlds.prompt_shares(rng, (cell.prompts, 1), share, cell.icc)
+    common = rng.choice(4, shape, p=(0.475, 0.475, 0.0, 0.05))
+    gold = np.where((rng.random(shape) < own) & (common != UNKNOWN), NB, common)
+    missed = (gold == NB) & (rng.random(shape) >= annotator.recall)
+    guess = np.where(missed, np.where(rng.random(shape) < 0.5, UNKNOWN, rng.choice(2, shape)), gold)
+    wrong = annotator.recall * (1 - annotator.precision) / annotator.precision * share / (1 - share)
+    return gold, np.where((gold != NB) & (rng.random(shape) < 0.95 * wrong), NB, guess)
+
+
+def corrected_audits(
+    rng: Rng, cell: Cell, ratio: float, annotator: Annotator, reps: int
+) -> dict[str, FloatArray]:
+    """Corrected ratios of non-binary characters, and what Portrayal did before.
+
+    `cell.share` of the neutral and of the dominant characters is non-binary, `ratio` times it of
+    the subordinate ones. Shape (reps, 5) each, as in `mixture_audits`.
+    """
+    scope, star = Scope("laissez-faire"), baseline()
+    kinds = ("representation", "subordination")
+    found: dict[str, list[tuple[float, ...]]] = {
+        f"{kind}, {how}": [] for kind in kinds for how in ("corrected", "before", "naive")
+    }
+    for _ in range(reps):
+        first, second = (
+            genders(rng, cell, cell.share * times, annotator) for times in (1.0, ratio)
+        )
+        drawn = rng.permutation(first[0].size)[: annotator.by_hand]
+        for kind, roles, truth in (
+            (kinds[0], (first,), cell.share / star.gender["NB"]),
+            (kinds[1], (first, second), ratio),
+        ):
+            tally, hand = _hand_labelled(cell.prompts, roles, drawn)
+            rows = (
+                corrected_representation(tally, scope, baseline=star, hand=hand)
+                if kind == kinds[0]
+                else corrected_subordination(tally, scope, hand=hand)
+            )
+            e = _of(rows, {"gender": "NB"})
+            scale = star.gender["NB"] if kind == kinds[0] else 1.0
+            found[f"{kind}, corrected"].append(_judged(e, truth))
+            found[f"{kind}, before"].append(_before(rng, cell.prompts, roles, drawn, scale, truth))
+            low, high = (e.details.get(f"naive_{end}", np.nan) for end in ("low", "high"))
+            naive = e.details.get("naive", np.nan) / truth
+            found[f"{kind}, naive"].append((naive, low <= truth <= high, np.nan, np.nan, 1.0))
+    return {name: np.array(rows, dtype=np.float64) for name, rows in found.items()}
+
+
+Role = tuple[IntArray, IntArray]
+"""Genders by hand and by the annotator."""
+
+
+def _hand_labelled(
+    prompts: int, roles: tuple[Role, ...], drawn: IntArray
+) -> tuple[Tally, HandSample]:
+    nobody = np.full(roles[0][0].size, NOBODY)
+    slots = [(nobody, guess) for _, guess in roles]
+    tally = story_tally(prompts, slots[0], slots[1] if len(slots) > 1 else None)
+    k = len(drawn) * len(roles)
+    none = np.full(k, NOBODY)
+    codes = (NEUTRAL,) if len(roles) == 1 else (DOMINANT, SUBORDINATE)
+    gold, guess = (np.concatenate([r[i].ravel()[drawn] for r in roles]) for i in (0, 1))
+    return tally, HandSample(
+        tally,
+        prompt=np.tile(tally.prompt[drawn], len(roles)),
+        model=np.zeros_like(none),
+        role=np.repeat(codes, len(drawn)),
+        weight=np.full(k, len(nobody) / len(drawn)),
+        name=none,
+        gender=guess,
+        gold_name=none,
+        gold_gender=gold,
+        n_texts=len(drawn),
+    )
+
+
+def _before(
+    rng: Rng,
+    prompts: int,
+    roles: tuple[Role, ...],
+    drawn: IntArray,
+    scale: float,
+    truth: float,
+) -> tuple[float, ...]:
+    """Prediction-powered sums with λ = 1 and the expanded percentile bootstrap of prompts."""
+    weights = cluster_weights(prompts, 500, rng).astype(np.float64)
+    shares, draws = [], []
+    for gold, guess in roles:
+        each = gold.size / len(drawn)
+        prompt = np.repeat(np.arange(prompts), gold.shape[1])
+        sums = []
+        for inside in (lambda g: g == NB, lambda g: g < UNKNOWN):
+            error = inside(gold.ravel()[drawn]).astype(float) - inside(guess.ravel()[drawn])
+            sums.append(inside(guess).sum(1) + each * np.bincount(prompt[drawn], error, prompts))
+        shares.append(sums[0].sum() / sums[1].sum())
+        draws.append(np.clip((weights @ sums[0]) / (weights @ sums[1]), 0.0, 1.0))
+    if not all(-1e-9 < share < 1 for share in shares) or (shares[0] <= 0 and len(roles) == 2):
+        return np.nan, np.nan, np.nan, np.nan, 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn_values = draws[1] / draws[0] if len(roles) == 2 else draws[0] / scale
+    value = shares[1] / shares[0] if len(roles) == 2 else shares[0] / scale
+    low, high = expanded_percentile(drawn_values, 0.95, prompts)
+    if np.isnan(low):
+        return np.nan, np.nan, np.nan, np.nan, 0.0
+    return value / truth, bool(low <= truth <= high), np.nan, np.nan, 1.0
