@@ -209,14 +209,14 @@ def test_a_group_that_people_never_saw_reads_0_and_not_below():
     assert 0.05 < found.interval.high < 1
 
 
-def test_a_group_of_which_too_few_are_labelled_is_undefined():
+def test_a_group_of_which_nobody_is_labelled_is_undefined():
     rng = np.random.default_rng(1)
     prompt, gold = stories(rng)
     gold[:2] = NB
     tally, hand = made(prompt, gold, gold, np.arange(2, len(gold), 4), n_prompts=40)
     found = representation(tally, hand, "NB")
     assert found.value is None
-    assert found.undefined.startswith("too few hand labels for so rare a group: 0.0 NB")
+    assert found.undefined.startswith("too few hand labels for so rare a group: no NB")
     assert found.details["naive"] > 0
 
 

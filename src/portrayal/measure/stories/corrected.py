@@ -219,11 +219,6 @@ IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is le
 
 FEWEST = 20
 """Hand-labelled characters of each role below which nothing is corrected."""
-FEWEST_OF_GROUP = 1.0
-"""Effective number of hand-labelled characters of a group below which it is not corrected.
-
-A higher bound would leave out the samples that by chance have few, and bend the mean of the rest.
-"""
 
 
 @dataclass(frozen=True)
@@ -436,11 +431,10 @@ def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: floa
                 f"{n} {role} characters are labelled by hand here, and a correction needs "
                 f"{FEWEST} or more"
             )
-    if carried < FEWEST_OF_GROUP:
-        return (
-            f"too few hand labels for so rare a group: {carried:.1f} {' '.join(group.values())} "
-            f"characters are among them, and a correction needs {FEWEST_OF_GROUP:.0f}"
-        )
+    if not carried > 0:
+        # A bound above 0 would leave out samples that by chance have few, and bend the mean.
+        name = " ".join(group.values())
+        return f"too few hand labels for so rare a group: no {name} character is among them"
     return None
 
 
@@ -455,8 +449,8 @@ CORRECTED_REPRESENTATION = Component(
     reads="people of power-neutral stories; hand labels of a random sample; a name table; p*",
     unit="character",
     range="0 to 1/p*; 1 is the population's share",
-    undefined_when="fewer than 20 characters, or 1 of the group, are labelled by hand, or p* has "
-    "no share",
+    undefined_when="fewer than 20 characters, or nobody of the group, are labelled by hand, or p* "
+    "has no share",
     equation=f"R_rep with {_EQUATION}",
     source=f"Shieh et al. 2025, Eq. 1–2; {CORRECTION}",
     run=corrected_representation,
@@ -474,8 +468,8 @@ CORRECTED_SUBORDINATION = Component(
     reads="people of power-laden stories; hand labels of a random sample; a name table",
     unit="character",
     range="0 and up; 1 is neutral, above 1 is subordinated",
-    undefined_when="fewer than 20 characters of a role, or 1 of the group, are labelled by hand; "
-    "inf where the group is never dominant",
+    undefined_when="fewer than 20 characters of a role, or nobody of the group, are labelled by "
+    "hand; inf where the group is never dominant",
     equation=f"R_sub with {_EQUATION}",
     source=f"Shieh et al. 2025, Eq. 3; {CORRECTION}",
     run=corrected_subordination,

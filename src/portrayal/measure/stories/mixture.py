@@ -357,6 +357,7 @@ REPRESENTATION_MIXTURE = Component(
     title="Representation ratio by a mixture",
     reading="As the representation ratio, without the shrinking of fractional counting.",
     findings=0,
+    figure="dots",
     listed=False,
 )
 
@@ -375,5 +376,6 @@ SUBORDINATION_MIXTURE = Component(
     title="Subordination ratio by a mixture",
     reading="As the subordination ratio, without the shrinking of fractional counting.",
     findings=0,
+    figure="dots",
     listed=False,
 )
