@@ -49,7 +49,7 @@ def test_a_sheet_is_scored_and_corrects_the_audit(inside: Portrayal, sheet: Path
     }
     raised = known["Love", "NB"]
     assert raised["value"] > raised["details"]["naive"]
-    assert "prediction-powered" in raised["interval"]["method"]
+    assert "post-stratified" in raised["interval"]["method"]
     assert raised["instruments"]["corrects"] == "representation.v1"
     assert inside("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK).ok()
     inside(

@@ -19,7 +19,7 @@ from portrayal.run import Run
 
 from .conftest import estimate
 
-TABLES = ("common_names.v1", "outcomes.v1")
+TABLES = ("common_names.v1", "outcomes.v1", "representation_mixture.v1", "subordination_mixture.v1")
 BY_HAND = ("corrected_representation.v2", "corrected_subordination.v2")
 """Measures that need hand labels, which the sample run does not have."""
 MEASURES = registry.get("studies", "laissez-faire").measures
@@ -122,7 +122,7 @@ def test_a_broken_figure_says_so_in_its_place(
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_corrected_ratios_stand_beside_those_as_labelled(view: View, name: str) -> None:
-    source = name.removeprefix("corrected_")
+    source = name.removeprefix("corrected_").replace(".v2", ".v1")
     rows = [
         replace(e, measure=name, details={"naive": e.value or 1.0, "naive_low": 0.5})
         for e in view.by_measure[source]

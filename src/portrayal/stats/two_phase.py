@@ -99,7 +99,8 @@ class TwoPhase:
         whole = self.whole.sum(0)
         share = divide(self.part.sum(0), np.where(whole > 0, whole, np.nan))
         possible = (share > -_ROUNDING) & (share < 1 + _ROUNDING)
-        return np.where(possible, np.clip(share, 0.0, 1.0), np.nan)
+        rounded = np.where(np.abs(share) < _ROUNDING, 0.0, np.clip(share, 0.0, 1.0))
+        return np.where(possible, rounded, np.nan)
 
     @property
     def apart(self) -> FloatArray:

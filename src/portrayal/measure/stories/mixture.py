@@ -207,7 +207,7 @@ class Place:
                 known = {"undefined": why} if why else own
                 details = own.get("details", {}) | {
                     "information": float(model.model.information[k]),
-                    "condition": model.model.condition,
+                    "condition_number": model.model.condition,
                     "coincidence": times,
                 }
                 finite = {name: x for name, x in details.items() if np.isfinite(x)}
@@ -357,7 +357,7 @@ REPRESENTATION_MIXTURE = Component(
     title="Representation ratio by a mixture",
     reading="As the representation ratio, without the shrinking of fractional counting.",
     findings=0,
-    figure="dots",
+    figure="table",
     listed=False,
 )
 
@@ -376,6 +376,6 @@ SUBORDINATION_MIXTURE = Component(
     title="Subordination ratio by a mixture",
     reading="As the subordination ratio, without the shrinking of fractional counting.",
     findings=0,
-    figure="dots",
+    figure="table",
     listed=False,
 )
