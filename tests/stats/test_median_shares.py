@@ -57,6 +57,15 @@ def test_models_without_the_group_are_left_out():
     assert found.reason[0] == FEW_MODELS
 
 
+def test_a_group_that_no_model_could_have_is_unknown_without_a_warning():
+    count, total = world(4)
+    total[:] = count[:] = 0.0
+    found = infer(count, total)
+    assert np.isnan(found.value[0])
+    assert np.isnan(found.p[0])
+    assert found.reason[0]
+
+
 def test_a_group_that_most_models_never_show_has_an_upper_bound():
     count, total = world(5, share=0.3)
     count[:, :3] = 0.0

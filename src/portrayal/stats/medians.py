@@ -138,21 +138,22 @@ def _evidence(
     factor = divide((linear**2).sum(0), effect * line)
     independent = apart.var(0)
     effect = divide(noisy.var(0), np.where(np.isfinite(factor), factor, 1.0) * independent)
-    centre = np.clip(median, np.nanmin(held, axis=0), np.nanmax(held, axis=0))
+    least, most = (np.where(np.isnan(held), end, held) for end in (1.0, 0.0))
+    centre = np.clip(median, least.min(0), np.maximum(most.max(0), least.min(0)))
     units = divide(centre * (1 - centre), independent)
     each = divide(held * (1 - held), unit)  # units of every model, were they independent
     one = np.nan_to_num(median_over(np.where(size > 0, each, np.nan)))
     certain = (median <= 0) | (median >= 1)
     units = np.where(certain | ~np.isfinite(units), one, np.minimum(units, np.nansum(each, axis=0)))
     df = np.where(certain | ~np.isfinite(effect), 0.0, df)
-    most = np.nan_to_num(divide(units, effective_number(total.sum(1))))
+    largest = np.nan_to_num(divide(units, effective_number(total.sum(1))))
     return Evidence(
         share=median,
         size=units,
         effect=np.where(df > 0, effect, 1.0),
         df=df,
         smallest=np.full_like(median, SMALLEST_EFFECT),
-        largest=np.maximum(most, 1.0) * (1 + 1e-9),
+        largest=np.maximum(largest, 1.0) * (1 + 1e-9),
     )
 
 
