@@ -288,6 +288,7 @@ MEDIAN_REPRESENTATION = Component(
     "stories: {value} times the baseline’s share{against}",
     findings=2,
     brief="share, median model",
+    figure="dots",
 )
 
 
@@ -380,4 +381,5 @@ MEDIAN_SUBORDINATION = Component(
     "subordinate as of the dominant characters in power-laden {domain} stories",
     findings=2,
     brief="lesser role, median model",
+    figure="dots",
 )
