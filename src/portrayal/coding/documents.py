@@ -1,5 +1,7 @@
 """Documents: texts with the groups, role and cluster they belong to, and their words counted."""
 
+from __future__ import annotations
+
 import re
 import tomllib
 from collections import Counter
@@ -7,17 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.records import OUTCOMES
 from portrayal.reference import gender_words
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*")
 _AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
@@ -205,6 +209,8 @@ def count_words(
     masking
         Whether names, group labels and words that name a group are left out too.
     """
+    from scipy import sparse
+
     hidden = set(_folded(mask))
     if masking:
         labels = (label for column in documents.groups.values() for label in set(column))

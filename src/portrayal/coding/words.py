@@ -10,7 +10,6 @@ from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from portrayal.coding.documents import Counts, Documents
 from portrayal.errors import OptionError
@@ -24,6 +23,7 @@ from portrayal.stats import (
     log_odds,
     shuffle_within,
 )
+from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
 
 SOURCE = "Monroe, Colaresi & Quinn 2008, Fightin' Words, section 3"
@@ -206,9 +206,7 @@ def _compare(
     count = np.asarray(first.sum(axis=0)).ravel()
     others = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
     texts = np.diff(first.tocsc().indptr)
-    half = found.clustered * stats.t.isf(
-        (1 - scope.level) / 2, np.maximum(found.word_clusters - 1, 1)
-    )
+    half = found.clustered * t_isf((1 - scope.level) / 2, np.maximum(found.word_clusters - 1, 1))
     scaled = np.abs(divide(found.z - middle, spread))
     shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
     words = tuple(
@@ -268,7 +266,7 @@ def _with_q(compared: list[Comparison]) -> list[Comparison]:
     listed = [(c, word) for c in compared for word in c.words]
     z = np.array([word.z_clustered for _, word in listed])
     df = np.array([max(word.clusters - 1, 1) for _, word in listed])
-    q = iter(benjamini_hochberg(2 * stats.t.sf(np.abs(z), df)).tolist() if listed else [])
+    q = iter(benjamini_hochberg(2 * t_sf(np.abs(z), df)).tolist() if listed else [])
     return [replace(c, words=tuple(replace(word, q=next(q)) for word in c.words)) for c in compared]
 
 

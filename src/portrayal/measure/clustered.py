@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.measure.scope import Scope
 from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Interval, Null, Test
@@ -22,6 +21,7 @@ from portrayal.stats import (
     wilson,
 )
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
@@ -166,7 +166,7 @@ def normal_interval(values: FloatArray, level: float) -> Interval | None:
     """Return the paper's interval of a mean, shape (n,); None with fewer than two values."""
     if len(values) < 2:
         return None
-    half = float(stats.norm.isf((1 - level) / 2) * values.std(ddof=1) / np.sqrt(len(values)))
+    half = float(normal_isf((1 - level) / 2) * values.std(ddof=1) / np.sqrt(len(values)))
     mean = float(values.mean())
     return Interval(mean - half, mean + half, level, NORMAL) if half > _NO_WIDTH else None
 

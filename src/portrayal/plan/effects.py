@@ -7,7 +7,7 @@ from itertools import combinations
 from math import isnan, nan, sqrt
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import special
 
 from portrayal.errors import OptionError
 from portrayal.plan.assumptions import Assumption, Key, Kind
@@ -24,6 +24,7 @@ from portrayal.plan.power import (
 from portrayal.records import ALL, Prompt
 from portrayal.reference import RACES, NameTable, name_bearers
 from portrayal.stats import fewest_prompts, no_test_reason, reads_representation
+from portrayal.stats.tails import chi2_ppf, t_isf
 from portrayal.types import FloatArray
 
 _QUANTILES = 4_000
@@ -72,10 +73,12 @@ def _needed(n_clusters: int, level: float, power: float) -> float:
     if n_clusters < 2:
         return nan
     df = n_clusters - 1
+    from scipy.optimize import brentq
+
     # The non-central t of few degrees of freedom is NaN in places; an average over quantiles of the
     # estimated standard error is not.
     middles = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    bound = float(stats.t.isf((1.0 - level) / 2.0, df)) * np.sqrt(stats.chi2.ppf(middles, df) / df)
+    bound = float(t_isf((1.0 - level) / 2.0, df)) * np.sqrt(chi2_ppf(middles, df) / df)
 
     def short(effect: float) -> float:
         found = special.ndtr(effect - bound) + special.ndtr(-effect - bound)
@@ -84,7 +87,7 @@ def _needed(n_clusters: int, level: float, power: float) -> float:
     high = 8.0
     while short(high) < 0.0:
         high *= 2.0
-    return float(optimize.brentq(short, 0.0, high, xtol=1e-9))
+    return float(brentq(short, 0.0, high, xtol=1e-9))
 
 
 REFERENCE = "reference"

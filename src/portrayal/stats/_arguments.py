@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
+from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray
 
 TOLERANCE = 1e-9
@@ -22,7 +22,7 @@ def check_level(level: float) -> float:
 @cache
 def normal_quantile(level: float) -> float:
     """Return z with the central `level` of a standard normal inside ±z; checks `level`."""
-    return float(stats.norm.isf((1.0 - check_level(level)) / 2.0))
+    return float(normal_isf((1.0 - check_level(level)) / 2.0))
 
 
 def check_not_negative(name: str, values: npt.ArrayLike) -> FloatArray:

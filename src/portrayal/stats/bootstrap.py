@@ -7,9 +7,9 @@ of raters and rewrites use it; shares and ratios are inferred in `stats/clustere
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.stats._arguments import central_range, check_level, check_not_negative, divide
+from portrayal.stats.tails import normal_sf, t_isf
 from portrayal.types import FloatArray
 
 
@@ -85,8 +85,8 @@ def expanded_percentile(
     if n_clusters < 1:
         raise ValueError(f"n_clusters must be at least 1; got {n_clusters}.")
     if n_clusters > 1:
-        t = stats.t.isf(tail, n_clusters - 1)
-        tail = float(stats.norm.sf(np.sqrt(n_clusters / (n_clusters - 1)) * t))
+        t = t_isf(tail, n_clusters - 1)
+        tail = float(normal_sf(np.sqrt(n_clusters / (n_clusters - 1)) * t))
     low, high, undefined = central_range(draws, tail)
     usable = (undefined <= max_undefined) & (n_clusters > 1)
     return np.where(usable, low, np.nan), np.where(usable, high, np.nan)

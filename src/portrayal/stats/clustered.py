@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.stats._arguments import divide
 from portrayal.stats.design_effect import (
@@ -27,6 +26,7 @@ from portrayal.stats.design_effect import (
     satterthwaite,
     share_evidence,
 )
+from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
 Sums = tuple[npt.ArrayLike, npt.ArrayLike]
@@ -322,9 +322,9 @@ def _t_result(
         error = np.sqrt(divide((influence**2).sum(0), factor))
     known = (clusters > 1) & (error > FLAT * np.maximum(1.0, np.abs(value))) & np.isfinite(error)
     error, freedom = np.where(known, error, np.nan), np.where(known, np.maximum(df, 1e-3), np.nan)
-    half = stats.t.isf((1.0 - level) / 2.0, freedom) * error
+    half = t_isf((1.0 - level) / 2.0, freedom) * error
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), value.shape)
-    p = np.asarray(2.0 * stats.t.sf(np.abs(value - tested) / error, freedom))
+    p = np.asarray(2.0 * t_sf(np.abs(value - tested) / error, freedom))
     low, high = _agree(value - half, value + half, tested, p, level)
     checks = [np.isnan(value), clusters < 2, ~known, np.isnan(tested)]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD, NO_NULL], default="")

@@ -1,13 +1,18 @@
 """Log odds of words: what one set of texts says more often than another."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from portrayal.stats._arguments import check_not_negative, divide
 from portrayal.types import FloatArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True)
@@ -177,6 +182,8 @@ def _by_cluster(
     counts: sparse.csr_array, chosen: npt.NDArray[np.bool_], place: npt.NDArray[np.int64], size: int
 ) -> sparse.csr_array:
     """Counts of the chosen texts summed per cluster, shape (n_clusters, n_words)."""
+    from scipy import sparse
+
     rows = np.flatnonzero(chosen)
     ones = np.ones(len(rows))
     shape = (size, counts.shape[0])

@@ -27,9 +27,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from portrayal.stats.naming import repetition, repetition_effect
+from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
 
 LEAST_INFORMATION = 0.1
@@ -253,11 +254,11 @@ def mixture_interval(
     none = ~model.identified | (prompts < 2) | (edge & (fit.share > 0))
     inner = np.where(edge, 0.5, np.clip(fit.share, _EDGE, 1.0 - _EDGE))
     scaled = np.where(edge, np.nan, error / (inner * (1.0 - inner)))
-    quantile = float(stats.t.isf((1.0 - level) / 2.0, df))
+    quantile = float(t_isf((1.0 - level) / 2.0, df))
     middle = np.log(inner / (1.0 - inner))
     low, high = (special.expit(middle + sign * quantile * scaled) for sign in (-1.0, 1.0))
     null = np.log(model.population / (1.0 - model.population))
-    p = 2.0 * stats.t.sf(np.abs(middle - null) / scaled, df)
+    p = 2.0 * t_sf(np.abs(middle - null) / scaled, df)
     at_zero = np.flatnonzero(edge & ~none)
     if at_zero.size:
         sizes = counts.sum(0)[:, np.newaxis]
@@ -265,7 +266,7 @@ def mixture_interval(
         for i in at_zero:
             falls = _profile(total, model, int(i))
             low[i], high[i] = 0.0, _largest_share(falls, model, quantile**2 / 2.0)
-            p[i] = 2.0 * stats.t.sf(np.sqrt(2.0 * falls(float(model.population[i]))), df)
+            p[i] = 2.0 * t_sf(np.sqrt(2.0 * falls(float(model.population[i]))), df)
     low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
     return low, high, p
 
@@ -305,9 +306,7 @@ def mixture_ratio_interval(
     top, bottom = (np.where(known, fit.share, 1.0) for fit in fits)
     influence = above.influence / top - below.influence / bottom
     df = max(prompts - 1, 1)
-    half = float(stats.t.isf((1.0 - level) / 2.0, df)) * np.sqrt(
-        prompts / df * (influence**2).sum(0)
-    )
+    half = float(t_isf((1.0 - level) / 2.0, df)) * np.sqrt(prompts / df * (influence**2).sum(0))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(model.identified, above.share / below.share, np.nan)
         low, high = (top / bottom * np.exp(sign * half) for sign in (-1.0, 1.0))

@@ -22,9 +22,9 @@ unawareness, FAT*); Kish (1965), Survey sampling, for the design effect.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.tails import pearson3_cdf, pearson3_ppf, pearson3_sf, t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
 
 LEAST_SHRINK = 0.1
@@ -306,10 +306,10 @@ def fair_inference(
     size = np.maximum(_divide(total, repetition_effect(units, correlation)), 1.0)
     spread, skew = fair.sd / np.sqrt(size), fair.skew / np.sqrt(size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        upper = stats.pearson3.sf((share - fair.share) / spread, skew)
-        lower = stats.pearson3.cdf((share - fair.share) / spread, skew)
+        upper = pearson3_sf((share - fair.share) / spread, skew)
+        lower = pearson3_cdf((share - fair.share) / spread, skew)
         drawn = np.minimum(1.0, 2.0 * np.minimum(upper, lower))
-        tails = stats.pearson3.ppf([[(1 - level) / 2], [(1 + level) / 2]], skew)
+        tails = pearson3_ppf([[(1 - level) / 2], [(1 + level) / 2]], skew)
         by_prompt, low, high = _log_t(count, units, fair.share, level)
     prompts = (units > 0).sum(0)
     by_prompt = np.where(np.isnan(by_prompt), 0.0, by_prompt)  # no variation: names alone decide
@@ -329,8 +329,8 @@ def _log_t(
     influence = _divide(count, counted) - _divide(units, total)
     error = np.sqrt(clusters / df * (influence**2).sum(0))
     log_share = np.log(counted / total)
-    p = 2.0 * stats.t.sf(np.abs(log_share - np.log(null)) / error, df)
-    half = stats.t.isf((1.0 - level) / 2.0, df) * error
+    p = 2.0 * t_sf(np.abs(log_share - np.log(null)) / error, df)
+    half = t_isf((1.0 - level) / 2.0, df) * error
     none = (clusters < 2) | ~np.isfinite(log_share) | (error <= _TINY)
     bounds = (p, np.exp(log_share - half), np.exp(log_share + half))
     p, low, high = (np.where(none, np.nan, each) for each in bounds)

@@ -6,7 +6,6 @@ with the published tables.
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.stats._arguments import divide
 from portrayal.types import FloatArray
@@ -49,7 +48,10 @@ def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
     known = ~np.isnan(values)
     q = np.full(values.shape, np.nan)
     if np.any(known):
-        q[known] = stats.false_discovery_control(values[known], method="bh")
+        order = np.argsort(values[known])
+        scaled = values[known][order] * order.size / np.arange(1, order.size + 1)
+        smallest = np.minimum.accumulate(scaled[::-1])[::-1]
+        q[known] = np.minimum(1.0, smallest)[np.argsort(order)]
     return q
 
 

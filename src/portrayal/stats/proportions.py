@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.stats._arguments import (
     TOLERANCE,
@@ -16,6 +15,13 @@ from portrayal.stats._arguments import (
     check_level,
     divide,
     normal_quantile,
+)
+from portrayal.stats.tails import (
+    beta_isf,
+    beta_ppf,
+    binomial_pmf,
+    hypergeometric_pmf,
+    normal_sf,
 )
 from portrayal.types import FloatArray
 
@@ -63,8 +69,8 @@ def clopper_pearson(
     known = (n > 0) & ~np.isnan(k)
     inside_low, inside_high = known & (k > 0), known & (k < n)
     low, high = np.where(known, 0.0, np.nan), np.where(known, 1.0, np.nan)
-    low[inside_low] = stats.beta.ppf(tail, k[inside_low], (n - k + 1)[inside_low])
-    high[inside_high] = stats.beta.isf(tail, (k + 1)[inside_high], (n - k)[inside_high])
+    low[inside_low] = beta_ppf(tail, k[inside_low], (n - k + 1)[inside_low])
+    high[inside_high] = beta_isf(tail, (k + 1)[inside_high], (n - k)[inside_high])
     return low, high
 
 
@@ -121,7 +127,7 @@ def count_by_chance(
         low, high = max(0, m + k - n), min(k, m)
         lowest += times * low
         if high > low:
-            one = stats.hypergeom.pmf(np.arange(low, high + 1), n, k, m)
+            one = hypergeometric_pmf(n, k, m)
             for _ in range(times):
                 found = np.convolve(found, one)
     return lowest, found
@@ -221,7 +227,7 @@ def score_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatAr
     k, n = check_counts(k, n)
     p0 = check_inside_unit("p0", p0)
     z = (divide(k, n) - p0) / np.sqrt(divide(p0 * (1.0 - p0), n))
-    return np.asarray(2.0 * stats.norm.sf(np.abs(z)), dtype=np.float64)
+    return np.asarray(2.0 * normal_sf(np.abs(z)), dtype=np.float64)
 
 
 def exact_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatArray:
@@ -255,7 +261,7 @@ def exact_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatAr
     p = np.full(k.shape, np.nan)
     testable = _is_whole(k) & _is_whole(n) & (n > 0.5) & ~np.isnan(p0)
     pairs = zip(k[testable].tolist(), n[testable].tolist(), p0[testable].tolist(), strict=True)
-    p[testable] = [stats.binomtest(round(a), round(b), share).pvalue for a, b, share in pairs]
+    p[testable] = [chance_p(round(a), 0, binomial_pmf(round(b), share)) for a, b, share in pairs]
     return p
 
 

@@ -6,9 +6,9 @@ of nothing to nothing, or of empty totals, is NaN.
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from portrayal.stats._arguments import check_counts, check_not_negative, divide, normal_quantile
+from portrayal.stats.tails import normal_sf
 from portrayal.types import FloatArray
 
 
@@ -111,7 +111,7 @@ def score_ratio_test(
     pooled = divide(k1 + k2, n1 + n2)
     variance = pooled * (1.0 - pooled) * (divide(1.0, n1) + divide(1.0, n2))
     z = divide(divide(k1, n1) - divide(k2, n2), np.sqrt(variance))
-    return np.asarray(2.0 * stats.norm.sf(np.abs(np.where(variance > 0, z, np.nan))))
+    return np.asarray(2.0 * normal_sf(np.abs(np.where(variance > 0, z, np.nan))))
 
 
 def _broadcast_cells(

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special, stats
+from scipy import special
 
 from portrayal.stats._arguments import check_level
+from portrayal.stats.tails import chi2_ppf, f_sf
 from portrayal.types import FloatArray
 
 WITHIN = 0.1
@@ -112,7 +113,7 @@ def infer_variance(
     if not noise > _TINY * max(1.0, value) or n_clusters < 2 or df2 <= 0:
         return Variance(value, nan, nan, nan, nan, (0.0, 0.0), n_clusters)
     low, high = variance_bounds(value, noise, df1, df2, level)
-    p = min(1.0, 2.0 * float(stats.f.sf(value / noise, df1, df2)))
+    p = min(1.0, 2.0 * float(f_sf(value / noise, df1, df2)))
     return Variance(value, noise, low, high, p, (df1, df2), n_clusters)
 
 
@@ -135,9 +136,9 @@ def variance_bounds(
     (0.0, True)
     """
     tail = (1.0 - check_level(level)) / 2.0
-    possible = noise * df2 / stats.chi2.ppf(_QUANTILES, df2)
+    possible = noise * df2 / chi2_ppf(_QUANTILES, df2)
     high = _bound(max(value, noise), possible, df1, tail)
-    if not 2.0 * float(stats.f.sf(value / noise, df1, df2)) < 1.0 - level:
+    if not 2.0 * float(f_sf(value / noise, df1, df2)) < 1.0 - level:
         return 0.0, high
     return max(_bound(value, possible, df1, 1.0 - tail), np.nextafter(0.0, 1.0)), high
 
@@ -177,12 +178,14 @@ def _bound(value: float, noise: FloatArray, df1: float, p: float) -> float:
     def excess(true: float) -> float:
         return float(_below(df1 * value / noise, df1, df1 * true / noise).mean()) - p
 
+    from scipy.optimize import brentq
+
     if excess(0.0) <= 0.0:
         return 0.0
     high = value + float(noise.mean())
     while excess(high) > 0.0:
         high *= 2.0
-    return float(optimize.brentq(excess, 0.0, high, xtol=1e-9 * high, rtol=1e-10))
+    return float(brentq(excess, 0.0, high, xtol=1e-9 * high, rtol=1e-10))
 
 
 def _below(at: FloatArray, df: float, size: FloatArray) -> FloatArray:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
 from portrayal.measure.agency.estimates import (
     MATCHED,
@@ -22,6 +21,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component
 from portrayal.stats import matched_differences, plain_differences
+from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray
 
 MINUS = " − "
@@ -221,7 +221,9 @@ def _above(one: Gap, two: Gap, level: float) -> Gap:
     """How far one difference lies above another, of independent texts (Satterthwaite 1946)."""
     value, chance = one.value - two.value, one.chance - two.chance
     errors = [
-        (gap.high - gap.low) / 2.0 / stats.t.isf((1.0 - level) / 2.0, gap.df) if gap.df > 0 else 0.0
+        (gap.high - gap.low) / 2.0 / float(t_isf((1.0 - level) / 2.0, gap.df))
+        if gap.df > 0
+        else 0.0
         for gap in (one, two)
     ]
     error = float(np.sqrt(errors[0] ** 2 + errors[1] ** 2))
@@ -229,9 +231,9 @@ def _above(one: Gap, two: Gap, level: float) -> Gap:
         low, high, p, df = (np.nan,) * 4
     else:
         df = error**4 / (errors[0] ** 4 / one.df + errors[1] ** 4 / two.df)
-        half = float(stats.t.isf((1.0 - level) / 2.0, df)) * error
+        half = float(t_isf((1.0 - level) / 2.0, df)) * error
         low, high = value - half, value + half
-        p = float(2.0 * stats.t.sf(abs(value - chance) / error, df))
+        p = float(2.0 * t_sf(abs(value - chance) / error, df))
     return Gap(
         value,
         low,

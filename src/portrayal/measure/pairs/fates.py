@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
 
 from portrayal.measure.clustered import (
     mean_inference,
@@ -19,6 +18,7 @@ from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, OUTCOMES, Estimate, Null, Test
 from portrayal.registry import Component
+from portrayal.stats import exact_test
 from portrayal.types import BoolArray
 
 _REFUSED = OUTCOMES.index("refused")
@@ -71,7 +71,7 @@ def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) ->
         rates.append(total / np.bincount(code[inside], minlength=len(both)))
     change = rates[0] - rates[1]
     more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
-    p = float(stats.binomtest(more, more + fewer).pvalue) if more + fewer else 1.0
+    p = float(exact_test(more, more + fewer, 0.5)) if more + fewer else 1.0
     return replace(
         found,
         tests=(*found.tests, Test(p, _MCNEMAR)),

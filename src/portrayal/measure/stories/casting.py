@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
 
 from portrayal.measure.clustered import share_inference, sums_by, wilson_interval
 from portrayal.measure.scope import Scope
@@ -23,6 +22,7 @@ from portrayal.records import NO_TEST, Estimate, Interval, Null
 from portrayal.registry import Component
 from portrayal.stats import divide
 from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray
 
 _WITHIN = "Wilson within the scenario's one prompt"
@@ -95,7 +95,7 @@ def _of_scenarios(
 
 def _domain(overall: float, spread: float, n: float, scope: Scope) -> Null:
     """The domain's own share, and the range it has among `n` characters drawn from the domain."""
-    half = float(stats.norm.isf((1 - scope.level) / 2)) * spread / np.sqrt(n)
+    half = float(normal_isf((1 - scope.level) / 2)) * spread / np.sqrt(n)
     low, high = max(overall - half, 0.0), min(overall + half, 1.0)
     return Null(overall, low, high, scope.level, "drawn at random from all scenarios of the domain")
 

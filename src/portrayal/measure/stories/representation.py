@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from portrayal.measure.clustered import Inference, share_inference, sums_by
 from portrayal.measure.scope import Scope
@@ -31,6 +30,7 @@ from portrayal.stats import (
     z_from_interval,
 )
 from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.tails import binomial_ppf
 from portrayal.types import BoolArray, FloatArray
 
 PAPER_P = "Altman–Bland from the interval (the paper's method)"
@@ -196,8 +196,8 @@ def binomial_null(n: float, starred: float, scope: Scope) -> Null:
     """Return the null of `n` units drawn at random from the baseline: a binomial share over p*."""
     tail = (1 - scope.level) / 2
     size = max(round(n), 1)
-    low, high = stats.binom.ppf([tail, 1 - tail], size, starred) / size / starred
-    return Null(1.0, float(low), float(high), scope.level, "drawn at random from the baseline")
+    low, high = (binomial_ppf(q, size, starred) / size / starred for q in (tail, 1 - tail))
+    return Null(1.0, low, high, scope.level, "drawn at random from the baseline")
 
 
 def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
@@ -206,7 +206,7 @@ def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
     `share` is the share of all bearers whose name counts; the range is binomial.
     """
     tail = (1 - scope.level) / 2
-    low, high = stats.binom.ppf([tail, 1 - tail], round(n), share)
+    low, high = (binomial_ppf(q, round(n), share) for q in (tail, 1 - tail))
     method = f"names drawn at random from {table.name}"
     return Null(n * share, float(low), float(high), scope.level, method)
 

@@ -6,9 +6,9 @@ An interval of a mean is read as value ± t · standard error, as the paper's me
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from portrayal.reference import published
+from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray
 
 Printed = dict[str, Any]
@@ -62,13 +62,13 @@ def columns(rows: list[Printed], *names: str) -> list[FloatArray]:
 def standard_errors(rows: list[Printed]) -> FloatArray:
     """Return the standard error that each interval implies."""
     low, high, n = columns(rows, "ci_low", "ci_high", "n")
-    return np.asarray((high - low) / 2.0 / stats.t.isf((1.0 - LEVEL) / 2.0, n - 1.0))
+    return np.asarray((high - low) / 2.0 / t_isf((1.0 - LEVEL) / 2.0, n - 1.0))
 
 
 def p_of_means(rows: list[Printed]) -> FloatArray:
     """Return the two-sided p-value of each mean against 0."""
     value, n = columns(rows, "value", "n")
-    return np.asarray(2.0 * stats.t.sf(np.abs(value) / standard_errors(rows), n - 1.0))
+    return np.asarray(2.0 * t_sf(np.abs(value) / standard_errors(rows), n - 1.0))
 
 
 def p_of_two_means(first: list[Printed], second: list[Printed]) -> FloatArray:
@@ -78,4 +78,4 @@ def p_of_two_means(first: list[Printed], second: list[Printed]) -> FloatArray:
     squares = squares + (n_2 - 1) * n_2 * standard_errors(second) ** 2
     freedom = n_1 + n_2 - 2.0
     error = np.sqrt(squares / freedom * (1.0 / n_1 + 1.0 / n_2))
-    return np.asarray(2.0 * stats.t.sf(np.abs(mean_2 - mean_1) / error, freedom))
+    return np.asarray(2.0 * t_sf(np.abs(mean_2 - mean_1) / error, freedom))
