@@ -33,7 +33,7 @@ def test_an_audit_with_its_report_does_without_scipy_stats(tmp_path: Path) -> No
 import portrayal
 from portrayal import registry
 sample = registry.get("studies", "laissez-faire").sample()
-portrayal.audit("laissez-faire", out="run", draws=20, permutations=5, workers=1, **sample)
+portrayal.audit("laissez-faire", out="run", draws=100, permutations=20, workers=1, **sample)
 """
     assert not loaded_after(code, tmp_path) & {"scipy.stats", "scipy.optimize", "scipy.sparse"}
     assert (tmp_path / "run" / "report.html").exists()
