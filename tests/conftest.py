@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line; workers share the cores
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile the package again
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests, and the processes they start, import `support`
 

@@ -1,5 +1,6 @@
 """The command line: parse, call, print."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -130,6 +131,8 @@ app.add_typer(mitigate.app, name="mitigate")
 
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
+    # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         status = app(prog_name="portrayal", standalone_mode=False)
     except PortrayalError as error:

@@ -97,10 +97,6 @@ class NameTable:
         rows = [self._index.find(name) for name in names]
         return np.array([counts[row] if 0 <= row < len(counts) else 0.0 for row in rows])
 
-    def bearers(self) -> tuple[tuple[str, ...], FloatArray]:
-        """Return the listed names and how many people bear each; NaN without counts."""
-        return self._index.keys, self._index.counts
-
     def histogram(self, race: str, edges: FloatArray) -> FloatArray:
         """Return the share of the table's bearers whose name's share of `race` is in each bin.
 
@@ -206,6 +202,7 @@ def race_likelihoods(
     return result
 
 
+@lru_cache(maxsize=4)
 def name_bearers(primary: NameTable, secondary: NameTable) -> tuple[FloatArray, FloatArray]:
     """Return the population of name bearers of the first table, all races measured on it.
 
@@ -223,7 +220,9 @@ def name_bearers(primary: NameTable, secondary: NameTable) -> tuple[FloatArray, 
     True
     """
     names, bearers = primary.listed
-    return bearers, race_likelihoods(names, primary, secondary)
+    likelihood = race_likelihoods(names, primary, secondary)
+    likelihood.setflags(write=False)  # every caller has the same
+    return bearers, likelihood
 
 
 @lru_cache(maxsize=1)

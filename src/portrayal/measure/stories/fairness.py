@@ -9,7 +9,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.strata import Stratum
 from portrayal.measure.stories.tally import Tally
 from portrayal.records import NO_FINDING, NO_TEST, Null, Test
-from portrayal.reference import NameTable, race_likelihoods
+from portrayal.reference import NameTable, name_bearers
 from portrayal.stats.naming import (
     FairNaming,
     ShareInference,
@@ -99,8 +99,7 @@ def fair_names(tally: Tally, tables: Mapping[str, NameTable]) -> FairNames:
     if not np.isfinite(first.n_people):
         return FairNames(None, NO_COUNTS)
     if "fair names" not in tally.cache:
-        names, counts = first.bearers()
-        naming = fair_naming(counts, race_likelihoods(names, first, second))
+        naming = fair_naming(*name_bearers(first, second))
         drawn = f"names drawn at random from the bearers of {first.name}"
         tally.cache["fair names"] = FairNames(naming, drawn, second.name)
     found: FairNames = tally.cache["fair names"]
