@@ -11,15 +11,9 @@ import math
 import pytest
 
 import naive
-import portrayal
 from portrayal.reference import baseline, mena_nhpi_table, name_table, race_likelihoods
 
 FILE = "laissez_faire/gold_stories_dev.jsonl"
-COLUMNS = {
-    f"{slot}_{part}": f"gold_{slot}_{part}"
-    for slot in ("subject", "object")
-    for part in ("name", "gender")
-}
 FORMAL = {"dr", "doctor", "mr", "mrs", "ms", "miss", "prof", "professor", "captain", "officer"}
 INFORMAL = {"chef", "nurse", "coach", "uncle", "aunt", "agent", "brother", "sister"}
 GENDER = {"Female": "F", "Male": "M", "Non-binary": "NB"}
@@ -68,16 +62,8 @@ def table(stories):
 
 
 @pytest.fixture(scope="module")
-def run(path, tmp_path_factory):
-    return portrayal.audit(
-        "laissez-faire",
-        texts=path,
-        out=tmp_path_factory.mktemp("gold"),
-        columns=COLUMNS,
-        report=False,
-        draws=100,
-        permutations=20,
-    )
+def run(gold_run):
+    return gold_run
 
 
 def estimates_of(run, measure):

@@ -9,11 +9,6 @@ import portrayal
 from portrayal.raters.people import draw, readable_texts, write_sheet
 
 FILE = "laissez_faire/gold_stories_dev.jsonl"
-GOLD = {
-    f"{slot}_{part}": f"gold_{slot}_{part}"
-    for slot in ("subject", "object")
-    for part in ("name", "gender")
-}
 QUICK = {"report": False, "draws": 200, "permutations": 20}
 PAIRS = {
     "corrected_representation.v2": "representation.v1",
@@ -27,12 +22,9 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def gold(shared_data, place):
+def gold(gold_run):
     """Estimates from the hand labels of all stories."""
-    run = portrayal.audit(
-        "laissez-faire", texts=shared_data(FILE), out=place / "gold", columns=GOLD, **QUICK
-    )
-    return {key(e): e for e in run.records if e.measure in PAIRS.values()}
+    return {key(e): e for e in gold_run.records if e.measure in PAIRS.values()}
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,14 @@ import portrayal
 from portrayal import registry
 from portrayal.records import NO_TEST, Estimate
 
-SLOTS = [f"{slot}_{part}" for slot in ("subject", "object") for part in ("name", "gender")]
-
 
 @pytest.fixture(scope="module", params=["sample", "gold"])
 def rows(
-    request: pytest.FixtureRequest, shared_data: Any, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> list[Estimate]:
-    chosen: dict[str, Any] = dict(registry.get("studies", "laissez-faire").sample())
     if request.param == "gold":
-        texts = shared_data("laissez_faire/gold_stories_dev.jsonl")
-        chosen = {"texts": texts, "columns": {slot: f"gold_{slot}" for slot in SLOTS}}
+        return list(request.getfixturevalue("gold_run").records)
+    chosen: dict[str, Any] = dict(registry.get("studies", "laissez-faire").sample())
     out = tmp_path_factory.mktemp("run") / "run"
     found = portrayal.audit("laissez-faire", out=out, draws=400, report=False, **chosen)
     return list(found.records)

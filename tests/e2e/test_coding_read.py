@@ -32,33 +32,33 @@ def test_agreement(portrayal: Portrayal, project: Path) -> None:
     assert figures["savior", "cohens_kappa"]["interval"]["n_clusters"] == 12
 
 
-def test_clusters(portrayal: Portrayal, project: Path) -> None:
-    assert "Latine" in portrayal("code", "clusters", project).ok().out
-    facts = portrayal("code", "clusters", project, "--merge", "Asian=Latine", "--json").json()
+def test_clusters(inside: Portrayal, project: Path) -> None:
+    assert "Latine" in inside("code", "clusters", project).ok().out
+    facts = inside("code", "clusters", project, "--merge", "Asian=Latine", "--json").json()
     (group,) = facts["groups"]
     assert group["n_items"] + group["n_open"] == 12
-    portrayal("code", "clusters", project, "--by", "shoe").refused("'shoe'", "Known: group")
-    portrayal("code", "clusters", project, "--merge", "Asian").refused("--merge takes A=B")
+    inside("code", "clusters", project, "--by", "shoe").refused("'shoe'", "Known: group")
+    inside("code", "clusters", project, "--merge", "Asian").refused("--merge takes A=B")
 
 
-def test_a_report(portrayal: Portrayal, project: Path, tmp_path: Path) -> None:
-    done = portrayal("code", "report", project, "--out", "page.html").ok()
+def test_a_report(inside: Portrayal, project: Path, tmp_path: Path) -> None:
+    done = inside("code", "report", project, "--out", "page.html").ok()
     assert done.out.strip() == "report: page.html"
     assert "How far raters agree" in (tmp_path / "page.html").read_text()
 
 
-def test_codes_out_and_in(portrayal: Portrayal, project: Path, tmp_path: Path) -> None:
-    portrayal("code", "export", project, "--out", "codes.csv").ok()
+def test_codes_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:
+    inside("code", "export", project, "--out", "codes.csv").ok()
     with (tmp_path / "codes.csv").open(encoding="utf-8-sig") as stream:
         assert len(list(csv.DictReader(stream))) == 2 * 12 * len(CODES)
     other = small_project(tmp_path / "q", 12).folder
-    assert "ana: 12 texts" in portrayal("code", "import", other, "codes.csv").ok().out
-    portrayal("code", "import", other, "codes.csv").refused("--replace")
-    portrayal("code", "export", other, "--format", "xml").refused("csv, sheets, label-studio")
+    assert "ana: 12 texts" in inside("code", "import", other, "codes.csv").ok().out
+    inside("code", "import", other, "codes.csv").refused("--replace")
+    inside("code", "export", other, "--format", "xml").refused("csv, sheets, label-studio")
 
 
-def test_label_studio_out_and_in(portrayal: Portrayal, project: Path, tmp_path: Path) -> None:
-    portrayal("code", "export", project, "--format", "label-studio", "--out", "ls").ok()
+def test_label_studio_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:
+    inside("code", "export", project, "--format", "label-studio", "--out", "ls").ok()
     assert "<Choices" in (tmp_path / "ls" / "config.xml").read_text()
     tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text())
     value = {"choices": ["savior"]}
@@ -67,14 +67,14 @@ def test_label_studio_out_and_in(portrayal: Portrayal, project: Path, tmp_path: 
         task["annotations"] = [{"id": 1, "completed_by": 7, "result": result}]
     (tmp_path / "export.json").write_text(json.dumps(tasks))
     command = ("code", "import", project, "export.json", "--rater", "7=Chi", "--json")
-    facts = portrayal(*command).json()
+    facts = inside(*command).json()
     assert facts["raters"] == {"Chi": 12}
-    agreed = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    agreed = inside("code", "agree", project, "--draws", "100", "--json").json()
     assert agreed["people"]["raters"] == ["ana", "bo", "chi"]
     assert len(agreed["pairs_of_people"]) == 3
 
 
-def test_a_model_is_a_rater_apart(portrayal: Portrayal, project: Path) -> None:
+def test_a_model_is_a_rater_apart(inside: Portrayal, project: Path) -> None:
     def render(path: str, body: dict, kind: str) -> dict:
         prompt = body["messages"][-1]["content"]
         story = re.search(r"<story>\n(.*)\n</story>", prompt, re.S).group(1)
@@ -86,21 +86,21 @@ def test_a_model_is_a_rater_apart(portrayal: Portrayal, project: Path) -> None:
         facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
         return {**facts, "choices": [choice], "usage": usage}
 
-    before = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    before = inside("code", "agree", project, "--draws", "100", "--json").json()
     with OpenAIServer(render=render) as server:
         command = ("code", "llm", project, "--model", "server:m", "--base-url", server.base_url)
-        facts = portrayal(*command, "--json").json()
-        again = portrayal(*command).ok().out
+        facts = inside(*command, "--json").json()
+        again = inside(*command).ok().out
         assert server.requests == 12
     assert (facts["n_items"], facts["n_coded"], facts["kind"]) == (12, 11, "llm")
     assert set(facts["failed"]) == {"t5"}
     assert "coded 11 of 12 texts" in again
-    after = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    after = inside("code", "agree", project, "--draws", "100", "--json").json()
     assert after["people"] == before["people"]
     (model,) = after["language_models_against_people"]
     assert model["raters"] == ["people", "server:m"]
-    assert "not in the above" in portrayal("code", "agree", project, "--draws", "100").ok().out
+    assert "not in the above" in inside("code", "agree", project, "--draws", "100").ok().out
 
 
-def test_a_folder_that_is_no_project(portrayal: Portrayal, tmp_path: Path) -> None:
-    portrayal("code", "agree", tmp_path).refused("project.toml")
+def test_a_folder_that_is_no_project(inside: Portrayal, tmp_path: Path) -> None:
+    inside("code", "agree", tmp_path).refused("project.toml")
