@@ -13,6 +13,7 @@ import pytest
 
 from guards.tree import ROOT
 from portrayal import registry
+from portrayal.cli import main
 
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
@@ -115,22 +116,21 @@ COMMANDS = list(
 )
 
 
-def test_the_commands_of_the_pages_run(place: Path) -> None:
-    """In the order of the pages, in one folder, as a reader would type them."""
+def test_the_commands_of_the_pages_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In the order of the pages, in one folder, as a reader would type them; in this process."""
     assert len(COMMANDS) > 8
+    monkeypatch.chdir(place)
     for command in COMMANDS:
-        _, *arguments = shlex.split(command)
-        quick = ["--draws", "100", "--permutations", "20"] if arguments[0] == "audit" else []
-        done = subprocess.run(
-            [sys.executable, "-m", "portrayal", *arguments, *quick],
-            cwd=place,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{command}\n{done.stderr}"
-        assert done.stdout.strip(), f"{command} says nothing"
+        words = shlex.split(command)
+        quick = ["--draws", "100", "--permutations", "20"] if words[1] == "audit" else []
+        monkeypatch.setattr(sys, "argv", [*words, *quick])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, error = capfd.readouterr()
+        assert not stop.value.code, f"{command}\n{error}"
+        assert out.strip(), f"{command} says nothing"
 
 
 EXAMPLES = [

@@ -73,12 +73,12 @@ def test_every_step_follows_the_one_before(
     assert {"text", "label"} <= json.loads(train[0]).keys()
 
 
-def test_a_step_alone_on_sentences_of_ones_own(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_a_step_alone_on_sentences_of_ones_own(inside: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("said\nShe led.\nHe helped.\n", encoding="utf-8")
     with OpenAIServer(render=_paraphrased) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url)
         options = ("--sentence-column", "said", "--out", "d", *asked)
-        done = portrayal("agency-data", "paraphrase", "own.csv", *options).ok()
+        done = inside("agency-data", "paraphrase", "own.csv", *options).ok()
     assert "sentences: ok 2" in done.out
     rows = (tmp_path / "d" / "paraphrases.csv").read_text(encoding="utf-8")
     assert rows.count("She led.") == 4

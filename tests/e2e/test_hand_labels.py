@@ -1,11 +1,13 @@
 """From texts to a sheet, from the sheet to scores and to corrected estimates."""
 
 import csv
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from e2e.conftest import QUICK, Portrayal
+from e2e.conftest import QUICK, Portrayal, command_line
 
 
 def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
@@ -24,9 +26,18 @@ def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the sample, made once; each test takes a copy."""
+    folder = tmp_path_factory.mktemp("audited")
+    command = command_line("audit", "laissez-faire", "--sample", "--out", "r", *QUICK)
+    subprocess.run([*command, "--workers", "1"], cwd=folder, check=True, capture_output=True)
+    return folder / "r"
+
+
 @pytest.fixture
-def sheet(inside: Portrayal, tmp_path: Path) -> Path:
-    inside("audit", "laissez-faire", "--sample", "--out", "r", "--workers", 1, *QUICK).ok()
+def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
+    shutil.copytree(audited, tmp_path / "r")
     made = inside("label", "sheet", "r", "--n", 150, "--with-guesses", "--json").json()
     assert made["n_drawn"] == 150
     assert sum(made["strata"].values()) == made["n_texts"] == 182
@@ -34,13 +45,19 @@ def sheet(inside: Portrayal, tmp_path: Path) -> Path:
     return filled(tmp_path / made["sheet"], tmp_path / "hand.csv")
 
 
-def test_a_sheet_is_scored_and_corrects_the_audit(inside: Portrayal, sheet: Path) -> None:
+def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
+    inside: Portrayal, sheet: Path, tmp_path: Path
+) -> None:
     score = inside("score", "people", "--gold", sheet, "--json").json()
     assert score["cluster_unit"] == "prompt"
     assert score["name_precision"]["value"] == 1.0
     assert score["by"]["gender"]["NB"]["gender_recall"]["value"] < 0.7
     again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
     inside(*again, "--hand-labels", sheet, "--json").json()
+    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    assert 'id="corrected-representation"' in page
+    assert 'id="corrected-subordination"' in page
+    assert "corrected by hand labels" in page
     rows = inside("estimates", "r", "--measure", "corrected_representation", "--json").json()
     known = {
         (e["strata"]["domain"], e["group"]["gender"]): e
@@ -55,15 +72,6 @@ def test_a_sheet_is_scored_and_corrects_the_audit(inside: Portrayal, sheet: Path
     inside(
         "estimates", "r", "--measure", "corrected_representation", "--where", "model=all"
     ).refused("no estimate")
-
-
-def test_the_report_shows_both(inside: Portrayal, sheet: Path, tmp_path: Path) -> None:
-    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
-    inside(*again, "--hand-labels", sheet).ok()
-    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
-    assert 'id="corrected-representation"' in page
-    assert 'id="corrected-subordination"' in page
-    assert "corrected by hand labels" in page
 
 
 def test_sheets_of_raters_are_compared_and_merged(
