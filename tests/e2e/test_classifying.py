@@ -76,11 +76,11 @@ def test_an_audit_by_a_model(portrayal: Portrayal, texts: Path, tmp_path: Path) 
         assert server.answered.total() == len(asked)
 
 
-def test_options_are_refused_before_any_shard(portrayal: Portrayal, texts: Path) -> None:
+def test_options_are_refused_before_any_shard(inside: Portrayal, texts: Path) -> None:
     command = ("audit", "agency", "--texts", texts, "--group", "gender", "--out", "r")
-    portrayal(*command, "--classifier", SPEC).refused("--classifier-base-url")
-    portrayal(*command, "--classifier", "llm:m").refused("llm:PROVIDER:MODEL")
-    portrayal(*command, "--classifier-budget", "1 USD").refused("says nothing without")
+    inside(*command, "--classifier", SPEC).refused("--classifier-base-url")
+    inside(*command, "--classifier", "llm:m").refused("llm:PROVIDER:MODEL")
+    inside(*command, "--classifier-budget", "1 USD").refused("says nothing without")
     rewrite = (
         "mitigate",
         "agency",
@@ -94,15 +94,15 @@ def test_options_are_refused_before_any_shard(portrayal: Portrayal, texts: Path)
         "gender",
     )
     asked = (*rewrite, "--base-url", "http://127.0.0.1:1/v1", "--check-classifier")
-    portrayal(*asked, "llm:nobody:m").refused("nobody")
+    inside(*asked, "llm:nobody:m").refused("nobody")
 
 
 def test_a_paid_model_is_confirmed_first(
-    portrayal: Portrayal, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inside: Portrayal, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key-that-nobody-may-write")
     command = ("audit", "agency", "--texts", texts, "--group", "gender", "--out", "r", *QUICK)
-    refused = portrayal(*command, "--classifier", "llm:openai:gpt-5-mini")
+    refused = inside(*command, "--classifier", "llm:openai:gpt-5-mini")
     assert refused.status == 2
     assert "requests to openai:gpt-5-mini" in refused.err
     assert "--yes" in refused.err
