@@ -27,6 +27,8 @@ from portrayal.annotate.people.shared.words import (
 )
 
 LISTS = word_lists("any_text")
+THINGS = word_lists("any_text", "things.toml")
+"""Words of places, peoples, gods, rites and dishes."""
 
 PARTICLES = word_set("al ap ben bin da dal de del della den der di dos du el ibn la le ter van von")
 """Small words inside a name: "Ursula von der Leyen"."""
@@ -51,9 +53,9 @@ _SINGLE = frozenset("'‘’")
 _LONGEST_NICKNAME = 3
 _BORN = word_set("née nee né born")
 
-PEOPLES = NATIONALITIES | LISTS["peoples"]
+PEOPLES = NATIONALITIES | LISTS["peoples"] | THINGS["peoples"]
 CAPTION_WORDS = LISTS["captions"]
-NOT_PARTS = (PEOPLES | CALENDAR | CAPTION_WORDS) | (
+NOT_PARTS = (PEOPLES | CALENDAR | CAPTION_WORDS | THINGS["nobody"]) | (
     FUNCTION_WORDS - {"little", "young", "long", "small", "may", "love"}
 )
 """Words that end a run."""
@@ -311,10 +313,10 @@ def leading(tokens: Tokens, run: Candidate) -> str:
 
 
 OFFICES = LISTS["offices"]
-PLACES = AMERICAN_PLACES | LISTS["world_places"]
-PLACE_OPENERS = LISTS["place_openers"]
+PLACES = AMERICAN_PLACES | LISTS["world_places"] | THINGS["places"]
+PLACE_OPENERS = LISTS["place_openers"] | THINGS["openers_of_places"]
 ORGANISATIONS = LISTS["organisations"]
-BODY_OPENERS, BODY_PARTS = LISTS["body_openers"], LISTS["body_parts"]
+BODY_OPENERS, BODY_PARTS = LISTS["body_openers"], LISTS["body_parts"] | THINGS["parts_of_things"]
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
 _MOST = 5

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from portrayal.annotate.people.any_text.candidates import LISTS, Candidate
+from portrayal.annotate.people.any_text.things import is_thing
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
     COPULAS,
@@ -350,13 +351,13 @@ class Cluster:
 
 
 def cluster_names(
-    tokens: Tokens, runs: Sequence[Candidate], weigh: Callable[[Candidate], float]
+    text: str, tokens: Tokens, runs: Sequence[Candidate], weigh: Callable[[Candidate], float]
 ) -> list[Cluster]:
     """Named people, in order of first mention.
 
     Parameters
     ----------
-    tokens
+    text, tokens
         The text.
     runs
         Runs of capitalised words that may be names.
@@ -382,6 +383,8 @@ def cluster_names(
     found: list[Cluster] = []
     for cluster in clusters:
         cluster.mentions.sort(key=_start)
+        if is_thing(text, tokens, cluster.words, cluster.mentions):
+            continue
         weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
         cluster.score = _score(cluster, weights)
         (found if cluster.score >= ENOUGH else doubtful).append(cluster)

@@ -267,7 +267,7 @@ def _add_names(draft: TextDraft) -> None:
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens, draft.opens)
     body = [run for run in runs if run.start not in draft.headlines]
-    clusters = cluster_names(tokens, body, lambda run: weigh(draft.text, tokens, run))
+    clusters = cluster_names(draft.text, tokens, body, lambda run: weigh(draft.text, tokens, run))
     for index, cluster in enumerate(clusters):
         one = PersonDraft(cluster.first_name(tokens), _name(draft, cluster), score=cluster.score)
         draft.people.append(one)

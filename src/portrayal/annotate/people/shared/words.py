@@ -16,10 +16,10 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class WordLists:
-    """The lists of the file `words.toml` of a folder beside this one, by name."""
+    """The lists of a file in a folder beside this one, by name."""
 
-    def __init__(self, folder: str) -> None:
-        path = Path(__file__).parents[1] / folder / "words.toml"
+    def __init__(self, folder: str, file: str = "words.toml") -> None:
+        path = Path(__file__).parents[1] / folder / file
         self._texts: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
 
     def __getitem__(self, name: str) -> frozenset[str]:
@@ -35,9 +35,9 @@ class WordLists:
 
 
 @cache
-def word_lists(folder: str) -> WordLists:
-    """The lists of a folder, read once."""
-    return WordLists(folder)
+def word_lists(folder: str, file: str = "words.toml") -> WordLists:
+    """The lists of a file of a folder, read once."""
+    return WordLists(folder, file)
 
 
 def verb_forms(verb: str) -> frozenset[str]:
