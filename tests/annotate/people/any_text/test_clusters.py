@@ -8,7 +8,7 @@ from portrayal.annotate.people.shared.scan import scan
 def clusters(text):
     tokens = scan(text)
     runs = find_candidates(text, tokens, frozenset({0}))
-    found = cluster_names(tokens, runs, lambda run: 2.0)
+    found = cluster_names(text, tokens, runs, lambda run: 2.0)
     return {" ".join(c.words): (c.first_name(tokens), len(c.mentions)) for c in found}
 
 
@@ -42,6 +42,7 @@ def test_a_title_with_a_gender_finds_its_bearer():
 
 
 def test_names_that_behave_like_no_person_are_left_out():
-    tokens = scan("He saw Xqzt there.")
-    runs = find_candidates("He saw Xqzt there.", tokens, frozenset({0}))
-    assert cluster_names(tokens, runs, lambda run: 0.0) == []
+    text = "He saw Xqzt there."
+    tokens = scan(text)
+    runs = find_candidates(text, tokens, frozenset({0}))
+    assert cluster_names(text, tokens, runs, lambda run: 0.0) == []

@@ -439,7 +439,8 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
     while parts:
         word = low[parts[0]]
         describes = word in PERSON_NOUNS and (len(parts) > 1 or not is_given(word))
-        opens = run.opening and not run.titles and parts[0] == run.start and word in lower
+        opens = run.opening and not run.titles and parts[0] == run.start
+        opens = opens and (word in lower or _is_gerund(word, parts))
         if describes and len(parts) > 1:
             run.score = max(run.score, 0.8)
         elif not (describes or (opens and not (len(parts) > 1 and is_given(word)))):
@@ -457,6 +458,11 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
         run.parts = [at for at in parts if at > office[-1]]
         run.start = run.parts[0]
     return bool(parts)
+
+
+def _is_gerund(word: str, parts: list[int]) -> bool:
+    """Whether the first of several words is no name but a form of a verb: "Watching Ann"."""
+    return word.endswith("ing") and len(parts) > 1 and not is_given(word)
 
 
 def _ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:

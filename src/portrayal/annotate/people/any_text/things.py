@@ -7,7 +7,7 @@ for a thing than for a person; a name of which the text says neither is a person
 
 from collections.abc import Sequence
 
-from portrayal.annotate.people.any_text.candidates import LISTS, THINGS, Candidate, gap
+from portrayal.annotate.people.any_text.candidates import LISTS, PLACES, THINGS, Candidate, gap
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
     COPULAS,
@@ -34,86 +34,138 @@ _ACTS = SAYING | LIVING | LISTS["human"] | LISTS["posture"] | (VERBS_AFTER_NAME 
 _PEOPLE = PERSON_NOUNS - _DEITIES
 _DETERMINERS = word_set("a an the his her their our my its")
 _WHO = word_set("who whose whom")
-_PREPOSITIONS = _WHERE | word_set("of from to with by for on as like")
+_PREPOSITIONS = _WHERE | word_set("at by from of to with")
+_SELF = word_set("himself herself themself")
+_PLANTS, _ALONE, _CLAD = THINGS["plants"], THINGS["things_alone"], THINGS["clad"]
+_ARTICLES = word_set("the a an of called")
+_NO_GLOSS = _PEOPLE | word_set("aged age also born formerly left right center centre née pictured")
+_SINGLE = frozenset(("'", "‘", "’"))
 _MARKS = QUOTES | {","}
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
 _NAMES = word_set("name names")
 _LIKE = word_set("like including as")
-_NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME = 8, 24, 6
+_NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME = 4, 24, 6
 """Tokens in which a word of worship, the opening of an enumeration, and "name" are looked for."""
 
 
-def is_thing(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
+def is_thing(
+    text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]
+) -> bool:
     """Whether the mentions of one name speak rather for a thing than for a person.
 
     `words` are those of the longest form of the name in lower case.
     """
-    things = float(sum(_for_thing(text, tokens, run) for run in mentions))
-    things += _by_words(words, tokens)
+    things = _by_words(words, tokens) + sum(_for_thing(text, tokens, run) for run in mentions)
     if not things and len(words) == 1:
         return False
-    people = sum(_for_person(tokens, run) for run in mentions)
-    if len(words) > 1 and not things and not people:
-        return _odd(text, tokens, words, mentions)
-    return things > people
+    people = sum(_for_person(text, tokens, run) for run in mentions)
+    if things or people:
+        return things > people
+    return _odd(text, tokens, words, mentions)
 
 
-def _by_words(words: Sequence[str], tokens: Tokens) -> int:
+def _by_words(words: Sequence[str], tokens: Tokens) -> float:
     """What the words of the name say for a thing."""
     if len(words) == 1:
-        return words[0] in tokens.low and _lower(words[0], tokens)
-    return words[-1] in _PARTS or words[0] in _OPENERS or _GODS.issuperset(words)
+        return 1.5 if words[0] in _ALONE else float(words[0] in tokens.words)
+    if words[-1] in _PARTS or words[0] in _OPENERS:
+        return 1.0 if bearers(words[0]) >= FREQUENT else 1.5
+    return float(_GODS.issuperset(words))
 
 
-def _lower(word: str, tokens: Tokens) -> bool:
-    """Whether the word of the name stands in lower case elsewhere: "fresh jasmine"."""
-    return word in tokens.words
-
-
-def _odd(
-    text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]
-) -> bool:
-    """Whether a rare name of several words, of which nothing says that it is a person's, is none."""
+def _odd(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
+    """Whether a rare name of several words, of which nothing tells a person, is rather a term."""
     if bearers(words[0]) >= FREQUENT:
-        return False
+        return not bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
     if len(words) > 2:
         return not bearers(words[-1])
     return any(_set_apart(text, tokens, run) for run in mentions)
 
 
 def _set_apart(text: str, tokens: Tokens, run: Candidate) -> bool:
-    """Whether a mention stands as terms do: in quotation marks, before a gloss, behind "the"."""
+    """Whether a mention stands behind "the" or "of", or as terms do."""
+    return _before(text, tokens, run.start) in _ARTICLES or _is_term(text, tokens, run)
+
+
+def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
+    """Whether a mention stands as terms do: in quotation marks, or before what it means."""
     low, start, end = tokens.low, run.start, run.end
-    before = low[start - 1] if start else "."
-    if before in ("the", "a", "an", "of", "called") or low[end : end + 1] == ["("]:
+    if _named(tokens, start):
+        return False
+    if low[end : end + 1] == ["("] and _token(low, end + 1) not in _NO_GLOSS:
+        return tokens.words[end + 1 : end + 2] == low[end + 1 : end + 2]
+    if start and low[start - 1] in QUOTES and not QUOTES.isdisjoint(low[end : end + 2]):
         return True
-    return start > 0 and gap(text, tokens, start - 1).strip() in ("'", "‘", "’") or before in QUOTES
+    if low[max(0, start - 2) : start] == ["known", "as"]:
+        return True
+    return start > 0 and gap(text, tokens, start - 1).strip() in _SINGLE
 
 
-def _for_thing(text: str, tokens: Tokens, run: Candidate) -> int:
+def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
+    """Whether quotation marks close around a mention, which is not given as a name."""
+    if not run.start or _token(tokens.low, run.start - 1) in _PEOPLE | NAMING:
+        return False
+    double = tokens.low[run.start - 1] in QUOTES and _token(tokens.low, run.end) in QUOTES
+    opened = gap(text, tokens, run.start - 1).strip() in _SINGLE
+    closed = run.end < len(tokens.low) and gap(text, tokens, run.end - 1)[:1] in _SINGLE
+    return (double or (opened and closed)) and not _named(tokens, run.start)
+
+
+def _before(text: str, tokens: Tokens, at: int) -> str:
+    """The token before a position; a full stop where a number stands between."""
+    if not at or any(map(str.isdigit, gap(text, tokens, at - 1))):
+        return "."
+    return tokens.low[at - 1]
+
+
+def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether what stands around a mention speaks for a thing."""
-    low, words = tokens.low, tokens.words
     first = run.titles[0] if run.titles else run.start
-    if run.titles and low[first] not in _DEITIES:
-        return 0
-    before, earlier = _token(low, first - 1), _token(low, first - 2)
-    after = _token(low, run.end)
-    if after in QUOTES:
-        after = _token(low, run.end + 1)
-    rare = bearers(run.words[0]) < FREQUENT
-    if after in _BEHIND and gap(text, tokens, run.end - 1).strip(" ’'\"”") == "":
-        return 1
+    if run.titles and tokens.low[first] not in _DEITIES:
+        return False
+    before, earlier = _before(text, tokens, first), _token(tokens.low, first - 2)
+    at = run.end + (_token(tokens.low, run.end) in QUOTES)
+    after = _token(tokens.low, at)
+    if after in _BEHIND and gap(text, tokens, at - 1).strip(" ’'\"”") == "":
+        return True
     if after in _HAPPENING or before in _QUALITIES or before in _HANDLED:
-        return 1
-    if before == "of" and (earlier in _OF_PLACES or earlier in _OF_THINGS):
-        return 1
+        return True
+    return (
+        (len(run.words) > 1 and before == "sweet")
+        or _is_where(tokens, run, before, earlier, after)
+        or _worshipped(tokens, run)
+        or _is_item(tokens, run)
+        or _is_quoted(text, tokens, run)
+        or _beside_plants(tokens, run)
+    )
+
+
+def _is_where(tokens: Tokens, run: Candidate, before: str, earlier: str, after: str) -> bool:
+    """Whether a mention says where something is, or what something is called."""
+    rare = bearers(run.words[0]) < FREQUENT
+    if before == "of":
+        heart = tokens.low[max(0, run.start - 4) : run.start - 1] == ["in", "the", "heart"]
+        return heart or earlier in _OF_PLACES or earlier in _OF_THINGS
     if before in _WHERE and after != "'s":
-        return int(rare)
+        return rare or _of_a_land(tokens, run)
     if before == "from" and earlier in _ARRIVAL:
-        return int(rare)
-    if before in NAMING and earlier not in _PEOPLE and words[run.start - 2].islower() and rare:
-        return int(not _named(tokens, first))
-    return int(_worshipped(tokens, run, before) or _is_item(tokens, run))
+        return rare
+    called = before in NAMING and earlier not in _PEOPLE and earlier.isalpha()
+    return called and rare and not _named(tokens, run.start)
+
+
+def _of_a_land(tokens: Tokens, run: Candidate) -> bool:
+    """Whether a land of two words follows: "in Salem, Tamil Nadu"."""
+    low, end = tokens.low, run.end
+    return _token(low, end) == "," and _token(low, end + 2) in PLACES
+
+
+def _beside_plants(tokens: Tokens, run: Candidate) -> bool:
+    """Whether the name is a plant's and stands beside another's: "marigold and Jasmine"."""
+    if not _PLANTS.issuperset(run.words):
+        return False
+    near = tokens.low[max(0, run.start - 4) : run.start] + tokens.low[run.end : run.end + 4]
+    return not _PLANTS.isdisjoint(near) or "garlands" in near
 
 
 def _token(low: Sequence[str], at: int) -> str:
@@ -121,18 +173,20 @@ def _token(low: Sequence[str], at: int) -> str:
     return low[at] if 0 <= at < len(low) else "."
 
 
-def _worshipped(tokens: Tokens, run: Candidate, before: str) -> bool:
+def _worshipped(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is a god's to whom somebody prays."""
-    low, start = tokens.low, run.start
+    low, at = tokens.low, run.start
     god = _GODS.issuperset(run.words)
-    if before in _DEITIES:
+    if low[at - 1] in _DEITIES and at:
         return True
-    near = low[max(0, start - _NEAR_WORSHIP) : start]
+    while god and at and (low[at - 1] in _GODS or low[at - 1] in _BETWEEN_ITEMS):
+        at -= 1
+    near = low[max(0, at - _NEAR_WORSHIP) : at]
     if god:
-        return not _WORSHIP.isdisjoint(near) or before in ("river", "mount")
-    return before in ("to", "of", "for") and not _WORSHIP.isdisjoint(near[-3:-1]) and (
-        near[-2:-1] != ["blessings"] and near[-2:-1] != ["blessing"]
-    ) and bearers(run.words[0]) < FREQUENT
+        return not _WORSHIP.isdisjoint(near) or low[at - 1] == "river"
+    if _token(low, at - 1) not in ("to", "of") or bearers(run.words[0]) >= FREQUENT:
+        return False
+    return _token(low, at - 2) in _WORSHIP and _token(low, run.end) != "'s"
 
 
 def _is_item(tokens: Tokens, run: Candidate) -> bool:
@@ -156,32 +210,43 @@ def _named(tokens: Tokens, at: int) -> bool:
     return not _NAMES.isdisjoint(tokens.low[max(0, at - _FURTHEST_NAME) : at])
 
 
-def _for_person(tokens: Tokens, run: Candidate) -> float:
+def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
     """What stands around a mention and speaks for a person."""
     low = tokens.low
     first = run.titles[0] if run.titles else run.start
     if run.titles and low[first] not in _DEITIES:
         return 2.0
-    before, earlier = _token(low, first - 1), _token(low, first - 2)
+    before, earlier = _before(text, tokens, first), _token(low, first - 2)
     after, second = _token(low, run.end), _token(low, run.end + 1)
+    if before in _DEITIES:
+        return 0.0
     found = 0.0
     if before in _PEOPLE or (before in _MARKS and earlier in KIN) or _named(tokens, first):
         found += 1
-    if before not in _PREPOSITIONS and before not in _DEITIES:
-        found += after in _ACTS or (after.endswith("ed") and after not in _HAPPENING)
-    if after == "'s" and (second in _PEOPLE or second in _OWNED):
-        found += 1
-    if after in _WHO or (after == "," and second in _WHO):
+    if before not in _PREPOSITIONS:
+        adverb = after.endswith("ly")
+        found += _is_act(second if adverb else after) or (after == "," and second in _CLAD)
+    if after == "'s":
+        found += 1 if second in _PEOPLE or second in _OWNED else 0.5 * (second not in _BEHIND)
+    if after in _WHO or (after == "," and second in _WHO) or after in _SELF:
         found += 1
     if after in (",", "(", "—", "–") or after in COPULAS:
         found += second in _DETERMINERS and _is_person(tokens, run.end + 2)
+    if before == "and" or after == "and":
+        beside = earlier if before == "and" else second
+        found += 0.5 * (bearers(beside) > 0 and beside not in _GODS and beside not in _PLANTS)
     return found
+
+
+def _is_act(word: str) -> bool:
+    """Whether a word behind a name is a verb of people."""
+    return word in _ACTS or (word.endswith("ed") and word not in _HAPPENING)
 
 
 def _is_person(tokens: Tokens, at: int) -> bool:
     """Whether the noun phrase whose second word stands at `at` is a person's."""
     for word in tokens.low[at : at + 5]:
-        if word in _PEOPLE or word in PLURAL_PEOPLE:
+        if word in _PEOPLE:
             return True
         if not word[0].isalpha() or word in _PREPOSITIONS or word in _DEITIES:
             return False
