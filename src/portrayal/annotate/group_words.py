@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Hit, Matcher, Token, tokens
@@ -95,6 +96,7 @@ def group_word_settings(
     lexicons: Sequence[str] = DEFAULT_LEXICONS,
     people: str | Path | None = None,
     name_likelihoods: bool = False,
+    every_mention: bool = False,
 ) -> dict[str, Any]:
     """Return the settings of `group_words.v1`, checked.
 
@@ -107,6 +109,9 @@ def group_word_settings(
     name_likelihoods
         Whether people named by first and last name count for race by the shares of the bearers
         of the first name, in fractions: a departure from the paper, which looked each person up.
+    every_mention
+        Whether such people, as `portrayal.annotate.people.find_everyone` reads them, count at each
+        mention by name: "Obama" and "President Obama" with "Barack Obama" of the same text.
 
     Returns
     -------
@@ -134,6 +139,8 @@ def group_word_settings(
         "people": None if people is None else str(people),
         "name_likelihoods": bool(name_likelihoods),
     }
+    if every_mention:
+        settings["every_mention"] = True
     counted = _counted(settings)
     names = [each.name for each in counted]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -151,11 +158,15 @@ def group_word_settings(
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts group words; `names` lists the first column and labels of each race lexicon."""
+    """Counts group words; `names` lists the first column and labels of each race lexicon.
+
+    `every_mention` says whether people count at each mention of their names.
+    """
 
     matcher: Matcher
     n_columns: int
     names: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    every_mention: bool = False
 
     def __call__(self, row: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
         """Return the annotation of one text row."""
@@ -165,12 +176,13 @@ class Counter:
         found = tokens(text)
         counts: list[list[float]] = []
         hits: list[dict[str, int]] = []
+        mentions = _mentions(text) if self.every_mention and self.names else None
         at = 0
         for span in spans:
             first = at
             while at < len(found) and found[at].start < span[1]:
                 at += 1
-            counts.append(self._sentence(text, found[first:at], span[1], hits))
+            counts.append(self._sentence(text, found[first:at], span[1], hits, mentions))
         return {
             "words": sum(words),
             "sentences": [{"start": start, "end": end} for start, end in spans],
@@ -180,7 +192,12 @@ class Counter:
         }
 
     def _sentence(
-        self, text: str, inside: list[Token], end: int, hits: list[dict[str, int]]
+        self,
+        text: str,
+        inside: list[Token],
+        end: int,
+        hits: list[dict[str, int]],
+        mentions: Mapping[int, str] | None,
     ) -> list[float]:
         counts = [0.0] * self.n_columns
         found = self.matcher.find(text, inside, end)
@@ -188,7 +205,7 @@ class Counter:
             counts[hit.column] += 1.0
             hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
         if self.names:
-            self._add_names(text, inside, found, counts, hits)
+            self._add_names(text, inside, found, counts, hits, mentions)
         return counts
 
     def _add_names(
@@ -198,14 +215,15 @@ class Counter:
         found: list[Hit],
         counts: list[float],
         hits: list[dict[str, int]],
+        mentions: Mapping[int, str] | None,
     ) -> None:
         for first, labels in self.names:
             columns = range(first, first + len(labels))
             taken = {
                 at for hit in found if hit.column in columns for at in range(hit.first, hit.last)
             }
-            for name in first_names(text, inside, taken):
-                shares = name_shares(name.written, labels)
+            for name, first_name in _named(text, inside, taken, mentions):
+                shares = name_shares(first_name, labels)
                 if shares is None:
                     continue
                 for column, share in zip(columns, shares, strict=True):
@@ -213,11 +231,35 @@ class Counter:
                 hits.append({"start": name.start, "end": name.end, "column": NAMED})
 
 
+def _mentions(text: str) -> dict[int, str]:
+    """Offset of the first word of each mention by name → first name, of people with both names."""
+    found: dict[int, str] = {}
+    for person in find_everyone(text):
+        if person.first and person.last:
+            names = (span.start for span in person.spans if span.kind == "name")
+            found.update(dict.fromkeys(names, person.first))
+    return found
+
+
+def _named(
+    text: str, inside: Sequence[Token], taken: set[int], mentions: Mapping[int, str] | None
+) -> Iterator[tuple[Token, str]]:
+    """Words of a sentence at which a named person counts, and the first name of each."""
+    if mentions is None:
+        for word in first_names(text, inside, taken):
+            yield word, word.written
+        return
+    for at, word in enumerate(inside):
+        if word.start in mentions and at not in taken:
+            yield word, mentions[word.start]
+
+
 def _setup(settings: Mapping[str, Any]) -> Counter:
     key = (
         tuple(settings["lexicons"]),
         settings["people"],
         settings["name_likelihoods"],
+        settings.get("every_mention", False),
         tuple(sorted(settings.get("files", {}).items())),
     )
     return _counter(*key)
@@ -225,7 +267,7 @@ def _setup(settings: Mapping[str, Any]) -> Counter:
 
 @lru_cache(maxsize=4)
 def _counter(
-    lexicons: tuple[str, ...], people: str | None, likelihoods: bool, _: object
+    lexicons: tuple[str, ...], people: str | None, likelihoods: bool, mentions: bool, _: object
 ) -> Counter:
     counted = _counted({"lexicons": lexicons, "people": people, "name_likelihoods": likelihoods})
     table = people_table(people) if people is not None else {}
@@ -239,7 +281,7 @@ def _counter(
                 named = [person for person, race in table.items() if race == group]
                 matcher.add(number, named, column, None)
             column += 1
-    return Counter(matcher, column, tuple(names))
+    return Counter(matcher, column, tuple(names), mentions)
 
 
 def _counted(settings: Mapping[str, Any]) -> list[Lexicon]:

@@ -35,8 +35,8 @@ from portrayal.studies.study import Options, Study, option
 from portrayal.types import Say
 from portrayal.validate import check_choice
 
-AUTO, FIRST_NAMES = "auto", "first-names"
-NAMED_PEOPLE = (AUTO, FIRST_NAMES, "lists")
+AUTO, FIRST_NAMES, MENTIONS = "auto", "first-names", "mentions"
+NAMED_PEOPLE = (AUTO, FIRST_NAMES, MENTIONS, "lists")
 MEASURES = (
     "paired_distance.v1",
     "prejudice_rate.v1",
@@ -62,8 +62,10 @@ class NewsOptions(Options):
         See `portrayal.annotate.group_words.group_word_settings`.
     named_people
         How people named by first and last name count for race: "first-names" by the race shares of
-        the bearers of their first names; "lists" only where your table has them, as published;
-        "auto" by first names where `race-occupations` is counted and no table is given.
+        the bearers of their first names, where the full name stands; "mentions" at each mention of
+        the name ("Obama" with "Barack Obama" of the same text); "lists" only where your
+        table has them, as published; "auto" by first names where
+        `race-occupations` is counted and no table is given.
     sentiment
         Registered engine.
     toxicity_model
@@ -82,7 +84,8 @@ class NewsOptions(Options):
     people: str | None = option(None, "Your table of people (CSV: person, race); they count.")
     named_people: str = option(
         AUTO,
-        "How named people count for race: first-names (race shares of the bearers), lists (your "
+        "How named people count for race: first-names (race shares of the bearers), mentions "
+        "(the same, at each mention: Obama with Barack Obama of that text), lists (your "
         "--people alone, as published), auto (first-names without --people).",
     )
     sentiment: str = option("textblob", "Engine that scores sentiment.")
@@ -106,7 +109,9 @@ class NewsOptions(Options):
 
     def group_words(self) -> dict[str, Any]:
         """Return the settings of `group_words.v1`."""
-        return group_word_settings(self.lexicons, self.people, self.by_first_names)
+        return group_word_settings(
+            self.lexicons, self.people, self.by_first_names, self.named_people == MENTIONS
+        )
 
     @property
     def by_first_names(self) -> bool:
@@ -114,7 +119,7 @@ class NewsOptions(Options):
         check_choice("named_people", self.named_people, NAMED_PEOPLE)
         if self.named_people == AUTO:
             return self.people is None and RACE_LEXICON in self.lexicons
-        return self.named_people == FIRST_NAMES
+        return self.named_people in (FIRST_NAMES, MENTIONS)
 
     def topic_settings(self) -> TopicSettings:
         """Return the settings of the document level."""
