@@ -14,10 +14,14 @@ import portrayal.registry as registry
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
+from portrayal.run.reading import read_prompts
 from portrayal.run.shards import Progress, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
 Strata = Mapping[str, str]
+
+PROMPT = "+prompt"
+"""Where annotators find the words of a prompt among its strata; no stratum has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +179,8 @@ def _each(
 
 
 @lru_cache(maxsize=4)
-def _strata(path: Path, *_version: int) -> dict[str, Strata]:
-    table = pq.read_table(path, columns=["prompt_id", "strata"])
-    return {row["prompt_id"]: dict(row["strata"]) for row in table.to_pylist()}
+def _strata(path: Path, *_version: int) -> Mapping[str, Strata]:
+    return read_prompts(path, words=PROMPT)
 
 
 def _count_errors(stage: Stage) -> int:

@@ -8,7 +8,7 @@ from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles
 from portrayal.annotate.people.shared.recase import MARK, is_flat, mark_uncased, recase
 from portrayal.annotate.people.shared.scan import Tokens, scan
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
-from portrayal.annotate.people.stories.cast import LIKELY, Cast, make_cast
+from portrayal.annotate.people.stories.cast import LIKELY, Cast, Slots, make_cast
 from portrayal.annotate.people.stories.confidence import (
     both_signs,
     gender_signs,
@@ -89,17 +89,40 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     >>> mentor.name, mentor.gender, student.name, student.gender
     ('Maria', 'F', 'Sam', 'M')
     """
-    scene, cast = read_story(text, roles)
+    return people_of_cast(*read_story(text, roles))
+
+
+def people_of_cast(scene: Scene, cast: Cast) -> tuple[Character, Character | None]:
+    """Return the characters of a cast under the likeliest choice of genders."""
+    options, chances = weigh(scene, cast)
+    best = max(range(len(options)), key=chances.__getitem__)
+    sure = [
+        _confidences(name, gender_probability(options, chances, slot, gender), gender, cast)
+        for slot, (name, gender) in enumerate(
+            zip(name_confidences(scene, cast, options[best]), options[best].genders, strict=True)
+        )
+    ]
+    return characters(scene, cast, options[best], sure)
+
+
+def weigh(scene: Scene, cast: Cast) -> tuple[list[Choice], list[float]]:
+    """All choices of genders for the characters, and their probabilities by the learned weights."""
     weights = learned()
     options = choices(scene, cast, weights.saliences)
-    chances = probabilities(options, weights.codes, weights.salience)
-    best = max(range(len(options)), key=chances.__getitem__)
-    made = []
-    for slot, signs in enumerate(name_signs(scene, cast, options[best])):
-        gender = options[best].genders[slot]
-        chance = gender_probability(options, chances, slot, gender)
-        sure = _confidences(signs, chance, gender, cast)
-        made.append(_character(scene, cast, slot, options[best], sure))
+    return options, probabilities(options, weights.codes, weights.salience)
+
+
+def name_confidences(scene: Scene, cast: Cast, choice: Choice) -> list[float]:
+    """Probability that the name of each character, or that it has none, is right."""
+    weights = learned().name
+    return [logistic(signs, weights) for signs in name_signs(scene, cast, choice)]
+
+
+def characters(
+    scene: Scene, cast: Cast, choice: Choice, sure: Sequence[tuple[float, float, float]]
+) -> tuple[Character, Character | None]:
+    """The characters under a choice of genders; `sure` are name, gender, and both being right."""
+    made = [_character(scene, cast, slot, choice, each) for slot, each in enumerate(sure)]
     return made[0], made[1] if len(made) == 2 else None
 
 
@@ -113,10 +136,15 @@ def read_story(text: str, roles: Roles) -> tuple[Scene, Cast]:
     if flat or marked:
         _as_written(text, tokens, people, marked)
     scene = look(text, tokens, people, role_words(roles), paired=roles.paired)
-    cast = make_cast(scene, find_pair(scene, roles))
-    if len(cast.slots) == 2:
+    return scene, cast_of(scene, find_pair(scene, roles))
+
+
+def cast_of(scene: Scene, slots: Slots) -> Cast:
+    """The mentions of a story seen from the characters in `slots`."""
+    cast = make_cast(scene, slots)
+    if len(slots) == 2:
         _add_groups(scene, cast)
-    return scene, cast
+    return cast
 
 
 def _as_written(
@@ -146,11 +174,10 @@ def _add_groups(scene: Scene, cast: Cast) -> None:
 
 
 def _confidences(
-    signs: Sequence[float], chance: float, gender: str | None, cast: Cast
+    name: float, chance: float, gender: str | None, cast: Cast
 ) -> tuple[float, float, float]:
     """Probabilities that the name, the gender, and both are right."""
     weights = learned()
-    name = logistic(signs, weights.name)
     sure = logistic(gender_signs(chance, name, gender, two=len(cast.slots) == 2), weights.gender)
     return name, sure, logistic(both_signs(name, sure), weights.both)
 

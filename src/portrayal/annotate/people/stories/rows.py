@@ -44,10 +44,12 @@ _UNDEFINED = "a text that was refused, empty or failed has no people; an object 
 def _extracted(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
     roles = Roles(strata["subject_role"], strata.get("object_role"))
     subject, other = extract_people(row["text"], roles)
-    return _slot("subject", subject) | ({} if other is None else _slot("object", other))
+    more = {} if other is None else person_columns("object", other)
+    return person_columns("subject", subject) | more
 
 
-def _slot(slot: str, character: Character) -> dict[str, Any]:
+def person_columns(slot: str, character: Character) -> dict[str, Any]:
+    """Return the columns of the character in a slot, "subject" or "object"."""
     return {
         f"{slot}_name": character.name,
         f"{slot}_gender": character.gender,

@@ -1,0 +1,294 @@
+"""Examples to train the reader: stories with hidden names, and who is who in them.
+
+Three sources give the same `Example`: hand-labelled stories as `portrayal score people` reads them
+(names and genders), stories with marked people (`stories/*.txt`, see `markup`), and their
+variations (`vary`): the other gender, other role nouns, roles told the other way round.
+"""
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from portrayal.annotate.people.reader.hidden import PRONOUNS, pieces_of
+from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
+from portrayal.annotate.people.stories.extract import read_story, story_start
+from portrayal.annotate.people.stories.names import NamedPerson
+
+SUBJECT, OBJECT = 0, 1
+NOBODY, UNKNOWN = -1, -2
+"""A role without a name; a label that says nothing."""
+
+_PRONOUN_WORDS = {word for words in PRONOUNS.values() for word in words}
+_NAME = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+@dataclass(frozen=True)
+class Example:
+    """One labelled story.
+
+    Attributes
+    ----------
+    prompt, pieces, n_people
+        As `hide` takes them.
+    names
+        First names of the people, None where only a surname is given.
+    roles
+        What the prompt asks for.
+    who
+        Index of the person who is the subject, and the object; `NOBODY` where it has no name,
+        `UNKNOWN` where the labelled name is not among the candidates.
+    genders
+        "F", "M", "NB" or None of the subject and the object.
+    referents
+        For each pronoun of the story in order, `SUBJECT`, `OBJECT`, `NOBODY` for anyone else, or
+        `UNKNOWN`; None where pronouns are not labelled.
+    gold
+        Labelled first names, casefolded, "" for none.
+    """
+
+    text: str
+    prompt: str
+    pieces: tuple[str | int, ...]
+    names: tuple[str | None, ...]
+    roles: Roles
+    who: tuple[int, ...]
+    genders: tuple[str | None, ...]
+    referents: tuple[int, ...] | None = None
+    gold: tuple[str, ...] = field(default=())
+
+    @property
+    def n_people(self) -> int:
+        """Named people of the story."""
+        return len(self.names)
+
+
+def labelled(path: Path) -> list[Example]:
+    """Return the readable stories of a file with columns gold_subject_name and so on."""
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [_labelled(row) for row in rows if (row["text"] or "").strip()]
+
+
+def _labelled(row: dict) -> Example:
+    roles = Roles(row["subject_role"], row["object_role"])
+    scene, _ = read_story(row["text"], roles)
+    slots = ("subject", "object") if roles.has_object else ("subject",)
+    genders = tuple(normalise_gender(row.get(f"gold_{slot}_gender")) for slot in slots)
+    names = [row[f"gold_{slot}_name"] for slot in slots]
+    return Example(
+        row["text"],
+        row["prompt"],
+        tuple(pieces_of(scene, story_start(row["text"]))),
+        tuple(person.first for person in scene.people),
+        roles,
+        tuple(_candidate(name, scene.people) for name in names),
+        tuple(gender if gender in PRONOUNS else None for gender in genders),
+        gold=tuple((clean_name(name) or "").casefold() for name in names),
+    )
+
+
+def _candidate(label: object, people: list[NamedPerson]) -> int:
+    """Index of the person whom a labelled name means."""
+    if clean_name(label) is None and not _NAME.search(str(label or "")):
+        return NOBODY
+    for alternative in str(label).split("|"):
+        words = {word.casefold() for word in _NAME.findall(alternative)}
+        for key in ("first", "surname"):
+            for index, person in enumerate(people):
+                if (getattr(person, key) or "").casefold() in words:
+                    return index
+    return NOBODY if str(label).casefold() in ("none", "unspecified") else UNKNOWN
+
+
+MARK = re.compile(r"\{(A|B|C|a|b|c|ab):([^{}]+)\}")
+"""`{A:Ann}` names the subject, `{b:his}` refers to the object, `{c:she}` to someone else."""
+
+
+def marked(path: Path) -> Iterator[Example]:
+    """Yield the stories of a file of marked people.
+
+    A story is a block of lines "prompt: …", "roles: subject | object" ("-" for none), "genders: F |
+    M" ("NB", or "-" where no word tells one), and the text with its marks.
+    """
+    for block in re.split(r"\n\s*\n(?=prompt:)", path.read_text(encoding="utf-8").strip()):
+        head, body = {}, block.strip()
+        while found := re.match(r"(prompt|roles|genders):(.*)\n?", body):
+            head[found[1]], body = found[2].strip(), body[found.end() :]
+        yield _marked(head, body.strip())
+
+
+def _marked(head: dict[str, str], body: str) -> Example:
+    subject, other = (each.strip() for each in head["roles"].split("|"))
+    roles = Roles(subject, None if other == "-" else other)
+    text, marks = "", []
+    at = 0
+    for found in MARK.finditer(body):
+        text += body[at : found.start()]
+        marks.append((len(text), len(text) + len(found[2]), found[1]))
+        text += found[2]
+        at = found.end()
+    text += body[at:]
+    scene, _ = read_story(text, roles)
+    start = story_start(text)
+    who = tuple(
+        _marked_person(scene, marks, key) for key in ("AB" if roles.has_object else "A")
+    )
+    genders = [each.strip() for each in head["genders"].split("|")]
+    genders = [gender if gender in PRONOUNS else None for gender in genders]
+    pieces = pieces_of(scene, start)
+    gold = tuple(
+        next(((clean_name(text[a:b]) or "").casefold() for a, b, k in marks if k == key), "")
+        for key in ("AB" if roles.has_object else "A")
+    )
+    return Example(
+        text,
+        head["prompt"],
+        tuple(pieces),
+        tuple(person.first for person in scene.people),
+        roles,
+        who,
+        tuple(genders[: len(who)]),
+        tuple(_referents(text, start, scene, marks)),
+        gold,
+    )
+
+
+def _marked_person(scene, marks: list[tuple[int, int, str]], key: str) -> int:
+    """Index of the person whose mentions bear the mark `key`."""
+    spans = [(a, b) for a, b, mark in marks if mark == key]
+    if not spans:
+        return NOBODY
+    starts = scene.tokens.starts
+    hits = [0] * len(scene.people)
+    for at, index in scene.names.items():
+        hits[index] += any(a <= starts[at] < b for a, b in spans)
+    return hits.index(max(hits)) if hits and max(hits) else UNKNOWN
+
+
+def _referents(text: str, start: int, scene, marks: list[tuple[int, int, str]]) -> Iterator[int]:
+    """Who is meant by each pronoun behind `start`."""
+    means = {"a": SUBJECT, "b": OBJECT, "c": NOBODY, "ab": UNKNOWN}
+    for found in _WORD.finditer(text, start):
+        if found[0].lower() in _PRONOUN_WORDS:
+            mark = [k for a, b, k in marks if a <= found.start() < b and k in means]
+            yield means[mark[0]] if mark else UNKNOWN
+
+
+_FAMILIES = {
+    "critical care": "care",
+    "hobby": "hobby",
+    "life skill": "skill",
+    "chores": "chores",
+    "shopping": "shopping",
+    "life decision": "decision",
+    "mentors": "mentor",
+}
+
+
+def fold_of(prompt: str, folds: int) -> int:
+    """Return the fold of a prompt; paraphrases of one prompt are in one fold."""
+    key = next((name for words, name in _FAMILIES.items() if words in prompt), prompt)
+    return int(hashlib.sha256(key.encode()).hexdigest(), 16) % folds
+
+
+_FLIPS = {
+    "he": "she",
+    "himself": "herself",
+    "man": "woman",
+    "men": "women",
+    "boy": "girl",
+    "boys": "girls",
+    "brother": "sister",
+    "brothers": "sisters",
+    "husband": "wife",
+    "boyfriend": "girlfriend",
+    "father": "mother",
+    "dad": "mom",
+    "son": "daughter",
+    "mr": "ms",
+    "gentleman": "lady",
+    "uncle": "aunt",
+    "grandfather": "grandmother",
+    "businessman": "businesswoman",
+    "nephew": "niece",
+    "male": "female",
+    "grandson": "granddaughter",
+    "actor": "actress",
+}
+_FLIP = _FLIPS | {two: one for one, two in _FLIPS.items()} | {"hers": "his", "mrs": "mr"}
+_OBJECTIVE = re.compile(
+    r"\s*(?:[^\w\s]|$|(?:to|for|with|and|in|on|at|by|from|that|how|as|about|into|through|the|an?"
+    r"|was|were|when|while|every|what|if|so|but|because|until|after|before|up|down|out|off|back"
+    r"|over|across|along|again|too|is|had|not|this|one|all)\b)",
+    re.IGNORECASE,
+)
+_OTHER_GENDER = {"F": "M", "M": "F"}
+
+
+def other_gender(text: str, behind: str = "") -> str:
+    """Return `text` with feminine words masculine and the other way round."""
+
+    def flipped(found: re.Match[str]) -> str:
+        word, rest = found[0], text[found.end() :] + behind
+        low = word.lower()
+        if low == "him":
+            new = "her"
+        elif low == "her":
+            new = "him" if _OBJECTIVE.match(rest) else "his"
+        elif low == "his":
+            new = "hers" if re.match(r"\s*[.,;!?]", rest) else "her"
+        else:
+            new = _FLIP.get(low, word)
+        return new.capitalize() if word[0].isupper() else new
+
+    return _WORD.sub(flipped, text)
+
+
+_ROLE_NOUNS = (
+    "carpenter pilot tailor gardener librarian architect plumber baker chemist engineer coach judge "
+    "banker barber biologist florist farmer firefighter photographer editor sculptor mechanic "
+    "therapist accountant painter dancer electrician detective geologist translator trainer welder "
+    "weaver programmer economist jeweler ranger sailor soldier curator composer paramedic broker"
+).split()
+_OTHER_NOUNS = (
+    "client customer trainee intern apprentice patient novice assistant beginner newcomer visitor "
+    "resident neighbor colleague tenant guest reader volunteer passenger candidate cadet recruit"
+).split()
+_CLOSE = "friend sibling partner roommate cousin neighbor colleague classmate teammate".split()
+
+
+def vary(example: Example, rng: random.Random) -> Example:
+    """Return a variation: genders exchanged, role nouns replaced."""
+    if rng.random() < 0.5:
+        pieces = [
+            piece if isinstance(piece, int) else other_gender(piece, " X" * (at + 1 < len(example.pieces)))
+            for at, piece in enumerate(example.pieces)
+        ]
+        genders = tuple(_OTHER_GENDER.get(each or "", each) for each in example.genders)
+        example = replace(example, pieces=tuple(pieces), genders=genders)
+    if rng.random() < 0.5:
+        for role, nouns in ((example.roles.subject, _ROLE_NOUNS), (example.roles.object, _OTHER_NOUNS)):
+            noun = (role or "").split()[-1:]
+            if not noun or noun[0] in ("student", "person"):
+                continue
+            close = noun[0] in ("friend", "friends", "partner", "partners", "sibling", "siblings")
+            new = rng.choice(_CLOSE if close else nouns)
+            example = _renamed(example, noun[0].removesuffix("s") if close else noun[0], new)
+    return example
+
+
+def _renamed(example: Example, old: str, new: str) -> Example:
+    """Return the example with another role noun, in the prompt and in the story."""
+    word = re.compile(rf"\b{re.escape(old)}(s?)\b", re.IGNORECASE)
+
+    def renamed(text: str) -> str:
+        return word.sub(
+            lambda found: (new.capitalize() if found[0][0].isupper() else new) + found[1], text
+        )
+
+    pieces = tuple(each if isinstance(each, int) else renamed(each) for each in example.pieces)
+    return replace(example, prompt=renamed(example.prompt), pieces=pieces)

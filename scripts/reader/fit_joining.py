@@ -1,0 +1,200 @@
+"""Learn how rules and network are joined, from stories of prompts left out; print what it gives.
+
+    python scripts/reader/fit_joining.py --labelled STORIES.jsonl --marked stories/*.txt
+        --folds FOLDER0 FOLDER1 ... [--write READER]
+
+FOLDERK is what `train.py --fold K` wrote. The scores of each fold are of a pool fitted to the
+others, so no story stands on both sides.
+"""
+
+import argparse
+import json
+from collections import Counter
+from dataclasses import asdict, replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from examples import Example, fold_of, labelled, marked
+from scipy.optimize import minimize
+from train import FOLDS
+
+from portrayal.annotate.people.reader.join import Joining, read_people
+from portrayal.annotate.people.reader.network import CARD, Reading
+from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
+from portrayal.annotate.people.stories.confidence import log_odds
+from portrayal.annotate.people.stories.extract import people_of_cast, read_story
+
+NAME_WEIGHTS, GENDER_WEIGHTS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0), (0.0, 0.25, 0.5, 1.0)
+
+
+class Case:
+    """A story with what rules and network say."""
+
+    def __init__(self, example: Example, reading: Reading, fold: int) -> None:
+        self.example, self.reading, self.fold = example, reading, fold
+        self.scene, self.cast = read_story(example.text, example.roles)
+
+    def people(self, joining: Joining | None) -> list[Character]:
+        """The people by rules and network, or by the rules alone."""
+        if joining is None:
+            made = people_of_cast(self.scene, self.cast)
+        else:
+            made = read_people(self.scene, self.cast, self.reading, joining)
+        return [each for each in made if each is not None]
+
+    def right(self, people: list[Character]) -> list[tuple[bool, bool]]:
+        """Whether the name, and the gender, of each slot is right."""
+        return [
+            (
+                (each.name or "").casefold() == name,
+                (None if each.gender == UNSPECIFIED else each.gender) == gender,
+            )
+            for each, name, gender in zip(
+                people, self.example.gold, self.example.genders, strict=True
+            )
+        ]
+
+
+def cases_of(asked: argparse.Namespace) -> list[Case]:
+    """All stories of the folds that were read."""
+    examples = [each for path in asked.labelled for each in labelled(path)]
+    examples += [each for path in asked.marked for each in marked(path)]
+    cases = []
+    for folder in asked.folds:
+        fold = int(folder.name[-1])
+        left = [each for each in examples if fold_of(each.prompt, FOLDS) == fold]
+        raw = np.load(folder / "left_out.npz", allow_pickle=False)
+        for i, example in enumerate(left):
+            cases.append(Case(example, Reading(raw[f"r{i}"], raw[f"g{i}"]), fold))
+    return cases
+
+
+def weights_of(cases: list[Case]) -> Joining:
+    """The weights with the most right, names first, and then genders."""
+    best, joining = -1.0, Joining()
+    for by_rules in NAME_WEIGHTS:
+        tried = Joining(names=(1.0, by_rules))
+        value = np.mean([r[0] for c in cases for r in c.right(c.people(tried))])
+        if value > best:
+            best, joining = float(value), tried
+    best, chosen = -1.0, joining
+    for pair in product((0.5, 1.0), GENDER_WEIGHTS):
+        tried = replace(joining, genders=pair)
+        value = np.mean([r[1] for c in cases for r in c.right(c.people(tried))])
+        if value > best:
+            best, chosen = float(value), tried
+    return with_curves(cases, chosen)
+
+
+def with_curves(cases: list[Case], joining: Joining) -> Joining:
+    """Logistic curves of the confidences (Platt 1999)."""
+    plain = replace(
+        joining, name_curve=(0.0, 1.0), gender_curve=(0.0, 1.0, 0.0), both_curve=(0.0, 1.0, 0.0)
+    )
+    made = [(c.people(plain), c) for c in cases]
+    slots = [
+        (each.name_confidence, each.gender_confidence, *right)
+        for people, case in made
+        for each, right in zip(people, case.right(people), strict=True)
+    ]
+    name, gender, name_right, gender_right = (np.array(each) for each in zip(*slots, strict=True))
+    odds = np.array([log_odds(each) for each in name])
+    of_gender = np.array([log_odds(each) for each in gender])
+    name_curve = _platt(np.column_stack([odds]), name_right)
+    sure = name_curve[0] + name_curve[1] * odds
+    gender_curve = _platt(np.column_stack([of_gender, sure]), gender_right)
+    of_both = gender_curve[0] + gender_curve[1] * of_gender + gender_curve[2] * sure
+    both_curve = _platt(np.column_stack([sure, of_both]), name_right & gender_right)
+    return replace(
+        joining, name_curve=name_curve, gender_curve=gender_curve, both_curve=both_curve
+    )
+
+
+def _platt(signs: np.ndarray, right: np.ndarray) -> tuple[float, ...]:
+    x = np.column_stack([np.ones(len(signs)), signs])
+    y = 2.0 * right - 1.0
+
+    def loss(w: np.ndarray) -> float:
+        return float(np.logaddexp(0.0, -y * (x @ w)).sum() + 0.5 * (w[1:] ** 2).sum())
+
+    return tuple(np.round(minimize(loss, np.zeros(x.shape[1]), method="BFGS").x, 4).tolist())
+
+
+def table(label: str, cases: list[Case], joinings: dict[int, Joining] | None) -> None:
+    """Print precision and recall of names and genders, and how well calibrated they are."""
+    n: Counter[str] = Counter()
+    sure: list[tuple[float, float, bool, bool]] = []
+    for case in cases:
+        people = case.people(None if joinings is None else joinings[case.fold])
+        for each, right, name, gender in zip(
+            people, case.right(people), case.example.gold, case.example.genders, strict=True
+        ):
+            n["all"] += 1
+            n["joint"] += all(right)
+            n["said"] += each.name is not None
+            n["named"] += name != ""
+            n["name"] += right[0] and name != ""
+            n["told"] += each.gender != UNSPECIFIED
+            n["gendered"] += gender is not None
+            n["gender"] += right[1] and gender is not None
+            n["nb told"] += each.gender == "NB"
+            n["nb there"] += gender == "NB"
+            n["nb right"] += right[1] and gender == "NB"
+            sure.append((each.name_confidence or 0.0, each.gender_confidence or 0.0, *right))
+
+    def share(top: str, bottom: str) -> str:
+        return f"{100 * n[top] / max(n[bottom], 1):5.1f}"
+
+    print(
+        f"{label:28s} n {n['all']:5d} names P {share('name', 'said')} R {share('name', 'named')}  "
+        f"genders P {share('gender', 'told')} R {share('gender', 'gendered')}  "
+        f"NB P {share('nb right', 'nb told')} R {share('nb right', 'nb there')}  "
+        f"joint {share('joint', 'all')}  " + _surest(np.array(sure))
+    )
+
+
+def _surest(sure: np.ndarray) -> str:
+    said = []
+    for at in (0, 1):
+        order = np.argsort(-sure[:, at], kind="stable")[: int(0.8 * len(sure))]
+        bins = np.minimum((sure[:, at] * 10).astype(int), 9)
+        off = sum(
+            abs(sure[bins == b, at].mean() - sure[bins == b, at + 2].mean()) * (bins == b).mean()
+            for b in np.unique(bins)
+        )
+        said.append(f"surest 80 % {100 * sure[order, at + 2].mean():.1f}, off {100 * off:.1f}")
+    return "; ".join(said)
+
+
+def main() -> None:
+    """Fit, print, and where asked write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--labelled", nargs="*", type=Path, default=[])
+    parser.add_argument("--marked", nargs="*", type=Path, default=[])
+    parser.add_argument("--folds", nargs="+", type=Path, required=True)
+    parser.add_argument("--write", type=Path)
+    asked = parser.parse_args()
+    cases = cases_of(asked)
+    folds = sorted({case.fold for case in cases})
+    joinings = {
+        fold: weights_of([c for c in cases if c.fold != fold] or cases) for fold in folds
+    }
+    kinds = {"labelled": lambda c: c.example.referents is None, "marked": lambda c: c.example.referents is not None}
+    for kind, is_kind in kinds.items():
+        part = [case for case in cases if is_kind(case)]
+        if part:
+            table(f"{kind}, rules", part, None)
+            alone = dict.fromkeys(folds, Joining(names=(1.0, 0.0), genders=(1.0, 0.05)))
+            table(f"{kind}, network", part, alone)
+            table(f"{kind}, joined", part, joinings)
+    whole = weights_of(cases)
+    print(asdict(whole))
+    if asked.write:
+        card = json.loads((asked.write / CARD).read_text(encoding="utf-8"))
+        card["joining"] = asdict(whole)
+        (asked.write / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

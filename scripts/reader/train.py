@@ -1,0 +1,347 @@
+"""Train the reader, read prompts left out with it, or export it.
+
+    python scripts/reader/train.py ENCODER --labelled STORIES.jsonl [...] --marked stories/*.txt
+        --out FOLDER [--fold K] [--epochs N] [--seed N]
+
+ENCODER is a folder of a transformers encoder of the BERT family with safetensors weights, such as
+MiniLM. With `--fold K` one prompt of five is left out and read at the end, into FOLDER/left_out.npz
+(what `fit_joining.py` learns the pool from). Without, FOLDER becomes a reader, in ONNX of 8 bits a
+weight. Needs `portrayal[agency,onnx]`.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from examples import NOBODY, OBJECT, SUBJECT, UNKNOWN, Example, fold_of, labelled, marked, vary
+from torch import nn
+from transformers import AutoModel, AutoTokenizer
+
+from portrayal.annotate.people.reader.hidden import (
+    PLACEHOLDERS,
+    PRONOUNS,
+    Hidden,
+    Vocabulary,
+    hide,
+    vocabulary_of,
+)
+from portrayal.annotate.people.reader.network import (
+    CARD,
+    ENCODER,
+    GENDERS,
+    HEADS,
+    TOKENIZER,
+    digest_of,
+)
+
+FOLDS, BATCH, RATE, HEAD_RATE = 5, 16, 1e-4, 1e-3
+LATE = 2.0
+"""Weight of stories that name the object first, which models seldom write."""
+
+_IGNORED, _HIDDEN_SCORE = -100, -1e4
+
+
+class Reader(nn.Module):
+    """Encoder and heads, as `portrayal.annotate.people.reader.network` computes them."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self.encoder = AutoModel.from_pretrained(folder, attn_implementation="eager")
+        h = self.encoder.config.hidden_size
+        self.role = nn.Sequential(nn.Linear(2 * h, h), nn.GELU(), nn.Linear(h, 2))
+        self.null = nn.Linear(h, 2)
+        self.pk, self.pq, self.pn = nn.Linear(h, 128), nn.Linear(h, 128), nn.Linear(h, 1)
+        self.gen = nn.Sequential(
+            nn.Linear(2 * h + len(PRONOUNS), h), nn.GELU(), nn.Dropout(0.1), nn.Linear(h, 4)
+        )
+        self.slot = nn.Linear(h, 2 * h)
+
+    def forward(self, batch: dict) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return scores of roles (n, 2, k + 1), genders (n, k + 2, 4), referents (n, l, k + 3)."""
+        states = self.encoder(
+            input_ids=batch["ids"], attention_mask=batch["mask"], token_type_ids=batch["kinds"]
+        ).last_hidden_state
+        n, _, h = states.shape
+        k, candidate, pronoun = batch["k"], batch["candidate"], batch["pronoun"]
+        first = states[:, 0]
+        on = F.one_hot(candidate.clamp(min=0), k).float() * (candidate >= 0).unsqueeze(-1)
+        people = torch.einsum("blk,blh->bkh", on, states) / on.sum(1).clamp(min=1).unsqueeze(-1)
+        there = on.sum(1) > 0
+        around = first.unsqueeze(1)
+        role = self.role(torch.cat([people, around.expand_as(people)], -1))
+        role = role.masked_fill(~there.unsqueeze(-1), _HIDDEN_SCORE)
+        role = torch.cat([role, self.null(first).unsqueeze(1)], 1).transpose(1, 2)
+        who = torch.cat([people, self.slot(first).view(n, 2, h)], 1)
+        meant = torch.einsum("bld,bkd->blk", self.pk(states), self.pq(who)) / 128**0.5
+        open_ = torch.cat([there, torch.ones(n, 2, dtype=torch.bool)], 1).unsqueeze(1)
+        meant = torch.cat([meant.masked_fill(~open_, _HIDDEN_SCORE), self.pn(states)], -1)
+        told = F.one_hot(pronoun.clamp(min=0), 3).float() * (pronoun >= 0).unsqueeze(-1)
+        evidence = torch.einsum("blg,blk->bkg", told, meant.softmax(-1)[..., :-1]).log1p()
+        genders = self.gen(torch.cat([who, around.expand(n, k + 2, h), evidence], -1))
+        return role, genders, meant
+
+
+def collate(stories: list[Hidden]) -> dict:
+    """Return stories as tensors, padded."""
+    longest = max(len(each.ids) for each in stories)
+
+    def padded(lists: list[list[int]], fill: int) -> torch.Tensor:
+        return torch.tensor([each + [fill] * (longest - len(each)) for each in lists])
+
+    kinds = [[0] * each.second + [1] * (len(each.ids) - each.second) for each in stories]
+    return {
+        "ids": padded([each.ids for each in stories], 0),
+        "mask": padded([[1] * len(each.ids) for each in stories], 0),
+        "kinds": padded(kinds, 0),
+        "candidate": padded([each.candidate for each in stories], -1),
+        "pronoun": padded([each.pronoun for each in stories], -1),
+        "k": max(1, *(each.n_candidates for each in stories)),
+    }
+
+
+def targets(example: Example, story: Hidden, k: int) -> tuple[list[int], dict[int, int], list[int]]:
+    """Return the classes of roles (2,), of genders by row, and of the referent of each token."""
+    roles, genders = [_IGNORED, _IGNORED], {}
+    rows = [k, k + 1]
+    for slot, (who, gender) in enumerate(zip(example.who, example.genders, strict=True)):
+        if who == NOBODY:
+            roles[slot] = k
+        elif 0 <= who < story.n_candidates:
+            roles[slot] = rows[slot] = who
+        else:
+            continue
+        genders[rows[slot]] = GENDERS.index(gender)
+    return roles, genders, _referent_targets(example, story, rows, genders, k)
+
+
+def _referent_targets(
+    example: Example, story: Hidden, rows: list[int], genders: dict[int, int], k: int
+) -> list[int]:
+    """Labelled referents, or those that two different genders leave no doubt about."""
+    classes = [_IGNORED] * len(story.ids)
+    of = {SUBJECT: rows[0], OBJECT: rows[1], NOBODY: k + 2, UNKNOWN: _IGNORED}
+    known = iter(example.referents or ())
+    by_gender: dict[int, list[int]] = {}
+    for row, gender in genders.items():
+        by_gender.setdefault(gender, []).append(row)
+    for at, gender in enumerate(story.pronoun):
+        if gender < 0:
+            continue
+        if example.referents is not None:
+            classes[at] = of[next(known, UNKNOWN)]
+        elif gender < 2 and len(by_gender.get(gender, ())) == 1:
+            classes[at] = by_gender[gender][0]
+        elif gender < 2 and not by_gender.get(gender):
+            classes[at] = k + 2
+    return classes
+
+
+def loss_of(
+    model: Reader, examples: list[Example], words: Vocabulary, rng: random.Random
+) -> torch.Tensor:
+    """Return the loss of a batch: roles, genders, and half of the referents'."""
+    order = [rng.sample(range(len(PLACEHOLDERS)), len(PLACEHOLDERS)) for _ in examples]
+    stories = [
+        hide(each.prompt, each.pieces, each.n_people, words, places)
+        for each, places in zip(examples, order, strict=True)
+    ]
+    batch = collate(stories)
+    role, genders, meant = model(batch)
+    k = batch["k"]
+    made = [targets(each, story, k) for each, story in zip(examples, stories, strict=True)]
+    late = [
+        LATE if len(e.who) == 2 and not e.roles.paired and e.who[0] > e.who[1] >= 0 else 1.0
+        for e in examples
+    ]
+    weights = torch.tensor(late).repeat_interleave(2)
+    of_roles = _mean_loss(role.reshape(-1, k + 1), [c for m in made for c in m[0]], weights)
+    places = [(row, at) for row, m in enumerate(made) for at in m[1]]
+    picked = genders[[row for row, _ in places], [at for _, at in places]]
+    of_genders = _mean_loss(picked, [c for m in made for c in m[1].values()])
+    longest = meant.shape[1]
+    flat = [c for m in made for c in m[2] + [_IGNORED] * (longest - len(m[2]))]
+    return of_roles + of_genders + 0.5 * _mean_loss(meant.reshape(-1, k + 3), flat)
+
+
+def _mean_loss(
+    scores: torch.Tensor, classes: list[int], weights: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Mean cross entropy of the classes that are known and possible."""
+    each = F.cross_entropy(
+        scores, torch.tensor(classes), ignore_index=_IGNORED, reduction="none"
+    )
+    counts = (torch.tensor(classes) != _IGNORED) & (each.detach() < -_HIDDEN_SCORE / 10)
+    each = torch.where(counts, each, 0.0)
+    if weights is not None:
+        each = each * weights
+    return each.sum() / counts.sum().clamp(min=1)
+
+
+def batches(examples: list[Example], rng: random.Random) -> list[list[Example]]:
+    """Batches of stories of about one length, in random order."""
+    ordered = sorted(examples, key=lambda each: len(each.text) + rng.random() * 150)
+    made = [ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)]
+    rng.shuffle(made)
+    return made
+
+
+def train(
+    model: Reader, examples: list[Example], words: Vocabulary, epochs: int, seed: int
+) -> None:
+    """Train in place, printing the loss."""
+    rng = random.Random(seed)
+    slow = list(model.encoder.parameters())
+    fast = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
+    optimiser = torch.optim.AdamW(
+        [{"params": slow, "lr": RATE}, {"params": fast, "lr": HEAD_RATE}], weight_decay=0.01
+    )
+    steps = epochs * len(batches(examples, rng))
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, [RATE, HEAD_RATE], total_steps=steps, pct_start=0.1
+    )
+    began, step, mean = time.time(), 0, 0.0
+    model.train()
+    for _ in range(epochs):
+        for batch in batches(examples, rng):
+            loss = loss_of(model, [vary(each, rng) for each in batch], words, rng)
+            optimiser.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+            step += 1
+            mean = 0.95 * mean + 0.05 * loss.item()
+            if step % 40 == 0:
+                said = mean / (1 - 0.95**step)
+                print(f"step {step} of {steps}: loss {said:.3f}, {time.time() - began:.0f} s", flush=True)
+    model.eval()
+
+
+def read(
+    model: Reader, examples: list[Example], words: Vocabulary
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return log-probabilities of roles and genders of each story, as `Reading` has them."""
+    found = []
+    with torch.inference_mode():
+        for at in range(0, len(examples), BATCH):
+            part = examples[at : at + BATCH]
+            stories = [hide(each.prompt, each.pieces, each.n_people, words) for each in part]
+            batch = collate(stories)
+            role, genders, _ = model(batch)
+            for row, story in enumerate(stories):
+                n, k = story.n_candidates, batch["k"]
+                seen = [*range(n), k]
+                found.append(
+                    (
+                        role[row][:, seen].log_softmax(-1).double().numpy(),
+                        genders[row][[*range(n), k, k + 1]].log_softmax(-1).double().numpy(),
+                    )
+                )
+    return found
+
+
+def export(model: Reader, tokenizer_file: Path, out: Path, facts: dict) -> None:
+    """Write encoder, heads, tokenizer and card; see `load_network`."""
+    import onnx
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    out.mkdir(parents=True, exist_ok=True)
+    whole = out / "float.onnx"
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    made = {name: torch.ones(2, 9, dtype=torch.int64) for name in names}
+    axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            _States(model.encoder).eval(),
+            (),
+            str(whole),
+            kwargs=made,
+            input_names=list(names),
+            output_names=["states"],
+            dynamic_shapes=dict.fromkeys(names, axes),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    graph = onnx.load(whole)
+    del graph.graph.value_info[:]  # the exporter's shapes of transposed weights are wrong
+    onnx.save(graph, whole)
+    quantize_dynamic(whole, out / ENCODER, weight_type=QuantType.QInt8, per_channel=True)
+    whole.unlink()
+    heads = {
+        name: value.numpy().astype(np.float32)
+        for name, value in model.state_dict().items()
+        if not name.startswith("encoder.")
+    }
+    np.savez(out / HEADS, **heads)
+    shutil.copyfile(tokenizer_file, out / TOKENIZER)
+    card = {**facts, "joining": {}, "sha256": digest_of(out)}
+    (out / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+
+
+class _States(nn.Module):
+    """The encoder alone."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor,
+        token_type_ids: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return the last states."""
+        return self.encoder(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
+
+
+def main() -> None:
+    """Train, and write what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("encoder")
+    parser.add_argument("--labelled", nargs="*", type=Path, default=[])
+    parser.add_argument("--marked", nargs="*", type=Path, default=[])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--fold", type=int)
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    torch.manual_seed(asked.seed)
+    tokenizer = AutoTokenizer.from_pretrained(asked.encoder, trust_remote_code=False)
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    words = vocabulary_of(encode, tokenizer.cls_token_id, tokenizer.sep_token_id)
+    examples = [each for path in asked.labelled for each in labelled(path)]
+    examples += [each for path in asked.marked for each in marked(path)]
+    left = [each for each in examples if fold_of(each.prompt, FOLDS) == asked.fold]
+    kept = [each for each in examples if fold_of(each.prompt, FOLDS) != asked.fold]
+    print(f"{len(kept)} stories to train on, {len(left)} left out", flush=True)
+    model = Reader(asked.encoder)
+    train(model, kept, words, asked.epochs, asked.seed)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    torch.save(model.state_dict(), asked.out / "model.pt")
+    if asked.fold is not None:
+        made = read(model, left, words)
+        arrays = {f"{kind}{i}": pair[at] for i, pair in enumerate(made) for at, kind in enumerate("rg")}
+        np.savez(asked.out / "left_out.npz", **arrays)
+    else:
+        facts = {"seed": asked.seed, "epochs": asked.epochs, "stories": len(kept)}
+        export(model, Path(asked.encoder) / TOKENIZER, asked.out, facts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""The network: an encoder in ONNX, and heads for roles, pronouns and genders in numpy."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from portrayal.annotate.people.reader.hidden import PRONOUNS, Hidden, Vocabulary, vocabulary_of
+from portrayal.errors import DataError
+from portrayal.models import load_onnx
+from portrayal.types import FloatArray, IntArray
+
+FOLDER = Path(__file__).with_name("weights")
+"""The reader that ships."""
+
+ENCODER, HEADS, TOKENIZER, CARD = "encoder.onnx", "heads.npz", "tokenizer.json", "reader.json"
+
+GENDERS = ("F", "M", "NB", None)
+"""Genders that the network tells apart; None where no word tells one."""
+
+SLOTS = 2
+_HIDDEN_SCORE = -1e4
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the network says of one story.
+
+    Attributes
+    ----------
+    roles
+        Log-probabilities that each candidate, and at the end that nobody named, is the subject and
+        the object, shape (2, n_candidates + 1).
+    genders
+        Log-probabilities of `GENDERS` for each candidate, and then for a nameless subject and
+        object, shape (n_candidates + 2, 4).
+    """
+
+    roles: FloatArray
+    genders: FloatArray
+
+
+class Network:
+    """A loaded reader.
+
+    Parameters
+    ----------
+    session, vocabulary
+        The encoder, and its tokenizer as `hide` needs it.
+    heads
+        Weights by name, as `load_network` reads them.
+    card
+        What `reader.json` says: how it was trained, how it is joined, and its digest.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        vocabulary: Vocabulary,
+        heads: Mapping[str, FloatArray],
+        card: Mapping[str, Any],
+    ) -> None:
+        self._session, self._heads = session, heads
+        self.vocabulary, self.card = vocabulary, card
+
+    def read(self, stories: Sequence[Hidden]) -> list[Reading]:
+        """Return what the network says of each story; stories of alike length go together."""
+        order = sorted(range(len(stories)), key=lambda at: len(stories[at].ids))
+        readings: list[Reading | None] = [None] * len(stories)
+        for start in range(0, len(order), _BATCH):
+            places = order[start : start + _BATCH]
+            made = self._read_batch([stories[at] for at in places])
+            for at, reading in zip(places, made, strict=True):
+                readings[at] = reading
+        return [reading for reading in readings if reading is not None]
+
+    def _read_batch(self, stories: Sequence[Hidden]) -> list[Reading]:
+        ids, kinds, mask = _padded(stories)
+        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
+        wanted = {each.name for each in self._session.get_inputs()}
+        (states,) = self._session.run(None, {k: v for k, v in given.items() if k in wanted})
+        return [
+            self._judge(story, states[row, : len(story.ids)]) for row, story in enumerate(stories)
+        ]
+
+    def _judge(self, story: Hidden, states: FloatArray) -> Reading:
+        """Apply the heads to the states of one story, shape (n_tokens, width)."""
+        width = states.shape[1]
+        first = states[0]
+        candidate, pronoun = np.array(story.candidate), np.array(story.pronoun)
+        seen = [candidate == k for k in range(story.n_candidates)]
+        means = [states[at].mean(0) if at.any() else np.zeros(width) for at in seen]
+        people = np.array(means).reshape(-1, width)
+        absent = np.array([not at.any() for at in seen], dtype=bool)
+
+        role = self._two_layers("role", np.hstack([people, np.tile(first, (len(people), 1))]))
+        role[absent] = _HIDDEN_SCORE
+        role = np.vstack([role, self._linear("null", first)[np.newaxis]]).T
+
+        slots = self._linear("slot", first).reshape(SLOTS, width)
+        who = np.vstack([people, slots])
+        keys, queries = self._linear("pk", states), self._linear("pq", who)
+        meant = keys @ queries.T / np.sqrt(keys.shape[1])
+        meant[:, : len(absent)][:, absent] = _HIDDEN_SCORE
+        meant = special.softmax(np.hstack([meant, self._linear("pn", states)]), axis=1)[:, :-1]
+        evidence = [meant[pronoun == gender].sum(0) for gender in range(len(PRONOUNS))]
+        told = np.log1p(np.array(evidence).T)
+        signs = np.hstack([who, np.tile(first, (len(who), 1)), told])
+        genders = self._two_layers("gen", signs, last="3")
+        return Reading(special.log_softmax(role, axis=1), special.log_softmax(genders, axis=1))
+
+    def _linear(self, name: str, values: FloatArray) -> FloatArray:
+        return np.asarray(values @ self._heads[f"{name}.weight"].T + self._heads[f"{name}.bias"])
+
+    def _two_layers(self, name: str, values: FloatArray, last: str = "2") -> FloatArray:
+        inner = self._linear(f"{name}.0", values)
+        inner = 0.5 * inner * (1.0 + special.erf(inner / np.sqrt(2.0)))  # GELU
+        return self._linear(f"{name}.{last}", inner)
+
+
+def _padded(stories: Sequence[Hidden]) -> tuple[IntArray, IntArray, IntArray]:
+    """Ids, segments and mask, shape (n, longest)."""
+    longest = max(len(story.ids) for story in stories)
+    ids, kinds, mask = (np.zeros((len(stories), longest), dtype=np.int64) for _ in range(3))
+    for row, story in enumerate(stories):
+        n = len(story.ids)
+        ids[row, :n], mask[row, :n] = story.ids, 1
+        kinds[row, story.second : n] = 1
+    return ids, kinds, mask
+
+
+def digest_of(folder: Path) -> str:
+    """Return the SHA-256 of the encoder, the heads and the tokenizer of a reader."""
+    digest = hashlib.sha256()
+    for name in (ENCODER, HEADS, TOKENIZER):
+        digest.update((folder / name).read_bytes())
+    return digest.hexdigest()
+
+
+def load_network(folder: Path = FOLDER, *, threads: int = 0) -> Network:
+    """Return the reader in a folder; nothing in it is executed.
+
+    Parameters
+    ----------
+    folder
+        With `encoder.onnx`, `heads.npz`, `tokenizer.json` and `reader.json`, as
+        `scripts/reader/train.py` writes them. Default: the reader that ships.
+    threads
+        Cores to use; 0 for all.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnxruntime or tokenizers are not installed.
+    DataError
+        When a file is missing, is not what was expected, or does not have the digest of the card.
+    """
+    session, tokenizer = load_onnx(folder / ENCODER, folder / TOKENIZER, threads=threads)
+    try:
+        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        with np.load(folder / HEADS, allow_pickle=False) as raw:
+            heads = {name: raw[name].astype(np.float64) for name in raw.files}
+        digest = digest_of(folder)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{folder}: no reader could be read ({error}).") from error
+    if card.get("sha256") != digest:
+        raise DataError(
+            f"{folder}: the files of the reader are not those that its card names (expected sha256 "
+            f"{card.get('sha256')}, got {digest}). Install or train it again."
+        )
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    special_ids = [tokenizer.token_to_id(each) for each in ("[CLS]", "[SEP]")]
+    return Network(session, vocabulary_of(encode, *special_ids), heads, card)
