@@ -15,6 +15,7 @@ from pathlib import Path
 
 from portrayal.annotate.people.reader.hidden import PRONOUNS, pieces_of
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
+from portrayal.annotate.people.shared.words import word_set
 from portrayal.annotate.people.stories.extract import read_story, story_start
 from portrayal.annotate.people.stories.names import NamedPerson
 
@@ -114,11 +115,16 @@ def marked(path: Path) -> Iterator[Example]:
     A story is a block of lines "prompt: …", "roles: subject | object" ("-" for none), "genders: F |
     M" ("NB", or "-" where no word tells one), and the text with its marks.
     """
+    yield from (_marked(head, body) for head, body in blocks(path))
+
+
+def blocks(path: Path) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the head and the marked text of each story of a file."""
     for block in re.split(r"\n\s*\n(?=prompt:)", path.read_text(encoding="utf-8").strip()):
         head, body = {}, block.strip()
         while found := re.match(r"(prompt|roles|genders):(.*)\n?", body):
             head[found[1]], body = found[2].strip(), body[found.end() :]
-        yield _marked(head, body.strip())
+        yield head, body.strip()
 
 
 def _marked(head: dict[str, str], body: str) -> Example:
@@ -134,9 +140,7 @@ def _marked(head: dict[str, str], body: str) -> Example:
     text += body[at:]
     scene, _ = read_story(text, roles)
     start = story_start(text)
-    who = tuple(
-        _marked_person(scene, marks, key) for key in ("AB" if roles.has_object else "A")
-    )
+    who = tuple(_marked_person(scene, marks, key) for key in ("AB" if roles.has_object else "A"))
     genders = [each.strip() for each in head["genders"].split("|")]
     genders = [gender if gender in PRONOUNS else None for gender in genders]
     pieces = pieces_of(scene, start)
@@ -152,7 +156,7 @@ def _marked(head: dict[str, str], body: str) -> Example:
         roles,
         who,
         tuple(genders[: len(who)]),
-        tuple(_referents(text, start, scene, marks)),
+        tuple(_referents(text, start, marks)),
         gold,
     )
 
@@ -169,7 +173,7 @@ def _marked_person(scene, marks: list[tuple[int, int, str]], key: str) -> int:
     return hits.index(max(hits)) if hits and max(hits) else UNKNOWN
 
 
-def _referents(text: str, start: int, scene, marks: list[tuple[int, int, str]]) -> Iterator[int]:
+def _referents(text: str, start: int, marks: list[tuple[int, int, str]]) -> Iterator[int]:
     """Who is meant by each pronoun behind `start`."""
     means = {"a": SUBJECT, "b": OBJECT, "c": NOBODY, "ab": UNKNOWN}
     for found in _WORD.finditer(text, start):
@@ -248,30 +252,43 @@ def other_gender(text: str, behind: str = "") -> str:
     return _WORD.sub(flipped, text)
 
 
-_ROLE_NOUNS = (
-    "carpenter pilot tailor gardener librarian architect plumber baker chemist engineer coach judge "
-    "banker barber biologist florist farmer firefighter photographer editor sculptor mechanic "
-    "therapist accountant painter dancer electrician detective geologist translator trainer welder "
-    "weaver programmer economist jeweler ranger sailor soldier curator composer paramedic broker"
-).split()
-_OTHER_NOUNS = (
-    "client customer trainee intern apprentice patient novice assistant beginner newcomer visitor "
-    "resident neighbor colleague tenant guest reader volunteer passenger candidate cadet recruit"
-).split()
-_CLOSE = "friend sibling partner roommate cousin neighbor colleague classmate teammate".split()
+_ROLE_NOUNS = sorted(
+    word_set(
+        "carpenter pilot tailor gardener librarian architect plumber baker chemist engineer "
+        "coach judge banker barber biologist florist farmer firefighter photographer editor "
+        "sculptor mechanic therapist accountant painter dancer electrician detective geologist "
+        "translator trainer welder weaver programmer economist jeweler ranger sailor soldier "
+        "curator composer paramedic broker"
+    )
+)
+_OTHER_NOUNS = sorted(
+    word_set(
+        "client customer trainee intern apprentice patient novice assistant beginner newcomer "
+        "visitor resident neighbor colleague tenant guest reader volunteer passenger candidate "
+        "cadet recruit"
+    )
+)
+_CLOSE = sorted(
+    word_set("friend sibling partner roommate cousin neighbor colleague classmate teammate")
+)
 
 
 def vary(example: Example, rng: random.Random) -> Example:
     """Return a variation: genders exchanged, role nouns replaced."""
     if rng.random() < 0.5:
         pieces = [
-            piece if isinstance(piece, int) else other_gender(piece, " X" * (at + 1 < len(example.pieces)))
+            piece
+            if isinstance(piece, int)
+            else other_gender(piece, " X" * (at + 1 < len(example.pieces)))
             for at, piece in enumerate(example.pieces)
         ]
         genders = tuple(_OTHER_GENDER.get(each or "", each) for each in example.genders)
         example = replace(example, pieces=tuple(pieces), genders=genders)
     if rng.random() < 0.5:
-        for role, nouns in ((example.roles.subject, _ROLE_NOUNS), (example.roles.object, _OTHER_NOUNS)):
+        for role, nouns in (
+            (example.roles.subject, _ROLE_NOUNS),
+            (example.roles.object, _OTHER_NOUNS),
+        ):
             noun = (role or "").split()[-1:]
             if not noun or noun[0] in ("student", "person"):
                 continue

@@ -106,9 +106,7 @@ def with_curves(cases: list[Case], joining: Joining) -> Joining:
     gender_curve = _platt(np.column_stack([of_gender, sure]), gender_right)
     of_both = gender_curve[0] + gender_curve[1] * of_gender + gender_curve[2] * sure
     both_curve = _platt(np.column_stack([sure, of_both]), name_right & gender_right)
-    return replace(
-        joining, name_curve=name_curve, gender_curve=gender_curve, both_curve=both_curve
-    )
+    return replace(joining, name_curve=name_curve, gender_curve=gender_curve, both_curve=both_curve)
 
 
 def _platt(signs: np.ndarray, right: np.ndarray) -> tuple[float, ...]:
@@ -177,10 +175,11 @@ def main() -> None:
     asked = parser.parse_args()
     cases = cases_of(asked)
     folds = sorted({case.fold for case in cases})
-    joinings = {
-        fold: weights_of([c for c in cases if c.fold != fold] or cases) for fold in folds
+    joinings = {fold: weights_of([c for c in cases if c.fold != fold] or cases) for fold in folds}
+    kinds = {
+        "labelled": lambda c: c.example.referents is None,
+        "marked": lambda c: c.example.referents is not None,
     }
-    kinds = {"labelled": lambda c: c.example.referents is None, "marked": lambda c: c.example.referents is not None}
     for kind, is_kind in kinds.items():
         part = [case for case in cases if is_kind(case)]
         if part:

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from examples import NOBODY, OBJECT, SUBJECT, UNKNOWN, Example, fold_of, labelled, marked, vary
 from torch import nn
+from torch.nn.functional import cross_entropy, one_hot
 from transformers import AutoModel, AutoTokenizer
 
 from portrayal.annotate.people.reader.hidden import (
@@ -71,7 +71,7 @@ class Reader(nn.Module):
         n, _, h = states.shape
         k, candidate, pronoun = batch["k"], batch["candidate"], batch["pronoun"]
         first = states[:, 0]
-        on = F.one_hot(candidate.clamp(min=0), k).float() * (candidate >= 0).unsqueeze(-1)
+        on = one_hot(candidate.clamp(min=0), k).float() * (candidate >= 0).unsqueeze(-1)
         people = torch.einsum("blk,blh->bkh", on, states) / on.sum(1).clamp(min=1).unsqueeze(-1)
         there = on.sum(1) > 0
         around = first.unsqueeze(1)
@@ -82,7 +82,7 @@ class Reader(nn.Module):
         meant = torch.einsum("bld,bkd->blk", self.pk(states), self.pq(who)) / 128**0.5
         open_ = torch.cat([there, torch.ones(n, 2, dtype=torch.bool)], 1).unsqueeze(1)
         meant = torch.cat([meant.masked_fill(~open_, _HIDDEN_SCORE), self.pn(states)], -1)
-        told = F.one_hot(pronoun.clamp(min=0), 3).float() * (pronoun >= 0).unsqueeze(-1)
+        told = one_hot(pronoun.clamp(min=0), 3).float() * (pronoun >= 0).unsqueeze(-1)
         evidence = torch.einsum("blg,blk->bkg", told, meant.softmax(-1)[..., :-1]).log1p()
         genders = self.gen(torch.cat([who, around.expand(n, k + 2, h), evidence], -1))
         return role, genders, meant
@@ -174,9 +174,7 @@ def _mean_loss(
     scores: torch.Tensor, classes: list[int], weights: torch.Tensor | None = None
 ) -> torch.Tensor:
     """Mean cross entropy of the classes that are known and possible."""
-    each = F.cross_entropy(
-        scores, torch.tensor(classes), ignore_index=_IGNORED, reduction="none"
-    )
+    each = cross_entropy(scores, torch.tensor(classes), ignore_index=_IGNORED, reduction="none")
     counts = (torch.tensor(classes) != _IGNORED) & (each.detach() < -_HIDDEN_SCORE / 10)
     each = torch.where(counts, each, 0.0)
     if weights is not None:
@@ -220,7 +218,10 @@ def train(
             mean = 0.95 * mean + 0.05 * loss.item()
             if step % 40 == 0:
                 said = mean / (1 - 0.95**step)
-                print(f"step {step} of {steps}: loss {said:.3f}, {time.time() - began:.0f} s", flush=True)
+                print(
+                    f"step {step} of {steps}: loss {said:.3f}, {time.time() - began:.0f} s",
+                    flush=True,
+                )
     model.eval()
 
 
@@ -336,7 +337,9 @@ def main() -> None:
     torch.save(model.state_dict(), asked.out / "model.pt")
     if asked.fold is not None:
         made = read(model, left, words)
-        arrays = {f"{kind}{i}": pair[at] for i, pair in enumerate(made) for at, kind in enumerate("rg")}
+        arrays = {
+            f"{kind}{i}": pair[at] for i, pair in enumerate(made) for at, kind in enumerate("rg")
+        }
         np.savez(asked.out / "left_out.npz", **arrays)
     else:
         facts = {"seed": asked.seed, "epochs": asked.epochs, "stories": len(kept)}
