@@ -45,7 +45,7 @@ def run_labels(
     held = Run(run)
     if not held.texts.parts():
         raise RunError(f"{run} holds no texts. Name a directory that `portrayal audit` made.")
-    if labeler == "embedded":
+    if labeler not in ("llm", "routed"):
         raise OptionError("`portrayal label run` asks a model: --labeler is llm or routed.")
     if how.model is None:
         raise OptionError("say who labels: --model SERVICE:MODEL.")

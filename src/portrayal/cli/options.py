@@ -19,7 +19,11 @@ PromptFile = Annotated[
     Path | None, typer.Option("--prompts", help="Prompt file of your own (TOML, CSV, JSON lines).")
 ]
 Labeler = Annotated[
-    str, typer.Option(help="Who finds the people: embedded, llm, or routed (llm where unsure).")
+    str,
+    typer.Option(
+        help="Who finds the people: embedded (rules), reader (rules and a small network), llm, or "
+        "routed (reader or llm where the rules are unsure)."
+    ),
 ]
 RouteShare = Annotated[
     float, typer.Option(help="Fraction of the texts, the least sure ones, that routed sends to it.")

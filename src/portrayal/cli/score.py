@@ -24,7 +24,7 @@ from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.annotate.people.labeler.labelling import Labelling
-    from portrayal.raters.people import Labels, PeopleScore, Selective
+    from portrayal.raters.people import Labelled, Labels, PeopleScore, Selective
 
 app = typer.Typer(help="Measure an annotator against hand labels.", no_args_is_help=True)
 
@@ -78,18 +78,27 @@ def people(
         settings = how.settings(answered)
         labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
         found = None if labelling is None else _labels(stories, labelling, out)
+        own = _read(stories, labeler) if found is None and labeler != "embedded" else None
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if found is not None:
         facts |= {"n_by_the_model": found.n_llm, "n_the_model_failed_on": found.n_failed}
     score = score_people(
         stories,
-        people=None if found is None else found.people,
+        people=own if found is None else found.people,
         level=level,
         draws=draws,
         seed=seed,
         name_table=name_table,
     )
     _print_score(score, facts, as_object=json)
+
+
+def _read(stories: list[dict[str, Any]], labeler: str) -> "list[Labelled]":
+    """Return the people that the reader finds: everywhere, or where the rules are unsure."""
+    from portrayal.annotate.people.reader.rows import UNSURE
+    from portrayal.raters.people import label_by_reader
+
+    return label_by_reader(stories, below=UNSURE if labeler == "routed" else 1.0)
 
 
 def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "Labels":

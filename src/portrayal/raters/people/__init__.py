@@ -21,7 +21,13 @@ from portrayal.raters.people.sheets import (
     readable_texts,
     write_sheet,
 )
-from portrayal.raters.people.slots import Labelled, Labels, label_by_model, read_gold
+from portrayal.raters.people.slots import (
+    Labelled,
+    Labels,
+    label_by_model,
+    label_by_reader,
+    read_gold,
+)
 
 __all__ = [
     "Bin",
@@ -42,6 +48,7 @@ __all__ = [
     "guesses_of",
     "is_sheet",
     "label_by_model",
+    "label_by_reader",
     "merge_sheets",
     "read_gold",
     "read_sheet",

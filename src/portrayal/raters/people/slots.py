@@ -17,6 +17,7 @@ from portrayal.annotate.people import (
     normalise_gender,
 )
 from portrayal.annotate.people.labeler import label_people
+from portrayal.annotate.people.reader import read_stories
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
@@ -156,6 +157,23 @@ def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[La
         )
         for row in stories
     ]
+
+
+def label_by_reader(stories: Iterable[Mapping[str, Any]], *, below: float = 1.0) -> list[Labelled]:
+    """Label every story by rules and network together; see `read_stories`."""
+    asked = [
+        (
+            text_or_none(row.get("text")) or "",
+            Roles(row["subject_role"], text_or_none(row.get("object_role"))),
+            text_or_none(row.get("prompt")),
+        )
+        for row in stories
+    ]
+    found = read_stories(asked, below=below)
+    for each in found:
+        if isinstance(each, Exception):
+            raise each
+    return [each for each in found if not isinstance(each, Exception)]
 
 
 def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> Slots:

@@ -7,6 +7,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
+from portrayal.annotate.people.reader.rows import READER, UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
 from portrayal.measure import hand_sample, tally_stories
 from portrayal.measure.cues import cue_list, find_cues
@@ -70,7 +71,9 @@ class StoryOptions(Options):
     smoothing: float = option(1.0, "Laplace pseudo-count at zero counts.")
     min_name_count: int = option(5, "Characters a name needs for an estimate of its own.")
     labeler: str = option(
-        "embedded", "Who finds the people: embedded, llm, or routed (llm where unsure)."
+        "embedded",
+        "Who finds the people: embedded (rules), reader (rules and a small network), llm, or "
+        "routed (reader or llm where the rules are unsure).",
     )
     labeler_model: str | None = option(
         None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
@@ -96,6 +99,10 @@ def annotations(run: Run, options: StoryOptions) -> tuple[Annotation, ...]:
     """Return how people are found: by the user's own labels where the texts carry them."""
     if run.texts.note().get("labelled") and options.labeler == "embedded":
         return (Annotation("people-labelled.v1"),)
+    if options.labeler == "reader":
+        return (Annotation(READER.name, reader_settings()),)
+    if options.labeler == "routed" and options.labeler_model is None:
+        return (Annotation(READER.name, reader_settings(below=UNSURE)),)
     return (Annotation(LABELERS[options.labeler]),)
 
 

@@ -68,7 +68,7 @@ def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):
     [
         ({"labeler": "gpt"}, "labeler"),
         ({"labeler": "llm"}, "--labeler-model"),
-        ({"labeler": "routed"}, "--labeler-model"),
+        ({"labeler": "reader", "model": "server:m"}, "asks no model"),
         ({"labeler": "embedded", "model": "server:m"}, "asks no model"),
         ({"labeler": "llm", "model": "gpt-5"}, "SERVICE:MODEL"),
         ({"labeler": "llm", "model": "nobody:m"}, "nobody"),

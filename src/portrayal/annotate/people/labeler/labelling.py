@@ -72,12 +72,12 @@ def labelling_of(
     share: float = 0.2,
     settings: Mapping[str, Any] | None = None,
 ) -> Labelling | None:
-    """Return the labelling that these options ask for; None for the extractor alone.
+    """Return the labelling that these options ask for; None where no language model is asked.
 
     Parameters
     ----------
     labeler
-        "embedded", "llm" or "routed".
+        "embedded", "reader", "llm" or "routed"; "routed" without a model is routed to the reader.
     model, samples
         The model, "SERVICE:MODEL", and how many of its answers about each text are put to a vote.
     share
@@ -94,12 +94,12 @@ def labelling_of(
     check_count("labeler_samples", samples, minimum=1)
     check_share(share)
     check_settings(settings, "a labeler")
-    if labeler == "embedded":
-        if model is not None:
-            raise OptionError(
-                f"the embedded labeler asks no model, but a model was given: {model!r}. "
-                'Give the labeler "llm" or "routed", or leave the model out.'
-            )
+    if labeler in ("embedded", "reader") and model is not None:
+        raise OptionError(
+            f"the labeler {labeler!r} asks no model, but a model was given: {model!r}. "
+            'Give the labeler "llm" or "routed", or leave the model out.'
+        )
+    if labeler in ("embedded", "reader") or (labeler == "routed" and model is None):
         return None
     if model is None:
         raise OptionError(

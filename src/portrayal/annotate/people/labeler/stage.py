@@ -16,6 +16,7 @@ from portrayal.annotate.people.labeler.people import (
     label_held,
 )
 from portrayal.annotate.people.labeler.rows import LLM, ROUTED, label_row, with_labeler
+from portrayal.annotate.people.reader.rows import READER
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
@@ -24,9 +25,14 @@ from portrayal.run.files import write_parquet
 from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage, fingerprint
 
-LABELERS = {"embedded": PEOPLE.name, "llm": LLM.name, "routed": ROUTED.name}
-"""Who labels (the extractor, a model, or the extractor and, where it is least sure, a model), and
-the annotator whose stage holds the labels then."""
+LABELERS = {
+    "embedded": PEOPLE.name,
+    "reader": READER.name,
+    "llm": LLM.name,
+    "routed": ROUTED.name,
+}
+"""Who labels (the rules; rules and network; a language model; or the first and, where they are
+least sure, the other), and the annotator whose stage holds the labels then."""
 
 LABELS = "labels"
 """Folder of a run in which the answers of labelling models are kept, one folder for each."""

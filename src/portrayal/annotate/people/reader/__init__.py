@@ -7,5 +7,14 @@ out. It needs the extra `portrayal[reader]` and never sees a name, so no gender 
 
 from portrayal.annotate.people.reader.join import Joining, read_people
 from portrayal.annotate.people.reader.network import Network, Reading, load_network
+from portrayal.annotate.people.reader.rows import read_stories, reader_settings
 
-__all__ = ["Joining", "Network", "Reading", "load_network", "read_people"]
+__all__ = [
+    "Joining",
+    "Network",
+    "Reading",
+    "load_network",
+    "read_people",
+    "read_stories",
+    "reader_settings",
+]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.annotate.annotator import PROMPT, Annotator
-from portrayal.annotate.people.reader.hidden import Hidden, Vocabulary, hide, pieces_of
+from portrayal.annotate.people.reader.hidden import Hidden, hide, pieces_of
 from portrayal.annotate.people.reader.join import Joining, read_people
 from portrayal.annotate.people.reader.network import CARD, FOLDER, Network, load_network
 from portrayal.annotate.people.shared.model import Character, Roles
@@ -58,45 +58,75 @@ def _network(folder: str | None) -> Network:
     return load_network(FOLDER if folder is None else Path(folder), threads=1)
 
 
-def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
-    network, below = _network(settings.get("folder")), settings.get("below", 1.0)
+def read_stories(
+    stories: Sequence[tuple[str, Roles, str | None]],
+    folder: str | None = None,
+    below: float = 1.0,
+) -> list[People | Exception]:
+    """Return the people of stories by rules and network together.
+
+    Parameters
+    ----------
+    stories
+        Text, roles of its prompt, and the words of the prompt, or None where they are not known:
+        the roles stand for them then.
+    folder, below
+        See `reader_settings`.
+
+    Returns
+    -------
+    list
+        In the order of `stories`; where a text could not be read, the exception.
+
+    Raises
+    ------
+    MissingExtraError, DataError
+        When the reader cannot be loaded; see `load_network`.
+    """
+    network = _network(folder)
     joining = Joining(**{key: tuple(value) for key, value in network.card["joining"].items()})
+    made: list[People | Exception] = []
+    unsure: list[tuple[int, Scene, Cast, Hidden]] = []
+    for at, (text, roles, prompt) in enumerate(stories):
+        try:
+            scene, cast = read_story(text, roles)
+            people = people_of_cast(scene, cast)
+            made.append(people)
+            if min(each.confidence for each in people if each is not None) < below:
+                asked = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
+                pieces = pieces_of(scene, story_start(scene.text))
+                hidden = hide(asked, pieces, len(scene.people), network.vocabulary)
+                unsure.append((at, scene, cast, hidden))
+        except Exception as error:  # this text is counted as failed, the others go on
+            made.append(error)
+    readings = network.read([hidden for *_, hidden in unsure])
+    for (at, scene, cast, _), reading in zip(unsure, readings, strict=True):
+        made[at] = read_people(scene, cast, reading, joining)
+    return made
+
+
+def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
+    folder, below = settings.get("folder"), settings.get("below", 1.0)
 
     def annotate(
         rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
     ) -> list[dict[str, Any] | Exception]:
-        made: list[dict[str, Any] | Exception] = []
-        unsure: list[tuple[int, Scene, Cast, Hidden]] = []
-        for at, (row, known) in enumerate(zip(rows, strata, strict=True)):
-            try:
-                roles = Roles(known["subject_role"], known.get("object_role"))
-                scene, cast = read_story(row["text"], roles)
-                people = people_of_cast(scene, cast)
-                made.append(_columns(people))
-                if min(each.confidence for each in people if each is not None) < below:
-                    unsure.append((at, scene, cast, _hidden(scene, known, network.vocabulary)))
-            except Exception as error:  # this text is counted as failed, the others go on
-                made.append(error)
-        readings = network.read([hidden for *_, hidden in unsure])
-        for (at, scene, cast, _), reading in zip(unsure, readings, strict=True):
-            made[at] = _columns(read_people(scene, cast, reading, joining))
-        return made
+        stories = [
+            (row["text"], Roles(known["subject_role"], known.get("object_role")), known.get(PROMPT))
+            for row, known in zip(rows, strata, strict=True)
+        ]
+        return [
+            each if isinstance(each, Exception) else _columns(each)
+            for each in read_stories(stories, folder, below)
+        ]
 
     return annotate
 
 
-def _hidden(scene: Scene, known: Mapping[str, str], words: Vocabulary) -> Hidden:
-    """The story as the network sees it; roles stand for a prompt whose words are not known."""
-    roles = " and ".join(filter(None, map(known.get, ("subject_role", "object_role"))))
-    pieces = pieces_of(scene, story_start(scene.text))
-    return hide(known.get(PROMPT) or roles, pieces, len(scene.people), words)
-
-
 def _columns(people: People) -> dict[str, Any]:
     subject, other = people
-    return person_columns("subject", subject) | (
-        {} if other is None else person_columns("object", other)
-    )
+    more = {} if other is None else person_columns("object", other)
+    return person_columns("subject", subject) | more
 
 
 def _run(rows: Any, strata: Any) -> list[dict[str, Any] | Exception]:
