@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from examples import Example, fold_of, labelled, marked
 from scipy.optimize import minimize
-from train import FOLDS
+from train import FOLDS, LEFT_OUT
 
 from portrayal.annotate.people.reader.join import Joining, read_people
 from portrayal.annotate.people.reader.network import CARD, Reading
@@ -64,7 +64,7 @@ def cases_of(asked: argparse.Namespace) -> list[Case]:
     for folder in asked.folds:
         fold = int(folder.name[-1])
         left = [each for each in examples if fold_of(each.prompt, FOLDS) == fold]
-        raw = np.load(folder / "left_out.npz", allow_pickle=False)
+        raw = np.load(folder / LEFT_OUT, allow_pickle=False)
         for i, example in enumerate(left):
             cases.append(Case(example, Reading(raw[f"r{i}"], raw[f"g{i}"]), fold))
     return cases

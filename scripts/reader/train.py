@@ -4,9 +4,9 @@
         --out FOLDER [--fold K] [--epochs N] [--seed N]
 
 ENCODER is a folder of a transformers encoder of the BERT family with safetensors weights, such as
-MiniLM. With `--fold K` one prompt of five is left out and read at the end, into FOLDER/left_out.npz
-(what `fit_joining.py` learns the pool from). Without, FOLDER becomes a reader, in ONNX of 8 bits a
-weight. Needs `portrayal[agency,onnx]`.
+MiniLM. FOLDER becomes a reader, in ONNX of 8 bits a weight. With `--fold K` one prompt of five is
+left out and read at the end, into FOLDER/left_out.npz: what `fit_joining.py` learns the pool from,
+and what the reader is measured on. Needs `portrayal[agency,onnx]`.
 """
 
 import argparse
@@ -41,6 +41,7 @@ from portrayal.annotate.people.reader.network import (
     digest_of,
 )
 
+LEFT_OUT = "left_out.npz"
 FOLDS, BATCH, RATE, HEAD_RATE = 5, 16, 1e-4, 1e-3
 LATE = 2.0
 """Weight of stories that name the object first, which models seldom write."""
@@ -334,16 +335,12 @@ def main() -> None:
     model = Reader(asked.encoder)
     train(model, kept, words, asked.epochs, asked.seed)
     asked.out.mkdir(parents=True, exist_ok=True)
-    torch.save(model.state_dict(), asked.out / "model.pt")
-    if asked.fold is not None:
+    if left:
         made = read(model, left, words)
-        arrays = {
-            f"{kind}{i}": pair[at] for i, pair in enumerate(made) for at, kind in enumerate("rg")
-        }
-        np.savez(asked.out / "left_out.npz", **arrays)
-    else:
-        facts = {"seed": asked.seed, "epochs": asked.epochs, "stories": len(kept)}
-        export(model, Path(asked.encoder) / TOKENIZER, asked.out, facts)
+        arrays = {f"{k}{i}": pair[at] for i, pair in enumerate(made) for at, k in enumerate("rg")}
+        np.savez(asked.out / LEFT_OUT, **arrays)
+    facts = {"seed": asked.seed, "epochs": asked.epochs, "fold": asked.fold, "stories": len(kept)}
+    export(model, Path(asked.encoder) / TOKENIZER, asked.out, facts)
 
 
 if __name__ == "__main__":
