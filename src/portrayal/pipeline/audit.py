@@ -9,7 +9,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal._version import __version__
-from portrayal.annotate import annotate_run
+from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.agency.asked import Classifying, classifying_of_options
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.labelling import Labelling, labelling_of_options
@@ -286,7 +286,8 @@ def _annotate(
         errors = stage.note().get("n_errors", 0)
         of = "reference texts" if wanted.reference else "texts"
         failed = f", {errors:,} {of} failed and are counted" if errors else ""
-        tell(f"annotated {of}: {wanted.name}{failed}")
+        annotator: Annotator = registry.get("annotators", wanted.name)
+        tell(f"annotated {of}: {wanted.name}{failed}; how right: {annotator.accuracy}")
         stages.append(stage)
     return stages
 
