@@ -53,6 +53,7 @@ def people(
     column: Columns = None,
     labeler: Labeler = "embedded",
     route_share: RouteShare = 0.2,
+    reader: Annotated[Path | None, typer.Option(help="Folder of a trained reader.")] = None,
     *,
     how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), changed={"samples": 3})],
     out: Annotated[
@@ -78,7 +79,7 @@ def people(
         settings = how.settings(answered)
         labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
         found = None if labelling is None else _labels(stories, labelling, out)
-        own = _read(stories, labeler) if found is None and labeler != "embedded" else None
+        own = _read(stories, labeler, reader) if found is None and labeler != "embedded" else None
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if found is not None:
         facts |= {"n_by_the_model": found.n_llm, "n_the_model_failed_on": found.n_failed}
@@ -93,12 +94,12 @@ def people(
     _print_score(score, facts, as_object=json)
 
 
-def _read(stories: list[dict[str, Any]], labeler: str) -> "list[Labelled]":
+def _read(stories: list[dict[str, Any]], labeler: str, reader: Path | None) -> "list[Labelled]":
     """Return the people that the reader finds: everywhere, or where the rules are unsure."""
     from portrayal.annotate.people.reader.rows import UNSURE
     from portrayal.raters.people import label_by_reader
 
-    return label_by_reader(stories, below=UNSURE if labeler == "routed" else 1.0)
+    return label_by_reader(stories, reader, below=UNSURE if labeler == "routed" else 1.0)
 
 
 def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "Labels":

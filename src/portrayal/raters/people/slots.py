@@ -17,7 +17,7 @@ from portrayal.annotate.people import (
     normalise_gender,
 )
 from portrayal.annotate.people.labeler import label_people
-from portrayal.annotate.people.reader import read_stories
+from portrayal.annotate.people.reader import read_stories, reader_settings
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
@@ -159,7 +159,9 @@ def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[La
     ]
 
 
-def label_by_reader(stories: Iterable[Mapping[str, Any]], *, below: float = 1.0) -> list[Labelled]:
+def label_by_reader(
+    stories: Iterable[Mapping[str, Any]], folder: str | Path | None, *, below: float = 1.0
+) -> list[Labelled]:
     """Label every story by rules and network together; see `read_stories`."""
     asked = [
         (
@@ -169,7 +171,8 @@ def label_by_reader(stories: Iterable[Mapping[str, Any]], *, below: float = 1.0)
         )
         for row in stories
     ]
-    found = read_stories(asked, below=below)
+    settings = reader_settings(folder, below=below)
+    found = read_stories(asked, settings["folder"], below)
     for each in found:
         if isinstance(each, Exception):
             raise each

@@ -59,6 +59,8 @@ class StoryOptions(Options):
         Bearers a name needs in the table; None takes the table's own.
     smoothing, min_name_count
         See `portrayal.measure.Scope`.
+    reader
+        Folder of a trained reader; see `portrayal.annotate.people.reader.reader_settings`.
     labeler, labeler_model, labeler_samples, route_share
         Who finds the people; see `portrayal.annotate.people.labeler.labelling.labelling_of`.
     hand_labels
@@ -79,6 +81,7 @@ class StoryOptions(Options):
         None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
     )
     labeler_samples: int = option(3, "Its answers about each text, which are put to a vote.")
+    reader: str | None = option(None, "Folder of a trained reader, for reader and routed.")
     hand_labels: str | None = option(None, "Filled-in sheet of this run, to correct estimates by.")
     route_share: float = option(
         0.2, "Fraction of the texts, the least sure ones, that routed sends to it."
@@ -89,6 +92,8 @@ class StoryOptions(Options):
         if self.min_count is not None:
             check_count("min_count", self.min_count)
         self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
+        if self.labeler == "reader" or (self.labeler == "routed" and self.labeler_model is None):
+            reader_settings(self.reader)
         if self.hand_labels is not None:
             read_sheet(self.hand_labels)
         baseline(self.baseline)
@@ -100,9 +105,9 @@ def annotations(run: Run, options: StoryOptions) -> tuple[Annotation, ...]:
     if run.texts.note().get("labelled") and options.labeler == "embedded":
         return (Annotation("people-labelled.v1"),)
     if options.labeler == "reader":
-        return (Annotation(READER.name, reader_settings()),)
+        return (Annotation(READER.name, reader_settings(options.reader)),)
     if options.labeler == "routed" and options.labeler_model is None:
-        return (Annotation(READER.name, reader_settings(below=UNSURE)),)
+        return (Annotation(READER.name, reader_settings(options.reader, below=UNSURE)),)
     return (Annotation(LABELERS[options.labeler]),)
 
 

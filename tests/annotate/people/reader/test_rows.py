@@ -22,7 +22,7 @@ def reader(monkeypatch, tmp_path, network):
     """A folder with a card, and the drawn network in place of the one that ships."""
     network.card = {"joining": dataclasses.asdict(Joining())}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
-    monkeypatch.setattr(rows, "FOLDER", tmp_path)
+    network.folder = str(tmp_path)
     monkeypatch.setattr(rows, "_network", lambda folder: network)
     return network
 
@@ -34,14 +34,14 @@ def test_only_unsure_stories_are_routed(reader):
     stories = [(SURE, ROLES, None), (HARD, ROLES, "Write a story of a tutor."), ("", ROLES, None)]
     by_rules = [extract_people(text, roles) for text, roles, _ in stories]
     least = [min(each.confidence for each in people) for people in by_rules]
-    found = rows.read_stories(stories, below=0.0)
+    found = rows.read_stories(stories, reader.folder, below=0.0)
     assert sent == [0]
     assert found == by_rules
     between = (least[0] + min(least[1:])) / 2
-    routed = rows.read_stories(stories, below=between)
+    routed = rows.read_stories(stories, reader.folder, below=between)
     assert sent[-1] == sum(each < between for each in least) < len(stories)
     assert routed[0] == by_rules[0]
-    rows.read_stories(stories)
+    rows.read_stories(stories, reader.folder)
     assert sent[-1] == len(stories)
 
 
@@ -54,7 +54,9 @@ def test_a_text_that_fails_is_an_exception_in_its_place(reader, monkeypatch):
         return whole(text, roles)
 
     monkeypatch.setattr(rows, "read_story", broken)
-    first, second, third = rows.read_stories([(text, ROLES, None) for text in (SURE, HARD, SURE)])
+    first, second, third = rows.read_stories(
+        [(text, ROLES, None) for text in (SURE, HARD, SURE)], reader.folder
+    )
     assert isinstance(second, RuntimeError)
     assert first == third
 
@@ -65,7 +67,12 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
         {"prompt_id": "learning-laden-math", "model": "m", "text": text} for text in (SURE, HARD)
     ] * 4
     run = portrayal.audit(
-        "laissez-faire", texts=texts, out=tmp_path / "run", labeler=labeler, report=False
+        "laissez-faire",
+        texts=texts,
+        out=tmp_path / "run",
+        labeler=labeler,
+        reader=reader.folder,
+        report=False,
     )
     stage = run.annotations("people-reader.v1")
     assert stage.note()["complete"]
@@ -76,7 +83,12 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [({"below": 2.0}, "0-1"), ({"folder": "/none"}, "no reader")]
+    ("given", "said"),
+    [
+        ({"folder": "/none", "below": 2.0}, "0-1"),
+        ({"folder": "/none"}, "no reader"),
+        ({"folder": None}, "--reader"),
+    ],
 )
 def test_settings_that_cannot_be_used_are_refused(reader, given, said):
     with pytest.raises(OptionError, match=said):

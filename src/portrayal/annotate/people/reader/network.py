@@ -15,9 +15,6 @@ from portrayal.errors import DataError
 from portrayal.models import load_onnx
 from portrayal.types import FloatArray, IntArray
 
-FOLDER = Path(__file__).with_name("weights")
-"""The reader that ships."""
-
 ENCODER, HEADS, TOKENIZER, CARD = "encoder.onnx", "heads.npz", "tokenizer.json", "reader.json"
 
 GENDERS = ("F", "M", "NB", None)
@@ -143,14 +140,14 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def load_network(folder: Path = FOLDER, *, threads: int = 0) -> Network:
+def load_network(folder: Path, *, threads: int = 0) -> Network:
     """Return the reader in a folder; nothing in it is executed.
 
     Parameters
     ----------
     folder
         With `encoder.onnx`, `heads.npz`, `tokenizer.json` and `reader.json`, as
-        `scripts/reader/train.py` writes them. Default: the reader that ships.
+        `scripts/reader/train.py` writes them.
     threads
         Cores to use; 0 for all.
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.people.reader.hidden import Hidden, hide, pieces_of
 from portrayal.annotate.people.reader.join import Joining, read_people
-from portrayal.annotate.people.reader.network import CARD, FOLDER, Network, load_network
+from portrayal.annotate.people.reader.network import CARD, Network, load_network
 from portrayal.annotate.people.shared.model import Character, Roles
 from portrayal.annotate.people.stories.cast import Cast
 from portrayal.annotate.people.stories.extract import (
@@ -26,13 +26,13 @@ UNSURE = 0.9
 """Where texts are routed, the network reads those of whose people the rules are less sure."""
 
 
-def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> dict[str, Any]:
+def reader_settings(folder: str | Path | None, *, below: float = 1.0) -> dict[str, Any]:
     """Return the settings of `people-reader.v1`, checked; nothing is loaded yet.
 
     Parameters
     ----------
     folder
-        Folder of a reader; None for the one that ships.
+        Folder of a reader, as `scripts/reader/train.py` writes it.
     below
         The network reads stories with a character of whom the rules are less sure than this, 0-1;
         1 for every story.
@@ -40,27 +40,32 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
     Raises
     ------
     OptionError
-        For `below` outside 0-1, or a folder without a reader.
+        For `below` outside 0-1, no folder, or one without a reader.
     """
     if not 0.0 <= below <= 1.0:
         raise OptionError(f"below must be a probability, 0-1; got {below}.")
-    where = FOLDER if folder is None else Path(folder).expanduser()
+    if folder is None:
+        raise OptionError(
+            "the labeler 'reader' needs the folder of a trained reader: --reader FOLDER "
+            "(reader=FOLDER), as scripts/reader/train.py writes it. None ships yet."
+        )
+    where = Path(folder).expanduser().resolve()
     if not (where / CARD).is_file():
         raise OptionError(
             f"{where}: there is no reader here (no {CARD}). Give a folder that "
             "scripts/reader/train.py wrote, or choose another labeler."
         )
-    return {"folder": None if folder is None else str(where), "below": below}
+    return {"folder": str(where), "below": below}
 
 
 @lru_cache(maxsize=2)
-def _network(folder: str | None) -> Network:
-    return load_network(FOLDER if folder is None else Path(folder), threads=1)
+def _network(folder: str) -> Network:
+    return load_network(Path(folder), threads=1)
 
 
 def read_stories(
     stories: Sequence[tuple[str, Roles, str | None]],
-    folder: str | None = None,
+    folder: str,
     below: float = 1.0,
 ) -> list[People | Exception]:
     """Return the people of stories by rules and network together.
@@ -106,7 +111,7 @@ def read_stories(
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
-    folder, below = settings.get("folder"), settings.get("below", 1.0)
+    folder, below = settings["folder"], settings.get("below", 1.0)
 
     def annotate(
         rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
@@ -129,8 +134,9 @@ def _columns(people: People) -> dict[str, Any]:
     return person_columns("subject", subject) | more
 
 
-def _run(rows: Any, strata: Any) -> list[dict[str, Any] | Exception]:
-    return _setup({})(rows, strata)
+def _run(*_: Any) -> NoReturn:
+    """Say that it has settings."""
+    raise OptionError("this annotator needs the folder of a reader; see reader_settings.")
 
 
 READER = Annotator(
@@ -148,6 +154,8 @@ READER = Annotator(
     setup=_setup,
     per_shard=True,
     schema=PEOPLE.schema,
-    accuracy="see docs/people.md: measured on prompts left out of training",
+    accuracy="that of the reader given; one trained in half an hour of two cores had, on 955 "
+    "hand-labelled stories for 19 prompts not seen, names precision 94.5 %, recall 94.5 %; genders "
+    "91.0 %, 91.0 %; both right 89.5 %",
     title="Who is in a story",
 )

@@ -95,8 +95,8 @@ PEOPLE = Annotator(
     source="Shieh et al. 2025, Supplement B.1 and B.3",
     run=_extracted,
     schema=_schema(_CONFIDENCES),
-    accuracy="on 955 hand-labelled stories of five models for 19 prompts that nothing was fitted to: "
-    "names precision 94.0 %, recall 94.2 %; genders 90.4 %, 90.7 %; both right 88.8 %",
+    accuracy="on 955 hand-labelled stories of five models for 19 prompts that nothing was fitted "
+    "to: names precision 94.0 %, recall 94.2 %; genders 90.4 %, 90.7 %; both right 88.8 %",
     title="Who is in a story",
 )
 LABELLED = Annotator(
