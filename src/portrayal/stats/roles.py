@@ -392,7 +392,8 @@ def median_inference(
     p = float(np.mean(unknown | (size >= size[0] - _TIE)))
     alone = _median_ratio(tuple(subsets @ cell for cell in cells), smoothing)[:, np.newaxis]
     beyond = np.isnan(alone)
-    rarer = min(np.mean(beyond | (alone <= 1.0)), np.mean(beyond | (alone >= 1.0)))
+    below, above = alone <= 1.0 + _TIE, alone >= 1.0 - _TIE  # ties do not hang on rounding
+    rarer = min(np.mean(beyond | below), np.mean(beyond | above))
     p = max(p, min(1.0, 2.0 * float(rarer)))
     low, high = _tails(alone, beyond, alpha / 2.0)
     null_low, null_high = _tails(shuffled[:, np.newaxis], unknown[:, np.newaxis], alpha / 2.0)

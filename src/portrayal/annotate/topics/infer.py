@@ -76,8 +76,11 @@ def _settle(
     left = np.arange(len(gamma))
     theta = expected(gamma)
     for turn in range(ITERATIONS):
-        norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
-        mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
+        with np.errstate(
+            invalid="ignore"
+        ):  # BLAS may raise that flag on numbers that are all finite
+            norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
+            mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
         before, gamma = gamma, alpha + theta * mass
         change = np.abs(gamma - before).mean(axis=1)
         open_ = change >= THRESHOLD
