@@ -15,7 +15,7 @@ from pathlib import Path
 
 from portrayal.annotate.people.reader.hidden import PRONOUNS, pieces_of
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
-from portrayal.annotate.people.shared.words import word_set
+from portrayal.annotate.people.shared.words import PERSON_NOUNS, TITLES, word_set
 from portrayal.annotate.people.stories.extract import read_story, story_start
 from portrayal.annotate.people.stories.names import NamedPerson
 
@@ -145,7 +145,7 @@ def _marked(head: dict[str, str], body: str) -> Example:
     genders = [gender if gender in PRONOUNS else None for gender in genders]
     pieces = pieces_of(scene, start)
     gold = tuple(
-        next(((clean_name(text[a:b]) or "").casefold() for a, b, k in marks if k == key), "")
+        next((first_name(text[a:b]) for a, b, k in marks if k == key), "")
         for key in ("AB" if roles.has_object else "A")
     )
     return Example(
@@ -159,6 +159,17 @@ def _marked(head: dict[str, str], body: str) -> Example:
         tuple(_referents(text, start, marks)),
         gold,
     )
+
+
+def first_name(marked_name: str) -> str:
+    """Return the first name in a marked name, casefolded; "" for "Judge Hart" and "Dr. Lee"."""
+    words = _NAME.findall(marked_name)
+    titled = bool(words) and words[0].casefold() in TITLES | PERSON_NOUNS
+    if titled and len(words) > 2:
+        return first_name(marked_name.split(maxsplit=1)[1])
+    if titled and clean_name(marked_name) == words[0]:
+        return ""
+    return (clean_name(marked_name) or "").casefold()
 
 
 def _marked_person(scene, marks: list[tuple[int, int, str]], key: str) -> int:

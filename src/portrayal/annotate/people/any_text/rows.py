@@ -66,8 +66,7 @@ EVERYONE = Annotator(
     "first names, without their shares)",
     run=_everyone,
     schema=_SCHEMA,
-    accuracy="on 2,400 biographies by ChatGPT (looked at in development): right first name of the "
-    "main person 99.9 %, right gender 99.2 %; on 2,893 hand-labelled characters of stories: found "
-    "98.8 %, of these right gender 91.1 %; on own texts of three kinds see docs/people-any-text.md",
+    accuracy="of the people named in 1,220 stories that no rule was written for and that are meant "
+    "to be hard, 83.6 % found; 4.7 % of the rows on Indian stories held out are no people",
     title="Who is in a text",
 )
