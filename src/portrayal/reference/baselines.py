@@ -4,7 +4,7 @@ A *baseline* gives the share of each group in a population. Representation ratio
 (Shieh et al., Eq. 1). A group the source does not report is absent, never 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -36,6 +36,16 @@ class Baseline:
     gender: Mapping[str, float]
     pair: Mapping[str, float]
     note: str = ""
+
+    def shares(self, groups: Iterable[Mapping[str, str]]) -> list[float]:
+        """Return p* of groups such as {"race": "Black"} or {"gender": "F"}; NaN where none is."""
+        known = {**self.race, **self.gender}
+        return [known.get(next(iter(group.values())), float("nan")) for group in groups]
+
+
+def no_share(name: str, group: Mapping[str, str]) -> str:
+    """Return why the baseline `name` compares a group with nothing."""
+    return f"the baseline {name} gives no share for {' '.join(group.values())}"
 
 
 def baseline(name: str = "census-2022") -> Baseline:

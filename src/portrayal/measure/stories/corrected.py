@@ -45,6 +45,7 @@ from portrayal.measure.stories.tally import (
 from portrayal.raters.people import HandLabel, Sheet
 from portrayal.records import Estimate, Null
 from portrayal.reference import Baseline
+from portrayal.reference.baselines import no_share
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
@@ -301,8 +302,7 @@ def _corrected(
     groups = features[0].groups
     scale = np.ones(len(groups))
     if baseline is not None:
-        shares = {**baseline.race, **baseline.gender}
-        scale = np.array([shares.get(next(iter(group.values())), np.nan) for group in groups])
+        scale = np.array(baseline.shares(groups))
     for stratum in strata(tally, laden=NEUTRAL not in roles):
         sides = [corrected_sums(characters, hand, stratum, role, features) for role in roles]
         found, naive = _inferred(sides, scale, scope)
@@ -311,9 +311,7 @@ def _corrected(
         for i, group in enumerate(groups):
             reason = too_few(labelled, group, float(carried[i]))
             if baseline is not None and np.isnan(scale[i]):
-                reason = (
-                    f"the baseline {baseline.name} gives no share for {' '.join(group.values())}"
-                )
+                reason = no_share(baseline.name, group)
             common: dict[str, Any] = {
                 "statistic": "ratio",
                 "strata": stratum.labels,

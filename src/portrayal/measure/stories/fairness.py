@@ -115,13 +115,22 @@ def fair_tests(
     scope: Scope,
 ) -> FairTests:
     """Test the shares of the races of a stratum's role, counts and totals (n_prompts, n_races)."""
-    counted, cells, sizes = _names_at_hand(tally, stratum, (role,))
-    hand = _naming_at_hand(tally, counted)
+    at_hand = _names_at_hand(tally, stratum, (role,))
+    hand = _naming_at_hand(tally, at_hand[0])
     found = None
     if names.naming is not None:
-        correlation = repetition_of(cells, sizes, counted[counted > 0])
+        correlation = _repetition(*at_hand)
         found = fair_inference(*shares, names.naming, correlation, scope.level)
     return FairTests(names, found, hand, tally.n_primary)
+
+
+def repetition_at_hand(tally: Tally, stratum: Stratum, role: int) -> float:
+    """Return how much more often characters of one prompt share their name than those of two."""
+    return _repetition(*_names_at_hand(tally, stratum, (role,)))
+
+
+def _repetition(counted: FloatArray, squares: float, sizes: FloatArray) -> float:
+    return repetition_of(squares, sizes, counted[counted > 0])
 
 
 def ratio_details(tally: Tally, stratum: Stratum, roles: tuple[int, ...]) -> list[dict[str, float]]:

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.fairness import FairTests, fair_names, fair_tests
+from portrayal.measure.stories.fairness import (
+    FairTests,
+    fair_names,
+    fair_tests,
+    repetition_at_hand,
+)
 from portrayal.measure.stories.representation import left_out
 from portrayal.measure.stories.roles import RoleTests, median_tests, role_sums
 from portrayal.measure.stories.strata import (
@@ -33,13 +38,14 @@ from portrayal.records import (
     Test,
 )
 from portrayal.reference import Baseline, NameTable
+from portrayal.reference.baselines import no_share
 from portrayal.registry import Component
 from portrayal.stats import divide
 from portrayal.stats.agreeing import agreeing_interval
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.medians import FEWEST_MODELS, infer_median_shares, median_over
-from portrayal.stats.naming import drawn_shares, repetition_effect, repetition_of
+from portrayal.stats.naming import drawn_shares, repetition_effect
 from portrayal.stats.permutation import two_sided_p
 from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
@@ -108,9 +114,7 @@ def median_representation(
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=False)
-    shares = {**baseline.race, **baseline.gender}
-    labels = [next(iter(group.values())) for group in features.groups]
-    starred = np.array([shares.get(label, np.nan) for label in labels])
+    starred = np.array(baseline.shares(features.groups))
     names, k = fair_names(tally, tables), len(tally.races)
     for whole in _domains(tally, laden=False):
         count, total, squares = (
@@ -163,7 +167,7 @@ def _representation(
         n, starred = float(sums.total[:, :, i].sum()), float(sums.starred[i])
         reason = _why_none(ratios[:, i], pooled)
         if np.isnan(starred):
-            reason = f"the baseline {sums.baseline} gives no share for {' '.join(group.values())}"
+            reason = no_share(sums.baseline, group)
         known = {} if reason else _compared(found, i, drawn[:, i], starred, fair, n_races, scope)
         more = known.pop("more", {})
         notes = known.pop("notes", {})
@@ -248,7 +252,9 @@ def _drawn_medians(
     shares = np.full(shape, np.nan)
     if fair.names.naming is not None:
         for j, model in enumerate(domain.models):
-            effect = repetition_effect(sums.total[:, j, :n_races], _repetition(tally, model))
+            effect = repetition_effect(
+                sums.total[:, j, :n_races], repetition_at_hand(tally, model, NEUTRAL)
+            )
             size = np.maximum(divide(units[j, :n_races], effect), 1.0)
             shares[:, j, :n_races] = drawn_shares(fair.names.naming, size, shape[0], rng)
     size, starred = np.rint(units[:, n_races:]), np.nan_to_num(sums.starred[n_races:])
@@ -256,20 +262,6 @@ def _drawn_medians(
     shares[:, :, n_races:] = divide(counts, size)
     shares = np.where((units > 0) & ~np.isnan(sums.starred), shares, np.nan)
     return median_over(np.moveaxis(shares, 1, 0))
-
-
-def _repetition(tally: Tally, model: Stratum) -> float:
-    """How much oftener two characters of one prompt share their name than those of two."""
-    c = tally.characters
-    inside = model.has(c.prompt, c.model) & (c.role == NEUTRAL) & (c.name >= 0)
-    if not inside.any():
-        return 0.0
-    weight = c.count[inside].astype(np.float64)
-    name, prompt = c.name[inside], c.prompt[inside]
-    _, cell = np.unique(name * len(tally.prompt_ids) + prompt, return_inverse=True)
-    squares = float((np.bincount(cell.ravel(), weights=weight) ** 2).sum())
-    by_prompt, by_name = (np.bincount(x, weight).astype(np.float64) for x in (prompt, name))
-    return repetition_of(squares, by_prompt, by_name)
 
 
 MEDIAN_REPRESENTATION = Component(

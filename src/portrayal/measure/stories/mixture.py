@@ -250,11 +250,11 @@ class Place:
                 who = "character" if role == NEUTRAL else f"{ROLES[role]} character"
                 where = f"in {self.stratum.n_texts:,} stories"
                 return f"no {who} with a matched first name {where}", np.nan
-            _, times = spread_as_bearers(counts, model.bearers)
+            spread, times = spread_as_bearers(counts, model.bearers)
             if np.isnan(times):
                 return "the names of one prompt cannot show how names are spread", np.nan
             worst = np.fmax(worst, times)
-            if not spread_as_bearers(counts, model.bearers)[0]:
+            if not spread:
                 return (
                     f"names are not spread as among the bearers of {model.table}: two characters "
                     f"of different prompts share a name {times:.1f} times as often"

@@ -20,6 +20,7 @@ from portrayal.measure.stories.strata import (
 from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.reference import PAIRS, Baseline, NameTable
+from portrayal.reference.baselines import no_share
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
@@ -175,7 +176,7 @@ def _undefined(
     if stratum.n_texts == 0:
         return UNREAD
     if np.isnan(starred):
-        return f"the baseline {baseline} gives no share for {' '.join(group.values())}"
+        return no_share(baseline, group)
     if n == 0:
         what = "matched first name" if "race" in group else "known gender"
         return f"no {unit} with a {what} in {stratum.n_texts:,} stories"
@@ -227,10 +228,7 @@ def representation(
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=False)
-    shares = {**baseline.race, **baseline.gender}
-    labels = [next(iter(group.values())) for group in features.groups]
-
-    starred = np.array([shares.get(label, np.nan) for label in labels])
+    starred = np.array(baseline.shares(features.groups))
     names, k = fair_names(tally, tables), len(tally.races)
     for stratum in strata(tally, laden=False):
         numerator, denominator, squares = (

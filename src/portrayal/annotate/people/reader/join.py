@@ -22,6 +22,9 @@ from portrayal.annotate.people.stories.scene import Scene
 
 _LEAST = 1e-9
 
+Weighed = tuple[list[Choice], list[float]]
+"""All choices of genders, and their probabilities by the rules."""
+
 
 @dataclass(frozen=True, slots=True)
 class Joining:
@@ -65,20 +68,23 @@ def read_people(
     tuple of Character and (Character or None)
         As `extract_people`, with confidences of the joined choice.
     """
-    slots, names = _join_names(scene, cast, reading, joining)
-    cast = cast if slots == cast.slots else cast_of(scene, slots)
-    choice, genders = _join_genders(scene, cast, reading, joining)
+    weighed = weigh(scene, cast)
+    slots, names = _join_names(scene, cast, weighed, reading, joining)
+    if slots != cast.slots:
+        cast = cast_of(scene, slots)
+        weighed = weigh(scene, cast)
+    choice, genders = _join_genders(cast, weighed, reading, joining)
     both = zip(names, genders, strict=True)
     sure = [_confidences(name, gender, joining) for name, gender in both]
     return characters(scene, cast, choice, sure)
 
 
 def _join_names(
-    scene: Scene, cast: Cast, reading: Reading, joining: Joining
+    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
 ) -> tuple[Slots, list[float]]:
     """Who has which role, and the probability of each slot."""
     nobody = reading.roles.shape[1] - 1
-    options, chances = weigh(scene, cast)
+    options, chances = weighed
     best = options[max(range(len(options)), key=chances.__getitem__)]
     odds = list(map(log_odds, name_confidences(scene, cast, best)))
     by_network, by_rules = joining.names
@@ -107,13 +113,13 @@ def _join_names(
 
 
 def _join_genders(
-    scene: Scene, cast: Cast, reading: Reading, joining: Joining
+    cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
 ) -> tuple[Choice, list[float]]:
     """The choice of genders, and the probability of each slot's."""
     nobody = reading.roles.shape[1] - 1
     rows = [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
     by_network, by_rules = joining.genders
-    options, chances = weigh(scene, cast)
+    options, chances = weighed
     scores = [
         by_rules * log(max(chance, _LEAST))
         + by_network
