@@ -16,7 +16,7 @@ from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
 from portrayal.stats.medians import infer_median_shares, median_over
 from portrayal.stats.naming import drawn_shares
-from portrayal.stats.permutation import two_sided_p
+from portrayal.stats.resampling import two_sided_p
 from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 

@@ -2,7 +2,7 @@
 
 `portrayal.audit(study, texts=…)` returns a run with `.estimates`, and
 `portrayal.write_report(run, path)` writes its report; `portrayal.open_run(path)` opens one that is
-there already.
+there already. `portrayal.compare(a, b)` says what differs between two runs.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from portrayal._version import __version__
 
 if TYPE_CHECKING:
+    from portrayal.comparison.compare import compare
     from portrayal.pipeline.audit import audit
     from portrayal.report import write_report
     from portrayal.run import Run
 
-__all__ = ["Run", "__version__", "audit", "open_run", "write_report"]
+__all__ = ["Run", "__version__", "audit", "compare", "open_run", "write_report"]
 
 
 def open_run(path: str) -> "Run":
@@ -43,6 +44,10 @@ def __getattr__(name: str) -> Any:
         from portrayal.pipeline.audit import audit
 
         return audit
+    if name == "compare":
+        from portrayal.comparison.compare import compare
+
+        return compare
     if name == "write_report":
         from portrayal.report import write_report
 

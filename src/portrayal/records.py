@@ -8,7 +8,13 @@ says "fractional".
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
 
 Outcome = Literal["ok", "refused", "empty", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("ok", "refused", "empty", "failed")
@@ -117,6 +123,41 @@ class Test:
     __test__ = False  # not a pytest class
 
 
+Form = Literal["mean", "ratio", "difference", "influence"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptSums:
+    """What each independent unit (prompt, pair of texts, block) adds to an estimate.
+
+    Two runs are compared by these, so neither texts nor annotations are read again.
+
+    Attributes
+    ----------
+    form
+        How the value comes about: "mean", scale · Σ upper / Σ n_upper; "ratio", the mean of `upper`
+        over that of `lower`; "difference", the first mean less the second; "influence" where no
+        sums give the value: `upper` is then each unit's influence on it (on its logarithm where the
+        statistic is a ratio) and `n_upper` the unit's weight.
+    prompts
+        Names of the units, shape (n,), the same in every run that answers the same prompts.
+    upper, n_upper
+        Sums and numbers of units, shape (n,); counts where the value is a share.
+    lower, n_lower
+        Those of the second mean, shape (n,); None for forms that have one.
+    scale
+        What a mean is multiplied by, such as 1 / p*.
+    """
+
+    form: Form
+    prompts: tuple[str, ...]
+    upper: "FloatArray"
+    n_upper: "FloatArray"
+    lower: "FloatArray | None" = None
+    n_lower: "FloatArray | None" = None
+    scale: float = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """One number of an audit with everything needed to judge it.
@@ -156,6 +197,9 @@ class Estimate:
         Why there is no value; None when there is one.
     source
         Paper and equation or table.
+    sums
+        What each prompt adds, by which runs are compared; None where the measure keeps no sums.
+        They are stored beside the estimates, so an estimate that is read from a file has none.
     """
 
     study: str
@@ -177,6 +221,7 @@ class Estimate:
     instruments: Mapping[str, str] = field(default_factory=dict)
     undefined: str | None = None
     source: str = ""
+    sums: PromptSums | None = field(default=None, compare=False, repr=False)
 
     @property
     def warning(self) -> str | None:

@@ -22,6 +22,7 @@ ORDER = (
     "raters",
     "measure",
     "coding",
+    "comparison",
     "mitigate",
     "plan",
     "report",

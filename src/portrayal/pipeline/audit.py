@@ -20,7 +20,15 @@ from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.datasheet import write_datasheet
-from portrayal.run import Run, Stage, estimates_to_table, fingerprint, read_prompts, write_parquet
+from portrayal.run import (
+    Run,
+    Stage,
+    estimates_to_table,
+    fingerprint,
+    influences_to_table,
+    read_prompts,
+    write_parquet,
+)
 from portrayal.run.shards import Progress
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say
@@ -312,9 +320,11 @@ def _measure(
         files={name: _file_mark(value) for name, value in asked.items()},
     )
     stage = Stage(run.path / "estimates")
-    if not (stage.is_complete(mark) and run.estimates_path.exists()):
+    made = run.estimates_path.exists() and run.influences_path.exists()
+    if not (stage.is_complete(mark) and made):
         stage.begin(mark)
         estimates = with_q_values(list(study.estimate(run, options)), study.stated)
+        write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
     reference = run.reference.note().get("source") if study.pair_field else None

@@ -3,20 +3,25 @@
 from portrayal.run.directory import Run
 from portrayal.run.estimates import ESTIMATES, estimates_to_table, flatten_estimates, read_estimates
 from portrayal.run.files import replacing, write_atomically, write_parquet
+from portrayal.run.influences import INFLUENCES, Influences, influences_to_table, read_influences
 from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
 from portrayal.run.shards import ShardError, run_shards
 from portrayal.run.stages import Stage, fingerprint
 
 __all__ = [
     "ESTIMATES",
+    "INFLUENCES",
+    "Influences",
     "Run",
     "ShardError",
     "Stage",
     "estimates_to_table",
     "fingerprint",
     "flatten_estimates",
+    "influences_to_table",
     "read_chosen",
     "read_estimates",
+    "read_influences",
     "read_prompts",
     "read_rows",
     "read_shards",

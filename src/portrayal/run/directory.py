@@ -12,6 +12,7 @@ from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.run.estimates import ESTIMATES, flatten_estimates, read_estimates
 from portrayal.run.files import write_atomically
+from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.stages import Stage
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Run:
     def estimates_path(self) -> Path:
         """`estimates.parquet`: every number of the audit."""
         return self.path / ESTIMATES
+
+    @property
+    def influences_path(self) -> Path:
+        """`influences.parquet`: what each prompt adds to every estimate."""
+        return self.path / INFLUENCES
 
     @property
     def report_path(self) -> Path:
@@ -117,6 +123,16 @@ class Run:
                 "Run the same `portrayal audit` command again to continue."
             )
         return read_estimates(self.estimates_path)
+
+    @cached_property
+    def influences(self) -> Influences:
+        """What each prompt adds to every estimate, in the order of `records`."""
+        if not self.influences_path.is_file():
+            raise RunError(
+                f"{self.path} keeps no sums by prompt, as runs of older versions do not. Run the "
+                "same `portrayal audit` command again; it reads no text a second time."
+            )
+        return read_influences(self.influences_path, len(self.records))
 
     @property
     def estimates(self) -> "pa.Table":

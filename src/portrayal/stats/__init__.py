@@ -22,8 +22,13 @@ from portrayal.stats.agreement import (
     specific_agreement,
 )
 from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
-from portrayal.stats.bootstrap import cluster_weights, expanded_percentile, log_share_influence
-from portrayal.stats.clustered import infer_differences, infer_means, infer_ratios, infer_shares
+from portrayal.stats.clustered import (
+    infer_differences,
+    infer_influences,
+    infer_means,
+    infer_ratios,
+    infer_shares,
+)
 from portrayal.stats.design_effect import (
     design_effect,
     effect_density,
@@ -58,12 +63,7 @@ from portrayal.stats.naming import (
     repetition_of,
 )
 from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
-from portrayal.stats.permutation import (
-    permutation_p,
-    permutation_range,
-    shuffle_within,
-    two_sided_p,
-)
+from portrayal.stats.paired import clustered_changes, paired_changes
 from portrayal.stats.proportions import (
     chance_p,
     chance_range,
@@ -75,6 +75,15 @@ from portrayal.stats.proportions import (
     wilson,
 )
 from portrayal.stats.ratios import katz_log, ratio, score_ratio_test, smooth
+from portrayal.stats.resampling import (
+    cluster_weights,
+    expanded_percentile,
+    log_share_influence,
+    permutation_p,
+    permutation_range,
+    shuffle_within,
+    two_sided_p,
+)
 from portrayal.stats.roles import (
     coin_test,
     contributions,
@@ -121,6 +130,7 @@ __all__ = [
     "chi2_ppf",
     "clopper_pearson",
     "cluster_weights",
+    "clustered_changes",
     "clustered_log_odds",
     "cohen_parts",
     "cohens_d",
@@ -149,6 +159,7 @@ __all__ = [
     "hold_untold",
     "hypergeometric_pmf",
     "infer_differences",
+    "infer_influences",
     "infer_means",
     "infer_median_shares",
     "infer_ratios",
@@ -174,6 +185,7 @@ __all__ = [
     "no_test_reason",
     "normal_isf",
     "normal_sf",
+    "paired_changes",
     "pearson3_cdf",
     "pearson3_ppf",
     "pearson3_sf",

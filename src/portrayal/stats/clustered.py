@@ -292,6 +292,50 @@ def infer_differences(
     return _t_result(means[0] - means[1], influence, [n, m], clusters, level, null)
 
 
+def infer_influences(
+    value: npt.ArrayLike,
+    influence: npt.ArrayLike,
+    totals: tuple[npt.ArrayLike, ...],
+    level: float,
+    null: npt.ArrayLike = 0.0,
+) -> Clustered:
+    """Infer estimates of any kind from the influences of prompts on them, by Student's t.
+
+    Parameters
+    ----------
+    value
+        The estimates, shape (k,).
+    influence
+        What each prompt moves them by, shape (n_prompts, k).
+    totals
+        Units of each sample behind the estimate by prompt, (n_prompts, k) each: one sample, or the
+        two of a difference. They give the factor and degrees of freedom.
+    level, null
+        Confidence level, a fraction; values to test, shape (k,) or one number.
+
+    Returns
+    -------
+    Clustered
+        Undefined where the smaller sample has one prompt, or prompts do not differ.
+
+    References
+    ----------
+    Binder (1983). Bell & McCaffrey (2002).
+
+    Examples
+    --------
+    >>> found = infer_influences([2.0], [[-1 / 3], [0.0], [1 / 3]], (np.ones((3, 1)),), 0.95)
+    >>> [round(float(x[0]), 3) for x in (found.low, found.high, found.p)]
+    [-0.484, 4.484, 0.074]
+    """
+    v, u = np.asarray(value, dtype=np.float64), np.asarray(influence, dtype=np.float64)
+    samples = [_sums("totals", each) for each in totals]
+    if v.shape != u.shape[1:] or any(each.shape != u.shape for each in samples):
+        raise ValueError(f"influences need the shape (n_prompts, k) of the totals; got {u.shape}.")
+    clusters = np.min([(each > 0).sum(0) for each in samples], axis=0)
+    return _t_result(v, u, samples, clusters, level, null)
+
+
 def _agree(
     low: FloatArray, high: FloatArray, null: FloatArray, p: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:

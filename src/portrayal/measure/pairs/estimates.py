@@ -7,7 +7,7 @@ original and all its texts hold is dealt to them again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from portrayal.measure.clustered import (
     share_inference,
     sums_by,
 )
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.pairs.dealing import null_p
 from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
 from portrayal.measure.pairs.table import (
@@ -148,6 +149,7 @@ def _at(
     total, count = (np.concatenate([both[i] for both in sums], axis=1) for i in (0, 1))
     infer = share_inference if quantity.statistic == "share" else mean_inference
     found = infer(total, count, scope)
+    kept = kept_sums([paired.pairs[code] for code in np.unique(pair)], (total, count))
     lost = unpaired(paired, place)
     at = 0
     for each in there:
@@ -155,7 +157,8 @@ def _at(
         for k, column in enumerate(each.columns):
             null, p = _null(quantity, each, place, number, k, float(found.value[at]), scope)
             here = _Here(place, number, rows, values[:, k], k)
-            yield _estimate(quantity, each, column, here, found, at, null, p, lost, scope)
+            made = _estimate(quantity, each, column, here, found, at, null, p, lost, scope)
+            yield replace(made, sums=kept(at))
             at += 1
 
 

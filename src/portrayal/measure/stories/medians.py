@@ -46,7 +46,7 @@ from portrayal.stats.clustered import Clustered
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.medians import FEWEST_MODELS, infer_median_shares, median_over
 from portrayal.stats.naming import drawn_shares, repetition_effect
-from portrayal.stats.permutation import two_sided_p
+from portrayal.stats.resampling import two_sided_p
 from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 

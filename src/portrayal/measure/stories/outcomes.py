@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from portrayal.measure.clustered import overall_null, share_inference, sums_by, wilson_interval
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.strata import Stratum, strata
 from portrayal.measure.stories.tally import Tally
@@ -36,6 +37,7 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
     kind, weight = tally.outcome[same_model], tally.count[same_model]
     overall = np.bincount(kind, weights=weight, minlength=len(OUTCOMES))[1:] / weight.sum()
     found = share_inference(numerator, every, scope, null=overall)
+    kept = kept_sums(tally.prompt_names(stratum.prompts), (numerator, every))
     for i, outcome in enumerate(OUTCOMES[1:]):
         k, n = float(numerator[:, i].sum()), float(every[:, i].sum())
         yield scope.estimate(
@@ -53,6 +55,7 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
             n_clusters=int(found.n_clusters[i]),
             details={"count": k, **found.effective(i)},
             instruments=found.missing(i, test=True),
+            sums=kept(i),
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import Inference, share_inference, sums_by
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.fairness import FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (
@@ -71,6 +72,7 @@ def share_ratios(
     stratum: Stratum,
     scope: Scope,
     left_out: Callable[[int, float], dict[str, int]],
+    prompts: Sequence[str],
 ) -> Iterator[Estimate]:
     """Yield share / p* for each group of a stratum, Eq. 1.
 
@@ -84,6 +86,8 @@ def share_ratios(
         Where, and the audit's settings.
     left_out
         Function of the group's index and its units to the units left out, by reason.
+    prompts
+        Names of the stratum's prompts.
     """
     is_race = np.arange(len(groups)) < against.n_races
     found = share_inference(
@@ -94,6 +98,7 @@ def share_ratios(
         null=np.where(is_race, np.nan, 1.0),
         squares=sums.squares,
     )
+    kept = kept_sums(prompts, (sums.numerator, sums.denominator), scale=1.0 / against.starred)
     totals = zip(
         sums.numerator.sum(0).tolist(),
         sums.denominator.sum(0).tolist(),
@@ -110,6 +115,7 @@ def share_ratios(
             "n_units": n,
             "n_clusters": int(found.n_clusters[i]),
             "exclusions": stratum.exclusions | left_out(i, n),
+            "sums": kept(i),
             "instruments": {**scope.instruments, "baseline": against.baseline},
         }
         reason = _undefined(n, starred, groups[i], against.baseline, stratum, measure.unit)
@@ -246,6 +252,7 @@ def representation(
             stratum,
             scope,
             left_out(characters, stratum, (NEUTRAL,), features),
+            tally.prompt_names(stratum.prompts),
         )
 
 
@@ -331,8 +338,9 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
             return {"gender of one partner not known": missing} if missing else {}
 
         against = Against(baseline.name, starred)
+        names = tally.prompt_names(stratum.prompts)
         yield from share_ratios(
-            PAIR_REPRESENTATION, groups, sums, against, stratum, scope, left_out
+            PAIR_REPRESENTATION, groups, sums, against, stratum, scope, left_out, names
         )
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.fairness import ratio_details
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.records import Estimate, Interval, Test
+from portrayal.records import Estimate, Interval, PromptSums, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
@@ -46,6 +47,7 @@ class RatioMeasure:
         *,
         details: Mapping[str, float] | None = None,
         exclusions: Mapping[str, int] | None = None,
+        sums: PromptSums | None = None,
     ) -> Estimate:
         """Return the estimate of one group; a group that is never dominant has the ratio inf.
 
@@ -59,6 +61,8 @@ class RatioMeasure:
             Inference of many groups, and the index of this one.
         details, exclusions
             Further parts of the value, and characters left out by reason.
+        sums
+            What each prompt adds.
         """
         tests_of, i = tested
         scope = self.scope
@@ -90,6 +94,7 @@ class RatioMeasure:
             | tests_of.effective(i)
             | dict(details or {}),
             undefined=reason,
+            sums=sums,
             **known,
         )
 
@@ -152,6 +157,9 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         greater = prompt_sums(characters, stratum, DOMINANT, values)
         sums = role_sums(lesser[:, :k], lesser[:, k:], greater[:, :k], greater[:, k:])
         tests_of = role_tests(tally, sums, scope, SUBORDINATION.name, stratum.domain, stratum.model)
+        names = tally.prompt_names(stratum.prompts)
+        both = (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:])
+        kept = kept_sums(names, *both, form="ratio")
         reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
         reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
         for i, group in enumerate(features.groups):
@@ -163,6 +171,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
                 (tests_of, i),
                 details=reads[i] if i < len(reads) else None,
                 exclusions=reasons(i, cells[1] + cells[3]),
+                sums=kept(i),
             )
 
 

@@ -101,6 +101,10 @@ class Tally:
         """Which rows answer a power-laden prompt, shape (n_rows,)."""
         return np.asarray(self.prompt_laden[self.prompt])
 
+    def prompt_names(self, prompts: IntArray) -> tuple[str, ...]:
+        """Return the names of the prompts with these codes."""
+        return tuple(self.prompt_ids[code] for code in prompts.tolist())
+
     def model_strata(self) -> list[tuple[str, list[int]]]:
         """Return the pooled stratum, then each model that was named, with their codes."""
         strata = [(ALL, list(range(len(self.models))))]

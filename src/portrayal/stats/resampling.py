@@ -1,13 +1,136 @@
-"""The null of a score: what it reads once labels are shuffled where they are exchangeable."""
+"""Resampling: the cluster bootstrap, and the null that shuffled labels give.
+
+Texts from one prompt are not independent, so the bootstrap draws prompts. A statistic here is a sum
+over clusters, or a ratio of such sums: replicates come from integer weights per cluster,
+`weights @ sums`, so that no text is touched twice. Counts of names, agreement of raters and
+rewrites use it; shares and ratios are inferred in `stats/clustered.py`.
+"""
 
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import central_range, check_level
+from portrayal.stats._arguments import central_range, check_level, check_not_negative, divide
+from portrayal.stats.tails import normal_sf, t_isf
 from portrayal.types import FloatArray
 
 _TIE = 1e-9
 """Log ratios closer than this are equal; sums taken in another order differ by rounding."""
+
+
+def cluster_weights(
+    n_clusters: int, n_draws: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """How often each cluster is drawn in each replicate, shape (n_draws, n_clusters).
+
+    Each row is multinomial with equal probabilities and sums to `n_clusters`. With per-cluster sums
+    `a` and `b` of shape (n_clusters, ...), replicates are `divide(weights @ a, weights @ b)`.
+
+    Raises
+    ------
+    ValueError
+        If `n_clusters` or `n_draws` is below 1.
+
+    Examples
+    --------
+    >>> cluster_weights(3, 2, np.random.default_rng(0))
+    array([[1, 1, 1],
+           [0, 0, 3]])
+    """
+    if n_clusters < 1 or n_draws < 1:
+        raise ValueError(
+            f"a bootstrap needs at least one cluster and one draw; got {n_clusters} and {n_draws}."
+        )
+    return rng.multinomial(n_clusters, np.full(n_clusters, 1.0 / n_clusters), size=n_draws)
+
+
+def expanded_percentile(
+    draws: npt.ArrayLike, level: float, n_clusters: int, max_undefined: float = 0.05
+) -> tuple[FloatArray, FloatArray]:
+    """Percentile interval along axis 0, its level widened for few clusters.
+
+    The tail alpha / 2 becomes Phi(-sqrt(G / (G - 1)) t), with t the alpha / 2 point of Student's t
+    on G - 1 degrees of freedom: the plain percentile interval is too narrow for small G.
+
+    Parameters
+    ----------
+    draws
+        Replicates, shape (n_draws, ...). A ratio with an empty denominator belongs here as +inf
+        and sorts as such, so the upper bound can be +inf; 0 / 0 belongs here as NaN.
+    level
+        Confidence level, a fraction.
+    n_clusters
+        Number G of clusters that were resampled.
+    max_undefined
+        NaN draws are left out of the percentiles, up to this share of all draws. Beyond it the
+        interval would describe another quantity than the estimate, and is undefined.
+
+    Returns
+    -------
+    low, high
+        Bounds, shape (...); NaN where G is 1, or too many draws are undefined.
+
+    Raises
+    ------
+    ValueError
+        For a level outside (0, 1), no draws, or fewer than one cluster.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap ("expanded
+    percentile interval").
+
+    Examples
+    --------
+    >>> low, high = expanded_percentile(np.arange(101), 0.9, 10)
+    >>> (float(low.round(1)), float(high.round(1)))
+    (2.7, 97.3)
+    """
+    tail = (1.0 - check_level(level)) / 2.0
+    if n_clusters < 1:
+        raise ValueError(f"n_clusters must be at least 1; got {n_clusters}.")
+    if n_clusters > 1:
+        t = t_isf(tail, n_clusters - 1)
+        tail = float(normal_sf(np.sqrt(n_clusters / (n_clusters - 1)) * t))
+    low, high, undefined = central_range(draws, tail)
+    usable = (undefined <= max_undefined) & (n_clusters > 1)
+    return np.where(usable, low, np.nan), np.where(usable, high, np.nan)
+
+
+def log_share_influence(a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
+    """Influence of each cluster on ln(sum a / sum b): u_g = a_g / A - b_g / B.
+
+    Parameters
+    ----------
+    a, b
+        Per-cluster sums, shapes (..., n_clusters), 0 or more; a cluster without units has 0 and 0.
+
+    Returns
+    -------
+    influence
+        Shape (..., n_clusters), summing to 0; NaN where A or B is 0. The influence on the log
+        ratio of two shares is the difference of their influences, cluster by cluster.
+
+    Raises
+    ------
+    ValueError
+        For negative or infinite sums.
+
+    References
+    ----------
+    Binder (1983), On the variances of asymptotically normal estimators from complex surveys.
+
+    Examples
+    --------
+    >>> log_share_influence([1, 3], [4, 4])
+    array([-0.25,  0.25])
+    """
+    a, b = check_not_negative("a", a), check_not_negative("b", b)
+    return _portion(a) - _portion(b)
+
+
+def _portion(values: FloatArray) -> FloatArray:
+    total = np.sum(values, axis=-1, keepdims=True)
+    return divide(values, np.where(total > 0, total, np.nan))
 
 
 def shuffle_within(

@@ -1,0 +1,136 @@
+"""What each prompt adds to every estimate, as Arrow: by this runs are compared without texts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from portrayal.errors import RunError
+from portrayal.records import Estimate, Form
+from portrayal.types import FloatArray, IntArray
+
+INFLUENCES = "influences.parquet"
+VERSION = "1"
+NO_SUMS = "the measure keeps no sums by prompt"
+
+_VERSION_KEY = b"portrayal.influences"
+_COLUMNS = ("upper", "n_upper", "lower", "n_lower")
+
+
+def _schema() -> pa.Schema:
+    numbers = pa.list_(pa.float64())
+    return pa.schema(
+        [
+            ("estimate", pa.int32()),
+            ("form", pa.string()),
+            ("scale", pa.float64()),
+            ("prompts", pa.list_(pa.string())),
+            *((name, numbers) for name in _COLUMNS),
+            ("reason", pa.string()),
+        ],
+        metadata={_VERSION_KEY: VERSION.encode()},
+    )
+
+
+def influences_to_table(estimates: Iterable[Estimate]) -> pa.Table:
+    """Return the sums of estimates as an Arrow table, a row for each estimate in their order.
+
+    Columns: `estimate`, the row of `estimates.parquet`; `form`, `scale`, `prompts`, `upper`,
+    `n_upper`, `lower` and `n_lower` as in `PromptSums`; and `reason`, why an estimate has none.
+
+    >>> row = Estimate("a-study", "share.v1", "share", "text", {}, {}, 0.4)
+    >>> influences_to_table([row]).column("reason").to_pylist()
+    ['the measure keeps no sums by prompt']
+    """
+    schema = _schema()
+    rows = list(estimates)
+    sums = [None if row.value is None else row.sums for row in rows]
+    why = [
+        (row.undefined or NO_SUMS) if own is None else None
+        for row, own in zip(rows, sums, strict=True)
+    ]
+    columns: dict[str, Any] = {
+        "estimate": list(range(len(rows))),
+        "form": [own and own.form for own in sums],
+        "scale": [own and own.scale for own in sums],
+        "prompts": [own and own.prompts for own in sums],
+        **{name: [own and getattr(own, name) for own in sums] for name in _COLUMNS},
+        "reason": why,
+    }
+    return pa.table(
+        {name: pa.array(values, schema.field(name).type) for name, values in columns.items()},
+        schema=schema,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Influences:
+    """Sums by prompt of every estimate of a run.
+
+    Attributes
+    ----------
+    labels
+        Names of the prompts (pairs, blocks) that occur.
+    forms, scales, reasons
+        Of each estimate; the form is None where the reason says why there are no sums.
+    starts
+        Where the rows of each estimate begin in the arrays below, shape (n_estimates + 1,).
+    prompt
+        Code of the prompt in `labels`, shape (n_rows,).
+    columns
+        Upper, n_upper, lower and n_lower, shape (n_rows,) each; NaN where a form has no lower.
+    """
+
+    labels: tuple[str, ...]
+    forms: tuple[Form | None, ...]
+    scales: FloatArray
+    reasons: tuple[str | None, ...]
+    starts: IntArray
+    prompt: IntArray
+    columns: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+def read_influences(path: Path, n_estimates: int) -> Influences:
+    """Read sums back from a Parquet file that `influences_to_table` made.
+
+    Raises
+    ------
+    RunError
+        Where the file is of another version, or is not of these estimates.
+    """
+    import numpy as np
+
+    table = pq.read_table(path)
+    version = (table.schema.metadata or {}).get(_VERSION_KEY, b"").decode()
+    if version != VERSION or len(table) != n_estimates:
+        raise RunError(
+            f"{path} was written by another version of Portrayal, or does not belong to the "
+            "estimates beside it. Run the same `portrayal audit` command again."
+        )
+    lists = table["prompts"].combine_chunks()
+    lengths = np.asarray(lists.value_lengths().fill_null(0), dtype=np.int64)
+    coded = lists.flatten().dictionary_encode()
+    n = int(lengths.sum())
+    one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0
+    has = np.repeat(~one_mean, lengths)
+
+    def column(name: str) -> FloatArray:
+        values = np.asarray(table[name].combine_chunks().flatten(), dtype=np.float64)
+        if name in ("upper", "n_upper"):
+            return values
+        whole = np.full(n, np.nan)
+        whole[has] = values
+        return whole
+
+    return Influences(
+        labels=tuple(coded.dictionary.to_pylist()),
+        forms=cast("tuple[Form | None, ...]", tuple(table["form"].to_pylist())),
+        scales=np.asarray(table["scale"].fill_null(float("nan")), dtype=np.float64),
+        reasons=tuple(table["reason"].to_pylist()),
+        starts=np.concatenate([[0], np.cumsum(lengths)]),
+        prompt=np.asarray(coded.indices, dtype=np.int64),
+        columns=cast("Any", tuple(column(name) for name in _COLUMNS)),
+    )

@@ -1,0 +1,95 @@
+"""Changes between two sides from influences of prompts: coins, intervals, equivalence."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.stats import clustered_changes, paired_changes, prompt_subsets
+from portrayal.types import FloatArray
+
+
+def of_contributions(part: FloatArray, margin: float = np.nan, level: float = 0.95):
+    """Infer the mean of contributions of prompts, shape (n_prompts, k)."""
+    n = len(part)
+    value = part.mean(0)
+    return paired_changes(
+        value,
+        (part - value) / n,
+        np.full(part.shape, 1 / n),
+        np.ones(part.shape, dtype=bool),
+        prompt_subsets(n, np.random.default_rng(0), 1999),
+        level,
+        margin,
+    )
+
+
+parts = st.integers(0, 10_000).map(
+    lambda seed: np.random.default_rng(seed).normal(
+        0.5, 1.0, (int(np.random.default_rng(seed).integers(6, 18)), 3)
+    )
+)
+
+
+@given(parts, st.sampled_from([0.8, 0.9, 0.95]))
+def test_p_and_interval_say_the_same(part, level):
+    found = of_contributions(part, level=level)
+    outside = (found.low > 0) | (found.high < 0)
+    assert np.array_equal(outside, found.p < 1 - level - 1e-12)
+    assert np.all(found.low <= found.value)
+    assert np.all(found.value <= found.high)
+
+
+@given(parts)
+def test_sides_that_change_places_turn_the_sign(part):
+    one, two = of_contributions(part, 0.7), of_contributions(-part, 0.7)
+    assert np.allclose(one.low, -two.high)
+    assert np.allclose(one.p, two.p)
+    assert np.allclose(one.p_equivalent, two.p_equivalent)
+
+
+@given(parts, st.floats(0.2, 2.0))
+def test_equivalence_is_the_interval_within_the_margin(part, margin):
+    """Two one-sided tests at 5 % are the 90 % interval inside the margin."""
+    found = of_contributions(part, margin, level=0.9)
+    inside = (found.low > -margin) & (found.high < margin)
+    assert np.array_equal(inside, found.p_equivalent < 0.05 - 1e-12)
+
+
+def test_p_is_that_of_all_sign_flips():
+    part = np.random.default_rng(3).normal(0.4, 1.0, (9, 1))
+    signs = 1 - 2 * prompt_subsets(9, np.random.default_rng(0))
+    sums = signs @ part
+    share = min((sums >= part.sum() - 1e-12).mean(), (sums <= part.sum() + 1e-12).mean())
+    assert of_contributions(part).p[0] == pytest.approx(min(1.0, 2 * share))
+
+
+def test_no_spread_has_no_interval_and_no_equivalence():
+    found = of_contributions(np.zeros((8, 1)), 0.1)
+    assert found.reason[0] == "both sides have the same sums in every prompt"
+    assert np.isnan(found.low[0])
+    assert np.isnan(found.p_equivalent[0])
+    assert found.p[0] == 1.0
+
+
+def test_too_few_prompts_have_no_test():
+    found = of_contributions(np.arange(5.0)[:, np.newaxis])
+    assert "needs 6" in str(found.reason[0])
+    assert np.isnan(found.p[0])
+
+
+def test_two_samples_agree_with_their_test():
+    rng = np.random.default_rng(5)
+    y, z = rng.normal(0, 1, (12, 200)), rng.normal(0.8, 1, (15, 200))
+    u = np.concatenate([-(y - y.mean(0)) / 12, (z - z.mean(0)) / 15])
+    first = np.concatenate([np.ones((12, 200)), np.zeros((15, 200))])
+    found = clustered_changes(z.mean(0) - y.mean(0), u, first, 1 - first, 0.95, 2.0)
+    assert np.array_equal((found.low > 0) | (found.high < 0), found.p < 0.05)
+    narrow = clustered_changes(z.mean(0) - y.mean(0), u, first, 1 - first, 0.90, 2.0)
+    assert np.array_equal((narrow.low > -2) & (narrow.high < 2), found.p_equivalent < 0.05)
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0])
+def test_a_margin_is_above_0(margin):
+    with pytest.raises(ValueError, match="above 0"):
+        of_contributions(np.ones((8, 1)), margin)
