@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from portrayal.annotate.people.reader.hidden import PRONOUNS, pieces_of
+from portrayal.annotate.people.reader.hidden import PRONOUNS, RARE_PRONOUNS, pieces_of
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
 from portrayal.annotate.people.shared.words import PERSON_NOUNS, TITLES, word_set
 from portrayal.annotate.people.stories.extract import read_story, story_start
@@ -23,7 +23,7 @@ SUBJECT, OBJECT = 0, 1
 NOBODY, UNKNOWN = -1, -2
 """A role without a name; a label that says nothing."""
 
-_PRONOUN_WORDS = {word for words in PRONOUNS.values() for word in words}
+_PRONOUN_WORDS = {word for words in PRONOUNS.values() for word in words} | set(RARE_PRONOUNS)
 _NAME = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _WORD = re.compile(r"[A-Za-z]+")
 

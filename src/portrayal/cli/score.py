@@ -53,7 +53,7 @@ def people(
     column: Columns = None,
     labeler: Labeler = "embedded",
     route_share: RouteShare = 0.2,
-    reader: Annotated[Path | None, typer.Option(help="Folder of a trained reader.")] = None,
+    reader: Annotated[Path | None, typer.Option(help="Folder of a reader of your own.")] = None,
     *,
     how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), changed={"samples": 3})],
     out: Annotated[

@@ -60,7 +60,8 @@ class StoryOptions(Options):
     smoothing, min_name_count
         See `portrayal.measure.Scope`.
     reader
-        Folder of a trained reader; see `portrayal.annotate.people.reader.reader_settings`.
+        Folder of a trained reader, None for the one that ships; see
+        `portrayal.annotate.people.reader.reader_settings`.
     labeler, labeler_model, labeler_samples, route_share
         Who finds the people; see `portrayal.annotate.people.labeler.labelling.labelling_of`.
     hand_labels
@@ -81,7 +82,10 @@ class StoryOptions(Options):
         None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
     )
     labeler_samples: int = option(3, "Its answers about each text, which are put to a vote.")
-    reader: str | None = option(None, "Folder of a trained reader, for reader and routed.")
+    reader: str | None = option(
+        None,
+        "Folder of a reader of your own, for reader and routed, in place of the one that ships.",
+    )
     hand_labels: str | None = option(None, "Filled-in sheet of this run, to correct estimates by.")
     route_share: float = option(
         0.2, "Fraction of the texts, the least sure ones, that routed sends to it."

@@ -67,3 +67,11 @@ def test_long_stories_end_with_the_closing_token(vocabulary):
 def test_a_placeholder_of_two_tokens_is_refused():
     with pytest.raises(ValueError, match="unpack"):
         vocabulary_of(lambda text: list(range(len(text))), 1, 2)
+
+
+def test_neopronouns_are_read_as_singular_they(vocabulary):
+    asked, told = (
+        hide("a baker", [f"loved {their} shop. {they} smiled."], 0, vocabulary)
+        for their, they in (("xyr", "Xe"), ("their", "they"))
+    )
+    assert asked == told

@@ -20,7 +20,7 @@ HARD = "Kim and Lee met. They laughed, and he said that she was late."
 @pytest.fixture
 def reader(monkeypatch, tmp_path, network):
     """A folder with a card, and the drawn network in place of the one that ships."""
-    network.card = {"joining": dataclasses.asdict(Joining())}
+    network.card = {"joining": dataclasses.asdict(Joining()), "sha256": "0" * 64}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
     network.folder = str(tmp_path)
     monkeypatch.setattr(rows, "_network", lambda folder: network)
@@ -87,7 +87,6 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
     [
         ({"folder": "/none", "below": 2.0}, "0-1"),
         ({"folder": "/none"}, "no reader"),
-        ({"folder": None}, "--reader"),
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(reader, given, said):

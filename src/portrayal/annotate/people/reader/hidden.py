@@ -23,6 +23,16 @@ PRONOUNS = {
 }
 """Words whose referent the network weighs, by the gender that they tell."""
 
+RARE_PRONOUNS = {
+    "xe": "they", "ze": "they", "zie": "they",
+    "xem": "them", "zir": "them",
+    "xyr": "their", "xir": "their", "hir": "their", "eir": "their", "faer": "their",
+    "xyrs": "theirs", "xirs": "theirs", "zirs": "theirs", "hirs": "theirs", "eirs": "theirs",
+    "themself": "themselves", "xemself": "themselves", "xyrself": "themselves",
+    "zirself": "themselves", "hirself": "themselves",
+}  # fmt: skip
+"""Pronouns too rare for an encoder to know, and the words that are put in their place."""
+
 MOST_TOKENS, MOST_OF_PROMPT = 256, 60
 
 Encode = Callable[[str], Sequence[int]]
@@ -33,6 +43,9 @@ _FRAME = re.compile(
     r"(?:of|about) (?:an? american |an? |the )?",
     re.IGNORECASE,
 )
+
+
+_RARE = re.compile(rf"\b(?:{'|'.join(RARE_PRONOUNS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +175,7 @@ def hide(
     candidate = [-1] * second
     for piece in pieces:
         if isinstance(piece, str):
-            more = list(words.encode(piece))
+            more = list(words.encode(_known(piece)))
             ids += more
             candidate += [-1] * len(more)
         else:
@@ -172,3 +185,8 @@ def hide(
     candidate = [*candidate[: MOST_TOKENS - 1], -1]
     pronoun = [-1] * second + [words.pronouns.get(each, -1) for each in ids[second:]]
     return Hidden(ids, candidate, pronoun, second, n)
+
+
+def _known(text: str) -> str:
+    """Return `text` with singular they for the pronouns that an encoder does not know."""
+    return _RARE.sub(lambda found: RARE_PRONOUNS[found[0].lower()], text)

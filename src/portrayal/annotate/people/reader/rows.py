@@ -1,5 +1,6 @@
 """The annotator `people-reader.v1`: people of prompted stories by rules and network together."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,42 +26,54 @@ People = tuple[Character, Character | None]
 UNSURE = 0.9
 """Where texts are routed, the network reads those of whose people the rules are less sure."""
 
+SHIPPED = "shipped"
+"""Names the reader that comes with Portrayal in the settings of a run."""
 
-def reader_settings(folder: str | Path | None, *, below: float = 1.0) -> dict[str, Any]:
+_WEIGHTS = Path(__file__).parent / "weights"
+
+
+def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> dict[str, Any]:
     """Return the settings of `people-reader.v1`, checked; nothing is loaded yet.
 
     Parameters
     ----------
     folder
-        Folder of a reader, as `scripts/reader/train.py` writes it.
+        Folder of a reader, as `scripts/reader/train.py` writes it; None for the one that ships.
     below
         The network reads stories with a character of whom the rules are less sure than this, 0-1;
         1 for every story.
 
+    Returns
+    -------
+    dict
+        "folder", `SHIPPED` for the one that ships; "sha256" of its files; "below".
+
     Raises
     ------
     OptionError
-        For `below` outside 0-1, no folder, or one without a reader.
+        For `below` outside 0-1, or a folder without a reader.
     """
     if not 0.0 <= below <= 1.0:
         raise OptionError(f"below must be a probability, 0-1; got {below}.")
-    if folder is None:
+    where = _WEIGHTS if folder is None else Path(folder).expanduser().resolve()
+    try:
+        card = json.loads((where / CARD).read_text(encoding="utf-8"))
+        digest = str(card["sha256"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(
-            "the labeler 'reader' needs the folder of a trained reader: --reader FOLDER "
-            "(reader=FOLDER), as scripts/reader/train.py writes it. None ships yet."
-        )
-    where = Path(folder).expanduser().resolve()
-    if not (where / CARD).is_file():
-        raise OptionError(
-            f"{where}: there is no reader here (no {CARD}). Give a folder that "
-            "scripts/reader/train.py wrote, or choose another labeler."
-        )
-    return {"folder": str(where), "below": below}
+            f"{where}: there is no reader here ({CARD}: {error}). Give a folder that "
+            "scripts/reader/train.py wrote, or none for the reader that ships."
+        ) from error
+    return {
+        "folder": SHIPPED if folder is None else str(where),
+        "sha256": digest,
+        "below": below,
+    }
 
 
 @lru_cache(maxsize=2)
 def _network(folder: str) -> Network:
-    return load_network(Path(folder), threads=1)
+    return load_network(_WEIGHTS if folder == SHIPPED else Path(folder), threads=1)
 
 
 def read_stories(
