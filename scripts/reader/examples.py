@@ -284,8 +284,75 @@ _CLOSE = sorted(
 )
 
 
+_SINGULAR_THEY = {
+    "she": "they",
+    "he": "they",
+    "him": "them",
+    "his": "their",
+    "hers": "theirs",
+    "herself": "themselves",
+    "himself": "themselves",
+}
+_WITH_THEY = {"was": "were", "is": "are", "has": "have", "does": "do", "wasn't": "weren't"}
+_TELLING = set(_FLIP) - set(_PRONOUN_WORDS)
+
+
+def with_they(example: Example, slot: int) -> Example:
+    """Return the example with singular they for the pronouns of a slot; itself where it cannot be.
+
+    It can where all its pronouns are labelled and no noun of the story tells a gender.
+    """
+    words = [
+        word.lower()
+        for each in example.pieces
+        if isinstance(each, str)
+        for word in _WORD.findall(each)
+    ]
+    known = example.referents
+    if known is None or slot not in known or not _TELLING.isdisjoint(words):
+        return example
+    meant = iter(known)
+
+    def changed(text: str, behind: str) -> str:
+        made, at = "", 0
+        for found in _WORD.finditer(text):
+            low = found[0].lower()
+            if low not in _PRONOUN_WORDS or next(meant, UNKNOWN) != slot or low in PRONOUNS["NB"]:
+                continue
+            rest = text[found.end() :] + behind
+            new = _SINGULAR_THEY.get(low) or ("them" if _OBJECTIVE.match(rest) else "their")
+            made += text[at : found.start()] + (new.capitalize() if found[0][0].isupper() else new)
+            at = found.end()
+            if new == "they" and (verb := re.match(r" ([A-Za-z']+)", text[at:])):
+                made += " " + _plural(verb[1])
+                at += verb.end()
+        return made + text[at:]
+
+    pieces = tuple(
+        each if isinstance(each, int) else changed(each, " X" * (at + 1 < len(example.pieces)))
+        for at, each in enumerate(example.pieces)
+    )
+    genders = tuple("NB" if at == slot else each for at, each in enumerate(example.genders))
+    return replace(example, pieces=pieces, genders=genders)
+
+
+def _plural(verb: str) -> str:
+    """A verb as it follows "they"."""
+    if verb in _WITH_THEY:
+        return _WITH_THEY[verb]
+    if len(verb) < 4 or not verb.endswith("s") or verb.endswith(("ss", "us", "ways")):
+        return verb
+    return verb[:-2] if verb.endswith(("shes", "ches", "sses", "xes")) else verb[:-1]
+
+
+THEY = 0.15
+"""Share of the examples in which a person gets singular they."""
+
+
 def vary(example: Example, rng: random.Random) -> Example:
-    """Return a variation: genders exchanged, role nouns replaced."""
+    """Return a variation: genders exchanged or singular, role nouns replaced."""
+    if rng.random() < THEY:
+        example = with_they(example, rng.randrange(len(example.genders)))
     if rng.random() < 0.5:
         pieces = [
             piece
