@@ -11,21 +11,34 @@ import argparse
 import json
 from collections import Counter
 from dataclasses import asdict, replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
-from examples import Example, fold_of, labelled, marked
+from examples import NOBODY, UNKNOWN, Example, fold_of, labelled, marked
+from scipy import special
 from scipy.optimize import minimize
 from train import FOLDS, LEFT_OUT
 
-from portrayal.annotate.people.reader.join import Joining, read_people
+from portrayal.annotate.people.reader.join import (
+    Joining,
+    read_people,
+    signs_of_genders,
+    ways_of,
+)
 from portrayal.annotate.people.reader.network import CARD, Reading
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories.confidence import log_odds
-from portrayal.annotate.people.stories.extract import people_of_cast, read_story
+from portrayal.annotate.people.stories.extract import (
+    cast_of,
+    people_of_cast,
+    read_story,
+    weigh,
+)
 
-NAME_WEIGHTS, GENDER_WEIGHTS = (0.0, 0.15, 0.3, 0.5, 0.75, 1.0), (0.0, 0.25, 0.5, 1.0)
+MARKED = 0.25
+"""Weight of a marked story: rules are right of 94 % of the names in stories by models for prompts
+that they never met, of 98 % in the labelled stories and of 59 % in the marked ones, so about one
+part in eight of the weight belongs to the latter."""
 
 
 class Case:
@@ -71,20 +84,58 @@ def cases_of(asked: argparse.Namespace) -> list[Case]:
 
 
 def weights_of(cases: list[Case]) -> Joining:
-    """The weights with the most right, names first, and then genders."""
-    best, joining = -1.0, Joining()
-    for by_rules in NAME_WEIGHTS:
-        tried = Joining(names=(1.0, by_rules))
-        value = np.mean([r[0] for c in cases for r in c.right(c.people(tried))])
-        if value > best:
-            best, joining = float(value), tried
-    best, chosen = -1.0, joining
-    for pair in product((0.5, 1.0), GENDER_WEIGHTS):
-        tried = replace(joining, genders=pair)
-        value = np.mean([r[1] for c in cases for r in c.right(c.people(tried))])
-        if value > best:
-            best, chosen = float(value), tried
-    return with_curves(cases, chosen)
+    """The weights under which the labels are likeliest, and curves of the confidences."""
+    joining = Joining()
+    for key, equals in (("names", False), ("names_of_equals", True)):
+        part = [case for case in cases if case.scene.paired == equals]
+        signs = [(case, *_names(case)) for case in part]
+        found = _likeliest([each for each in signs if each[2]], getattr(joining, key))
+        joining = replace(joining, **{key: found})
+    signs = [(case, *_genders(case)) for case in cases if UNKNOWN not in case.example.who]
+    found = _likeliest([each for each in signs if each[2]], joining.genders)
+    return with_curves(cases, replace(joining, genders=found))
+
+
+def _names(case: Case) -> tuple[np.ndarray, list[int]]:
+    """What speaks for each way to give the roles, and which way is right."""
+    ways, signs = ways_of(case.scene, case.cast, weigh(case.scene, case.cast), case.reading)
+    nobody = case.reading.roles.shape[1] - 1
+    right = tuple(nobody if who == NOBODY else who for who in case.example.who)
+    return signs, [at for at, way in enumerate(ways) if way == right]
+
+
+def _genders(case: Case) -> tuple[np.ndarray, list[int]]:
+    """What speaks for each choice of genders of the labelled people, and which are right."""
+    seen = case.reading.roles.shape[1] - 1
+    slots = [None if who == NOBODY else who for who in case.example.who]
+    if any(who is not None and who >= seen for who in slots):
+        return np.zeros((1, 3)), []
+    cast = case.cast if slots == case.cast.slots else cast_of(case.scene, slots)
+    weighed = weigh(case.scene, cast)
+    genders = case.example.genders
+    right = [at for at, each in enumerate(weighed[0]) if tuple(each.genders) == genders]
+    return signs_of_genders(cast, weighed, case.reading), right
+
+
+def _likeliest(
+    signs: list[tuple[Case, np.ndarray, list[int]]], start: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Weights of a softmax of the signs, `start` where there is nothing to learn from."""
+
+    def loss(weights: np.ndarray) -> float:
+        value = 0.05 * float(((weights - np.array(start)) ** 2).sum())
+        for case, values, right in signs:
+            scores = values @ weights
+            lost = special.logsumexp(scores) - special.logsumexp(scores[right])
+            value += weight_of(case) * float(lost)
+        return value
+
+    return tuple(np.round(minimize(loss, np.array(start), method="BFGS").x, 3).tolist())
+
+
+def weight_of(case: Case) -> float:
+    """How much a story counts: those written to mislead count less than stories by models."""
+    return 1.0 if case.example.referents is None else MARKED
 
 
 def with_curves(cases: list[Case], joining: Joining) -> Joining:
@@ -94,27 +145,27 @@ def with_curves(cases: list[Case], joining: Joining) -> Joining:
     )
     made = [(c.people(plain), c) for c in cases]
     slots = [
-        (each.name_confidence, each.gender_confidence, *right)
+        (each.name_confidence, each.gender_confidence, *right, weight_of(case))
         for people, case in made
         for each, right in zip(people, case.right(people), strict=True)
     ]
-    name, gender, name_right, gender_right = (np.array(each) for each in zip(*slots, strict=True))
+    name, gender, name_right, gender_right, weight = map(np.array, zip(*slots, strict=True))
     odds = np.array([log_odds(each) for each in name])
     of_gender = np.array([log_odds(each) for each in gender])
-    name_curve = _platt(np.column_stack([odds]), name_right)
+    name_curve = _platt(np.column_stack([odds]), name_right, weight)
     sure = name_curve[0] + name_curve[1] * odds
-    gender_curve = _platt(np.column_stack([of_gender, sure]), gender_right)
+    gender_curve = _platt(np.column_stack([of_gender, sure]), gender_right, weight)
     of_both = gender_curve[0] + gender_curve[1] * of_gender + gender_curve[2] * sure
-    both_curve = _platt(np.column_stack([sure, of_both]), name_right & gender_right)
+    both_curve = _platt(np.column_stack([sure, of_both]), name_right & gender_right, weight)
     return replace(joining, name_curve=name_curve, gender_curve=gender_curve, both_curve=both_curve)
 
 
-def _platt(signs: np.ndarray, right: np.ndarray) -> tuple[float, ...]:
+def _platt(signs: np.ndarray, right: np.ndarray, weight: np.ndarray) -> tuple[float, ...]:
     x = np.column_stack([np.ones(len(signs)), signs])
     y = 2.0 * right - 1.0
 
     def loss(w: np.ndarray) -> float:
-        return float(np.logaddexp(0.0, -y * (x @ w)).sum() + 0.5 * (w[1:] ** 2).sum())
+        return float((weight * np.logaddexp(0.0, -y * (x @ w))).sum() + 0.5 * (w[1:] ** 2).sum())
 
     return tuple(np.round(minimize(loss, np.zeros(x.shape[1]), method="BFGS").x, 4).tolist())
 
@@ -184,7 +235,9 @@ def main() -> None:
         part = [case for case in cases if is_kind(case)]
         if part:
             table(f"{kind}, rules", part, None)
-            alone = dict.fromkeys(folds, Joining(names=(1.0, 0.0), genders=(1.0, 0.05)))
+            alone = dict.fromkeys(
+                folds, Joining(names=(1.0, 0.0), names_of_equals=(1.0, 0.0), genders=(1.0, 0.05, 0))
+            )
             table(f"{kind}, network", part, alone)
             table(f"{kind}, joined", part, joinings)
     whole = weights_of(cases)

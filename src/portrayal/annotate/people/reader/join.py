@@ -6,12 +6,13 @@ from itertools import product
 from math import exp, log
 
 import numpy as np
+from scipy import special
 
 from portrayal.annotate.people.reader.network import GENDERS, Reading
 from portrayal.annotate.people.shared.model import Character
 from portrayal.annotate.people.stories.cast import Cast, Slots
 from portrayal.annotate.people.stories.confidence import log_odds
-from portrayal.annotate.people.stories.decide import Choice
+from portrayal.annotate.people.stories.decide import SINGLY, Choice
 from portrayal.annotate.people.stories.extract import (
     cast_of,
     characters,
@@ -19,6 +20,7 @@ from portrayal.annotate.people.stories.extract import (
     weigh,
 )
 from portrayal.annotate.people.stories.scene import Scene
+from portrayal.types import FloatArray
 
 _LEAST = 1e-9
 
@@ -35,15 +37,19 @@ class Joining:
     names
         Weight of the network's log-probabilities of who has which role, and of the log-odds of the
         rules that their choice is right.
+    names_of_equals
+        The same where the prompt asks for two equals, whom the order of the names tells apart.
     genders
-        Weight of the network's log-probabilities of the genders, and of the rules'.
+        Weight of the network's log-probabilities of the genders, and of the rules'; and what is
+        added for each person of singular "they", of which both see too few.
     name_curve, gender_curve, both_curve
         Intercept and slopes of logistic curves (Platt 1999): of the log-odds of the name; of the
         gender and of the name; of both confidences.
     """
 
     names: tuple[float, float] = (1.0, 1.0)
-    genders: tuple[float, float] = (1.0, 1.0)
+    names_of_equals: tuple[float, float] = (1.0, 1.0)
+    genders: tuple[float, float, float] = (1.0, 1.0, 0.0)
     name_curve: tuple[float, float] = (0.0, 1.0)
     gender_curve: tuple[float, float, float] = (0.0, 1.0, 0.0)
     both_curve: tuple[float, float, float] = (0.0, 1.0, 1.0)
@@ -79,62 +85,84 @@ def read_people(
     return characters(scene, cast, choice, sure)
 
 
-def _join_names(
-    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
-) -> tuple[Slots, list[float]]:
-    """Who has which role, and the probability of each slot."""
+def ways_of(
+    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading
+) -> tuple[list[tuple[int, ...]], FloatArray]:
+    """All ways to give the roles to the named people, and what speaks for each, shape (n_ways, 2).
+
+    A way is the index of a person for each slot, the number of people for nobody; for it speak the
+    network's log-probability, and the rules' log-odds of the people whom they chose.
+    """
     nobody = reading.roles.shape[1] - 1
     options, chances = weighed
     best = options[max(range(len(options)), key=chances.__getitem__)]
     odds = list(map(log_odds, name_confidences(scene, cast, best)))
-    by_network, by_rules = joining.names
-
-    def score(ways: Sequence[int]) -> float:
-        value = by_network * sum(reading.roles[slot, at] for slot, at in enumerate(ways))
-        for slot, at in enumerate(ways):
-            if (None if at == nobody else at) == cast.slots[slot]:
-                value += by_rules * odds[slot]
-        return float(value)
-
-    whole = [
-        ways
-        for ways in product(range(nobody + 1), repeat=len(cast.slots))
-        if len(set(ways)) == len(ways) or set(ways) == {nobody}
+    ways = [
+        way
+        for way in product(range(nobody + 1), repeat=len(cast.slots))
+        if len(set(way)) == len(way) or set(way) == {nobody}
     ]
-    scores = np.array([score(ways) for ways in whole])
-    shares = np.exp(scores - scores.max())
-    shares /= shares.sum()
-    chosen = whole[int(scores.argmax())]
+    chosen = [nobody if at is None else at for at in cast.slots]
+    signs = [
+        (
+            sum(reading.roles[slot, at] for slot, at in enumerate(way)),
+            sum(odds[slot] for slot, at in enumerate(way) if at == chosen[slot]),
+        )
+        for way in ways
+    ]
+    return ways, np.array(signs)
+
+
+def _join_names(
+    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
+) -> tuple[Slots, list[float]]:
+    """Who has which role, and the probability of each slot."""
+    ways, signs = ways_of(scene, cast, weighed, reading)
+    scores = signs @ (joining.names_of_equals if scene.paired else joining.names)
+    shares = special.softmax(scores)
+    chosen = ways[int(scores.argmax())]
     known = [
-        float(sum(share for ways, share in zip(whole, shares, strict=True) if ways[slot] == at))
+        float(sum(share for way, share in zip(ways, shares, strict=True) if way[slot] == at))
         for slot, at in enumerate(chosen)
     ]
+    nobody = reading.roles.shape[1] - 1
     return [None if at == nobody else at for at in chosen], known
+
+
+def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArray:
+    """What speaks for each choice of genders, shape (n_choices, 3).
+
+    The log-probabilities of the network and of the rules, and how many are of singular "they".
+    """
+    nobody = reading.roles.shape[1] - 1
+    rows = [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
+    return np.array(
+        [
+            (
+                sum(
+                    reading.genders[row, GENDERS.index(gender)]
+                    for row, gender in zip(rows, option.genders, strict=True)
+                ),
+                log(max(chance, _LEAST)),
+                option.genders.count(SINGLY),
+            )
+            for option, chance in zip(*weighed, strict=True)
+        ]
+    )
 
 
 def _join_genders(
     cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
 ) -> tuple[Choice, list[float]]:
     """The choice of genders, and the probability of each slot's."""
-    nobody = reading.roles.shape[1] - 1
-    rows = [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
-    by_network, by_rules = joining.genders
-    options, chances = weighed
-    scores = [
-        by_rules * log(max(chance, _LEAST))
-        + by_network
-        * sum(
-            float(reading.genders[row, GENDERS.index(gender)])
-            for row, gender in zip(rows, option.genders, strict=True)
-        )
-        for option, chance in zip(options, chances, strict=True)
-    ]
-    top = max(scores)
-    shares = [exp(each - top) for each in scores]
-    chosen = options[scores.index(top)]
+    options, _ = weighed
+    scores = signs_of_genders(cast, weighed, reading) @ joining.genders
+    shares = special.softmax(scores)
+    chosen = options[int(scores.argmax())]
     known = [
-        sum(s for s, option in zip(shares, options, strict=True) if option.genders[slot] == gender)
-        / sum(shares)
+        float(
+            sum(s for s, each in zip(shares, options, strict=True) if each.genders[slot] == gender)
+        )
         for slot, gender in enumerate(chosen.genders)
     ]
     return chosen, known
