@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import clustered_changes, paired_changes, prompt_subsets
+from portrayal.stats import clustered_changes, paired_changes, paired_ratios, prompt_subsets
 from portrayal.types import FloatArray
 
 
@@ -93,3 +93,53 @@ def test_two_samples_agree_with_their_test():
 def test_a_margin_is_above_0(margin):
     with pytest.raises(ValueError, match="above 0"):
         of_contributions(np.ones((8, 1)), margin)
+
+
+def counts(seed: int, n_prompts: int = 9) -> tuple[FloatArray, FloatArray]:
+    """Counts and totals of two groups in some prompts."""
+    rng = np.random.default_rng(seed)
+    total = np.full((n_prompts, 2), 30.0)
+    return rng.binomial(30, rng.uniform(0.05, 0.6, total.shape)).astype(float), total
+
+
+SUBSETS = prompt_subsets(9, np.random.default_rng(0))
+
+
+@given(st.integers(0, 1000))
+def test_ratios_of_shares_turn_with_their_sides(seed):
+    first, second = counts(seed), counts(seed + 1)
+    one = paired_ratios(first, second, SUBSETS, 0.95, 0.3)
+    two = paired_ratios(second, first, SUBSETS, 0.95, 0.3)
+    assert np.allclose(one.value, -two.value)
+    assert np.allclose(one.low, -two.high)
+    assert np.allclose(one.p, two.p)
+    assert np.allclose(one.p_equivalent, two.p_equivalent)
+    assert np.array_equal((one.low > 0) | (one.high < 0), one.p < 0.05 - 1e-12)
+
+
+def test_p_of_shares_is_that_of_whole_prompts_that_change_sides():
+    (a, n), (b, m) = counts(4), counts(5)
+    found = paired_ratios((a, n), (b, m), SUBSETS, 0.95)
+    moved = SUBSETS @ (b - a)
+    apart = b.sum(0) - a.sum(0) - 2 * moved
+    share = np.minimum((apart >= apart[0]).mean(0), (apart <= apart[0]).mean(0))
+    assert found.p == pytest.approx(np.minimum(1.0, 2 * share))
+
+
+def test_a_ratio_of_two_shares_is_one_share_where_the_other_is_constant():
+    (a, n), (b, m) = counts(6), counts(7)
+    half = n / 2
+    one = paired_ratios((a, n), (b, m), SUBSETS, 0.95)
+    two = paired_ratios((a, n, half, n), (b, m, half, m), SUBSETS, 0.95)
+    assert np.allclose(one.value, two.value)
+    assert np.allclose(one.low, two.low)
+
+
+def test_a_group_of_one_side_alone_has_a_bound():
+    (a, n) = counts(8)
+    found = paired_ratios((a, n), (0 * a, n), SUBSETS, 0.95)
+    assert np.all(found.value == -np.inf)
+    assert np.all(found.high < 0)
+    assert np.all(found.p < 0.05)
+    neither = paired_ratios((0 * a, n), (0 * a, n), SUBSETS, 0.95)
+    assert set(neither.reason) == {"no value"}

@@ -8,11 +8,12 @@ import numpy as np
 from portrayal.records import Form
 from portrayal.run.influences import Influences
 from portrayal.stats import divide
-from portrayal.stats.paired import Changed, clustered_changes, paired_changes
+from portrayal.stats.paired import Changed, clustered_changes, paired_changes, paired_ratios
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PAIRED = "whole prompts change sides by fair coins, on paired influences"
 APART = "t on clustered influences of two samples of prompts"
+_CELLS = {"mean": 2, "ratio": 4}
 ENOUGH = 0.5
 """Part of the prompts of each side that both must have, for prompts to be paired."""
 
@@ -156,16 +157,9 @@ def between(
     both, i, j = np.intersect1d(*prompts, return_indices=True)
     n_first, n_second = (len(each) - len(both) for each in prompts)
     if len(both) >= ENOUGH * max(map(len, prompts)):
-        one, two = (measured(side.at(at)) for side, at in zip(sides, (i, j), strict=True))
-        changed = paired_changes(
-            two.value - one.value,
-            two.influence - one.influence,
-            (one.weight + two.weight) / 2.0,
-            one.here | two.here,
-            subsets(len(both)),
-            level,
-            margin,
-        )
+        there = tuple(side.at(at) for side, at in zip(sides, (i, j), strict=True))
+        one, two = (measured(side) for side in there)
+        changed = _paired(there, (one, two), subsets(len(both)), level, margin)
         return Between(changed, one.value, two.value, True, len(both), n_first, n_second)
     union = np.union1d(*prompts)
     rows = [np.full(len(union), -1) for _ in prompts]
@@ -182,3 +176,26 @@ def between(
         margin,
     )
     return Between(changed, one.value, two.value, False, len(both), n_first, n_second)
+
+
+def _paired(
+    sides: tuple[Sums, ...],
+    values: tuple[Measured, Measured],
+    subsets: FloatArray,
+    level: float,
+    margin: FloatArray,
+) -> Changed:
+    """Compare sides with the same prompts: ratios of counts by counts, all else by influences."""
+    if sides[0].log and sides[0].form in _CELLS:
+        first, second = (side.cells[: _CELLS[side.form]] for side in sides)
+        return paired_ratios(first, second, subsets, level, margin)
+    one, two = values
+    return paired_changes(
+        two.value - one.value,
+        two.influence - one.influence,
+        (one.weight + two.weight) / 2.0,
+        one.here | two.here,
+        subsets,
+        level,
+        margin,
+    )

@@ -63,7 +63,7 @@ from portrayal.stats.naming import (
     repetition_of,
 )
 from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
-from portrayal.stats.paired import clustered_changes, paired_changes
+from portrayal.stats.paired import clustered_changes, paired_changes, paired_ratios
 from portrayal.stats.proportions import (
     chance_p,
     chance_range,
@@ -186,6 +186,7 @@ __all__ = [
     "normal_isf",
     "normal_sf",
     "paired_changes",
+    "paired_ratios",
     "pearson3_cdf",
     "pearson3_ppf",
     "pearson3_sf",

@@ -16,6 +16,7 @@ JRSS B 82; Schuirmann (1987), A comparison of the two one-sided tests procedure,
 Pharmacokinetics and Biopharmaceutics 15.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,10 @@ from portrayal.stats.clustered import Clustered, infer_influences
 from portrayal.stats.roles import fewest_prompts, no_test_reason
 from portrayal.types import BoolArray, FloatArray, IntArray
 
+Cells = tuple[npt.ArrayLike, ...]
+"""Counts and totals by prompt of one side: (a, n) of a share, (a, n, b, m) of a ratio of two."""
+
+NO_VALUE = "no value"
 SAME = "both sides have the same sums in every prompt"
 """Why there is no interval of a change without any spread."""
 
@@ -111,40 +116,144 @@ def paired_changes(
     ...     part.mean(0), (part - part.mean()) / 8, part * 0 + 1 / 8, part > 0, subsets, 0.95, 3.0
     ... )
     >>> [round(float(x[0]), 4) for x in (found.value, found.low, found.high, found.p)]
-    [1.875, 1.25, 2.5, 0.0078]
+    [1.875, 1.0, 2.6667, 0.0078]
     >>> bool(found.p_equivalent[0] < 0.05)
     True
     """
     v, u, w, inside, m = _arguments(value, influence, weight, here, margin)
-    check_level(level)
-    if subsets.ndim != 2 or subsets.shape[1] != len(u):
-        raise ValueError(f"subsets of {subsets.shape[-1]} prompts do not fit {len(u)} prompts.")
-    parts = [
-        _of_subsets(v[at], u[:, at], w[:, at], inside[:, at], subsets, 1.0 - level, m[at])
-        for at in (slice(i, i + _COLUMNS) for i in range(0, len(v), _COLUMNS))
-    ]
-    low, high, p, equivalent = (np.concatenate([part[i] for part in parts]) for i in range(4))
-    n_prompts = inside.sum(0)
+
+    def changes(at: slice) -> FloatArray:
+        part = subsets @ w[:, at]
+        moved = subsets @ u[:, at]
+        return v[at] + np.divide(moved, part, out=np.zeros_like(moved), where=part > 0)
+
     spread = np.abs(u).sum(0) > _TIE * np.maximum(1.0, np.abs(v))
+    size = np.abs(u).sum(0) + np.abs(v)
+    return _inferred(v, changes, inside, spread, size, subsets, level, m)
+
+
+def paired_ratios(
+    first: Cells,
+    second: Cells,
+    subsets: FloatArray,
+    level: float,
+    margin: npt.ArrayLike = np.nan,
+) -> Changed:
+    """Infer the logarithm of a ratio between two sides with the same prompts by coins for them.
+
+    A side's value is its share, Σ a / Σ n, or the ratio of two, (Σ a / Σ n) / (Σ b / Σ m). Where
+    both sides are alike, a prompt that changes sides with all it holds changes the sign of its
+    contribution, taken at the mean of both sides' shares, and nothing else; so the test is exact,
+    however rare the group is. The change of a subset is the ratio by which `a` of the second side
+    would have to be smaller for its contributions to cancel, which has a closed form.
+
+    Parameters
+    ----------
+    first, second
+        Counts and totals of each side, (a, n) or (a, n, b, m), each of shape (n_prompts, k), 0 or
+        more.
+    subsets, level, margin
+        As in `paired_changes`; the margin is a logarithm.
+
+    Returns
+    -------
+    Changed
+        On the log scale. Of shares the value may be ±inf, with an interval of one side, where one
+        side has a count of 0; NaN where both do, and where a ratio of two shares is 0 or infinite.
+
+    Raises
+    ------
+    ValueError
+        As `paired_changes`, and for negative sums.
+
+    Examples
+    --------
+    >>> from portrayal.stats import prompt_subsets
+    >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
+    >>> subsets = prompt_subsets(8, np.random.default_rng(0))
+    >>> found = paired_ratios((a, n), (2 * a + 1, n), subsets, 0.95)
+    >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
+    [2.09, 2.08, 2.11]
+    """
+    one, two = (_parts(cells) for cells in (first, second))
+    if one[0].shape != two[0].shape or len(one) != len(two):
+        raise ValueError(f"both sides need one shape; got {one[0].shape} and {two[0].shape}.")
+    m = _margins(margin, one[0].shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = [[cell.sum(0) for cell in side[::2]] for side in (one, two)]
+        value = np.log(shares[1][0]) - np.log(shares[0][0])
+        rest = two[1] - one[1]
+        inside = one[0] + two[0] > 0
+        if len(one) == 4:
+            value = value - (np.log(shares[1][1]) - np.log(shares[0][1]))
+            value = np.where(np.isfinite(value), value, np.nan)
+            both = shares[0][1] + shares[1][1]
+            rest = rest + 2.0 * (two[2] - one[2]) / np.where(both > 0, both, 1.0)
+            rest = rest - (two[3] - one[3])
+            inside |= one[2] + two[2] > 0
+
+    def changes(at: slice) -> FloatArray:
+        moved = subsets @ rest[:, at]
+        above = 2.0 * (subsets @ two[0][:, at]) - moved * shares[1][0][at]
+        below = 2.0 * (subsets @ one[0][:, at]) + moved * shares[0][0][at]
+        rounding = _TIE * (shares[0][0][at] + shares[1][0][at])
+        above, below = (np.where(x <= rounding, 0.0, x) for x in (above, below))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.log(above / below))
+
+    apart = np.abs(two[0] - one[0]).sum(0) > _TIE * (shares[0][0] + shares[1][0])
+    spread = apart | (np.abs(rest).sum(0) > _TIE)
+    return _inferred(value, changes, inside, spread, np.ones(len(value)), subsets, level, m)
+
+
+def _parts(cells: Cells) -> list[FloatArray]:
+    """Counts and totals as parts of their role's total, (n_prompts, k) each."""
+    arrays = [np.asarray(cell, dtype=np.float64) for cell in cells]
+    if len(arrays) not in (2, 4) or len({each.shape for each in arrays}) != 1:
+        raise ValueError("a side has (a, n) or (a, n, b, m), all of one shape (n_prompts, k).")
+    if arrays[0].ndim != 2 or any(bool(np.any(~(each >= 0))) for each in arrays):
+        raise ValueError("counts and totals must be numbers of 0 or more, (n_prompts, k).")
+    totals = [arrays[i - i % 2 + 1].sum(0) for i in range(len(arrays))]
+    return [
+        each / np.where(total > 0, total, np.nan)
+        for each, total in zip(arrays, totals, strict=True)
+    ]
+
+
+def _inferred(
+    value: FloatArray,
+    changes: Callable[[slice], FloatArray],
+    here: BoolArray,
+    spread: BoolArray,
+    size: FloatArray,
+    subsets: FloatArray,
+    level: float,
+    margin: FloatArray,
+) -> Changed:
+    """Bounds, p of no change and of equivalence, from the changes of every subset."""
+    check_level(level)
+    if subsets.ndim != 2 or subsets.shape[1] != len(here):
+        raise ValueError(f"subsets of {subsets.shape[-1]} prompts do not fit {len(here)} prompts.")
+    columns = [slice(i, i + _COLUMNS) for i in range(0, len(value), _COLUMNS)]
+    parts = [
+        _of_subsets(changes(at), here[:, at], size[at], subsets, 1.0 - level, margin[at])
+        for at in columns
+    ]
+    low, high, p, equivalent = (
+        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)
+    )
+    n_prompts = here.sum(0)
     few = n_prompts < fewest_prompts(level)
-    reason = np.array(
-        [
-            "no value"
-            if unknown
-            else no_test_reason(int(n), level)
-            if less
-            else ""
-            if some
-            else SAME
-            for unknown, n, less, some in zip(np.isnan(v), n_prompts, few, spread, strict=True)
-        ],
-        dtype=np.str_,
-    )
+    why = [
+        (NO_VALUE if unknown else no_test_reason(int(n), level) if less else "" if some else SAME)
+        for unknown, n, less, some in zip(np.isnan(value), n_prompts, few, spread, strict=True)
+    ]
+    reason = np.array(why, dtype=np.str_)
     known = reason == ""
+    low, high = np.minimum(low, value), np.maximum(high, value)
     low, high, equivalent = (np.where(known, x, np.nan) for x in (low, high, equivalent))
-    return Changed(
-        v, low, high, np.where(known | (reason == SAME), p, np.nan), equivalent, n_prompts, reason
-    )
+    p = np.where(known | (reason == SAME), p, np.nan)
+    return Changed(value, low, high, p, equivalent, n_prompts, reason)
 
 
 def clustered_changes(
@@ -174,7 +283,7 @@ def clustered_changes(
     >>> sides = [[1.0]] * 3 + [[0.0]] * 3, [[0.0]] * 3 + [[1.0]] * 3
     >>> found = clustered_changes([z.mean() - y.mean()], u, *sides, 0.95)
     >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high, found.p)]
-    [4.0, 0.077, 7.923, 0.048]
+    [4.0, 0.416, 7.584, 0.036]
     """
     totals = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     v, u, _, _, m = _arguments(value, influence, totals[0], totals[1], margin)
@@ -199,24 +308,17 @@ def clustered_changes(
 
 
 def _of_subsets(
-    value: FloatArray,
-    influence: FloatArray,
-    weight: FloatArray,
+    change: FloatArray,
     here: BoolArray,
+    size: FloatArray,
     subsets: FloatArray,
     alpha: float,
     margin: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Bounds, p of no change, and p of equivalence, from the changes of every subset."""
-    nobody = subsets @ here.astype(np.float64) < 0.5
-    part = subsets @ weight
-    nobody |= part <= 0
-    change = value + (subsets @ influence) / np.where(nobody, 1.0, part)
-    size = _TIE * (np.abs(influence).sum(0) + np.abs(value))
-    low = np.where(nobody, -np.inf, change)
-    high = np.where(nobody, np.inf, change)
-    low[np.abs(low) <= size] = 0.0
-    high[np.abs(high) <= size] = 0.0
+    """Bounds, p of no change, and p of equivalence; `change` has the shape (n_subsets, k)."""
+    nobody = (subsets @ here.astype(np.float64) < 0.5) | np.isnan(change)
+    change[np.abs(change) <= _TIE * size] = 0.0
+    low, high = np.where(nobody, -np.inf, change), np.where(nobody, np.inf, change)
 
     def below(null: FloatArray | float) -> FloatArray:
         return np.asarray((low <= null).mean(0))
@@ -250,7 +352,11 @@ def _arguments(
             "changes need the shape (k,), influences and weights (n_prompts, k); got "
             f"{v.shape}, {u.shape}, {w.shape} and {inside.shape}."
         )
-    m = np.broadcast_to(np.asarray(margin, dtype=np.float64), v.shape)
-    if np.any(m <= 0):
+    return v, u, w, inside, _margins(margin, len(v))
+
+
+def _margins(margin: npt.ArrayLike, k: int) -> FloatArray:
+    found = np.broadcast_to(np.asarray(margin, dtype=np.float64), (k,))
+    if np.any(found <= 0):
         raise ValueError("a margin of equivalence must be above 0.")
-    return v, u, w, inside, m
+    return found
