@@ -89,10 +89,25 @@ def test_two_samples_agree_with_their_test():
     assert np.array_equal((narrow.low > -2) & (narrow.high < 2), found.p_equivalent < 0.05)
 
 
-@pytest.mark.parametrize("margin", [0.0, -1.0])
-def test_a_margin_is_above_0(margin):
-    with pytest.raises(ValueError, match="above 0"):
-        of_contributions(np.ones((8, 1)), margin)
+@given(parts)
+def test_beyond_a_margin_of_0_is_a_change(part):
+    found = of_contributions(part, 0.0)
+    twice = np.minimum(1.0, 2 * found.p_beyond.min(0))
+    known = ~np.isnan(twice)
+    assert np.allclose(twice[known], found.p[known])
+
+
+@given(parts, st.floats(0.2, 2.0))
+def test_beyond_the_margin_is_the_interval_outside_it(part, margin):
+    found = of_contributions(part, margin, level=0.9)
+    outside = (found.high < -margin) | (found.low > margin)
+    assert np.array_equal(outside, found.p_beyond.min(0) < 0.05 - 1e-12)
+    assert not np.any(outside & (found.p_inside.max(0) < 0.5))
+
+
+def test_a_margin_is_not_below_0():
+    with pytest.raises(ValueError, match="0 or more"):
+        of_contributions(np.ones((8, 1)), -1.0)
 
 
 def counts(seed: int, n_prompts: int = 9) -> tuple[FloatArray, FloatArray]:

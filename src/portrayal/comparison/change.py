@@ -34,6 +34,9 @@ class Change:
         and model, and among all that a report may state (None for a detail).
     margin
         Largest change that counts as none: a factor for ratios; None where there is none.
+    p_inside, p_beyond
+        One-sided p-values at the lower and upper end of the margin: small where the change is shown
+        to lie inside that end, and beyond it; None where there is no margin or no test.
     p_equivalent, equivalent
         Larger p-value of two one-sided tests that the change is `margin` or more, and whether it is
         1 − level or less; None where there is no margin or no test.
@@ -66,6 +69,8 @@ class Change:
     q: float | None = None
     audit_q: float | None = None
     margin: float | None = None
+    p_inside: tuple[float, float] | None = None
+    p_beyond: tuple[float, float] | None = None
     p_equivalent: float | None = None
     equivalent: bool | None = None
     n_prompts: int = 0

@@ -44,11 +44,14 @@ class Choices:
     def __post_init__(self) -> None:
         """Refuse choices that cannot be used."""
         check_level(self.level)
-        if not self.margin > 1.0:
-            raise OptionError(f"margin is a factor above 1, such as 1.25; got {self.margin!r}.")
-        if self.difference_margin is not None and not self.difference_margin > 0.0:
+        if not self.margin >= 1.0:
             raise OptionError(
-                f"the margin of differences is above 0, such as 0.05; got {self.difference_margin}."
+                f"margin is a factor of 1 or more, such as 1.25; got {self.margin!r}."
+            )
+        if self.difference_margin is not None and not self.difference_margin >= 0.0:
+            raise OptionError(
+                "the margin of differences is 0 or more, such as 0.05; got "
+                f"{self.difference_margin}."
             )
 
     def margin_of(self, estimate: Estimate) -> float:
@@ -82,7 +85,7 @@ def compare(
     level
         Confidence level; tests of equivalence are each at 1 − level.
     margin
-        Factor, above 1, up to which ratios count as the same.
+        Factor, 1 or more, up to which ratios count as the same.
     difference_margin
         The same for differences. By default .05 for shares, and none for others.
     despite
@@ -110,9 +113,9 @@ def compare(
     >>> len(found.rows) > 50, found.prompts.both
     (True, 1)
     """
-    sides = _side(a), _side(b)
+    sides = side_of(a), side_of(b)
     choices = Choices(level, margin, difference_margin, seed)
-    study = _study(sides)
+    study = study_of(sides)
     indices = [
         [rows_of(side, model) for side, model in zip(sides, both, strict=True)]
         for both in model_pairs(*sides)
@@ -125,7 +128,7 @@ def compare(
     rows = [
         row
         for both, matching in zip(model_pairs(*sides), pairs, strict=True)
-        for row in _changes(sides, both, matching, choices)
+        for row in changes(sides, both, matching, choices)
     ]
     every = [[records[s][row] for index in indices for row in index[s].values()] for s in (0, 1)]
     counts = [
@@ -145,13 +148,15 @@ def compare(
     )
 
 
-def _side(given: str | Path | Run | Side) -> Side:
+def side_of(given: str | Path | Run | Side) -> Side:
+    """Return a side of a comparison from what `compare` takes."""
     if isinstance(given, Side):
         return given
     return Side(given if isinstance(given, Run) else Run.open(given))
 
 
-def _study(sides: tuple[Side, Side]) -> str:
+def study_of(sides: tuple[Side, Side]) -> str:
+    """Return the study of both sides; OptionError where they have two."""
     studies = [str(side.run.settings().get("study")) for side in sides]
     if studies[0] != studies[1]:
         raise OptionError(
@@ -175,13 +180,23 @@ def _is_share(estimate: Estimate) -> bool:
     )
 
 
-def _changes(
+def changes(
     sides: tuple[Side, Side],
     models: tuple[str, str],
-    rows: list[tuple[int, int]],
+    rows: Sequence[tuple[int, int]],
     choices: Choices,
 ) -> list[Change]:
-    """Compare the matched estimates of a pair of models, in their order."""
+    """Compare the matched estimates of a pair of models, in their order; q is not added here.
+
+    Parameters
+    ----------
+    sides, models
+        Both sides, and the model of each.
+    rows
+        Rows of the first and of the second run that are the same estimate.
+    choices
+        Level, margins and seed.
+    """
     made: dict[int, Change] = {}
     batches: dict[object, list[int]] = defaultdict(list)
     codes = _Codes(sides)
@@ -293,6 +308,8 @@ def _filled(blank: Change, found: Between, k: int, level: float) -> Change:
         low=shown(changed.low[k]),
         high=shown(changed.high[k]),
         p=None if np.isnan(p) else p,
+        p_inside=_pair(changed.p_inside[:, k]),
+        p_beyond=_pair(changed.p_beyond[:, k]),
         p_equivalent=None if np.isnan(equivalent) else equivalent,
         equivalent=None if np.isnan(equivalent) else equivalent <= 1.0 - level + 1e-12,
         n_prompts=found.n_both,
@@ -302,6 +319,10 @@ def _filled(blank: Change, found: Between, k: int, level: float) -> Change:
         method=PAIRED if found.paired else APART,
         undefined=reason,
     )
+
+
+def _pair(values: FloatArray) -> tuple[float, float] | None:
+    return None if np.isnan(values).any() else (float(values[0]), float(values[1]))
 
 
 def _with_q(

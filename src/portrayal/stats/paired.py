@@ -50,9 +50,9 @@ class Changed:
     p
         Two-sided p-value of no change, in 0-1; below 1 - level exactly where 0 lies outside the
         interval.
-    p_equivalent
-        Larger p-value of the two one-sided tests that the change is at the margin or beyond; NaN
-        without a margin.
+    p_inside, p_beyond
+        One-sided p-values at minus the margin and at plus the margin, shape (2, k): small where the
+        change is shown to lie inside that end, and beyond it; NaN without a margin.
     n_prompts
         Prompts that carry the test.
     reason
@@ -63,9 +63,15 @@ class Changed:
     low: FloatArray
     high: FloatArray
     p: FloatArray
-    p_equivalent: FloatArray
+    p_inside: FloatArray
+    p_beyond: FloatArray
     n_prompts: IntArray
     reason: npt.NDArray[np.str_]
+
+    @property
+    def p_equivalent(self) -> FloatArray:
+        """Larger p-value of the two one-sided tests that the change is at a margin or beyond."""
+        return np.asarray(self.p_inside.max(0))
 
 
 def paired_changes(
@@ -94,7 +100,7 @@ def paired_changes(
     level
         Confidence level, a fraction; the tests of equivalence are each at 1 - level.
     margin
-        Largest change, above 0, that counts as none, shape (k,) or one number; NaN for no test.
+        Largest change that counts as none, 0 or more, shape (k,) or one number; NaN for no test.
 
     Returns
     -------
@@ -105,7 +111,7 @@ def paired_changes(
     Raises
     ------
     ValueError
-        For arrays that do not fit, a margin of 0 or less, or a level outside (0, 1).
+        For arrays that do not fit, a margin below 0, or a level outside (0, 1).
 
     Examples
     --------
@@ -230,7 +236,7 @@ def _inferred(
     level: float,
     margin: FloatArray,
 ) -> Changed:
-    """Bounds, p of no change and of equivalence, from the changes of every subset."""
+    """Bounds, p of no change, inside and beyond margins, from the changes of every subset."""
     check_level(level)
     if subsets.ndim != 2 or subsets.shape[1] != len(here):
         raise ValueError(f"subsets of {subsets.shape[-1]} prompts do not fit {len(here)} prompts.")
@@ -239,8 +245,9 @@ def _inferred(
         _of_subsets(changes(at), here[:, at], size[at], subsets, 1.0 - level, margin[at])
         for at in columns
     ]
-    low, high, p, equivalent = (
-        np.concatenate([part[i] for part in parts]) if parts else np.zeros(0) for i in range(4)
+    none = _of_subsets(subsets[:, :0], here[:, :0], size[:0], subsets, 1.0 - level, margin[:0])
+    low, high, p, inner, beyond = (
+        np.concatenate([part[i] for part in (none, *parts)], axis=-1) for i in range(5)
     )
     n_prompts = here.sum(0)
     few = n_prompts < fewest_prompts(level)
@@ -251,9 +258,9 @@ def _inferred(
     reason = np.array(why, dtype=np.str_)
     known = reason == ""
     low, high = np.minimum(low, value), np.maximum(high, value)
-    low, high, equivalent = (np.where(known, x, np.nan) for x in (low, high, equivalent))
+    low, high, inner, beyond = (np.where(known, x, np.nan) for x in (low, high, inner, beyond))
     p = np.where(known | (reason == SAME), p, np.nan)
-    return Changed(value, low, high, p, equivalent, n_prompts, reason)
+    return Changed(value, low, high, p, inner, beyond, n_prompts, reason)
 
 
 def clustered_changes(
@@ -291,17 +298,17 @@ def clustered_changes(
     def at(null: npt.ArrayLike) -> Clustered:
         return infer_influences(v, u, totals, level, null)
 
-    found, over, under = at(0.0), at(-m), at(m)
-    equivalent = np.maximum(
-        np.where(v > -m, over.p / 2.0, 1.0 - over.p / 2.0),
-        np.where(v < m, under.p / 2.0, 1.0 - under.p / 2.0),
-    )
+    found = at(0.0)
+    half = np.stack([at(-m).p, at(m).p]) / 2.0
+    inside = np.where(np.stack([v > -m, v < m]), half, 1.0 - half)
+    inside = np.where(np.isnan(m) | np.isnan(half), np.nan, inside)
     return Changed(
         v,
         found.low,
         found.high,
         found.p,
-        np.where(np.isnan(m) | np.isnan(over.p), np.nan, equivalent),
+        inside,
+        1.0 - inside,
         found.n_clusters,
         found.reason,
     )
@@ -314,8 +321,8 @@ def _of_subsets(
     subsets: FloatArray,
     alpha: float,
     margin: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Bounds, p of no change, and p of equivalence; `change` has the shape (n_subsets, k)."""
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Bounds, p of no change, inside and beyond; `change` has the shape (n_subsets, k)."""
     nobody = (subsets @ here.astype(np.float64) < 0.5) | np.isnan(change)
     change[np.abs(change) <= _TIE * size] = 0.0
     low, high = np.where(nobody, -np.inf, change), np.where(nobody, np.inf, change)
@@ -327,14 +334,16 @@ def _of_subsets(
         return np.asarray((high >= null).mean(0))
 
     p = np.minimum(1.0, 2.0 * np.minimum(below(0.0), above(0.0)))
-    equivalent = np.maximum(below(-margin), above(margin))
+    inside = np.stack([below(-margin), above(margin)])
+    beyond = np.stack([above(-margin), below(margin)])
     rank = max(int(np.ceil(alpha / 2.0 * len(subsets) - 1e-9)), 1) - 1
     last = len(subsets) - 1 - rank
     return (
         np.partition(low, rank, axis=0)[rank],
         np.partition(high, last, axis=0)[last],
         p,
-        np.where(np.isnan(margin), np.nan, equivalent),
+        np.where(np.isnan(margin), np.nan, inside),
+        np.where(np.isnan(margin), np.nan, beyond),
     )
 
 
@@ -357,6 +366,6 @@ def _arguments(
 
 def _margins(margin: npt.ArrayLike, k: int) -> FloatArray:
     found = np.broadcast_to(np.asarray(margin, dtype=np.float64), (k,))
-    if np.any(found <= 0):
-        raise ValueError("a margin of equivalence must be above 0.")
+    if np.any(found < 0):
+        raise ValueError("a margin of equivalence must be 0 or more.")
     return found
