@@ -17,6 +17,7 @@ from portrayal.annotate.people.shared.words import (
     NAMING,
     PERSON_NOUNS,
     PLURAL_PEOPLE,
+    PRONOUNS,
     SAYING,
     VERBS_AFTER_NAME,
     bearers,
@@ -31,10 +32,12 @@ _QUALITIES, _HANDLED, _HAPPENING = THINGS["qualities"], THINGS["handled"], THING
 _OWNED = THINGS["owned"]
 _PARTS, _OPENERS = THINGS["doubtful_parts"], THINGS["doubtful_openers"]
 _ACTS = SAYING | LIVING | LISTS["human"] | LISTS["posture"] | (VERBS_AFTER_NAME - COPULAS)
-_PEOPLE = PERSON_NOUNS - _DEITIES
+_PEOPLE = (PERSON_NOUNS | THINGS["callings"]) - _DEITIES
+_SEVERAL = PLURAL_PEOPLE | THINGS["several"]
 _DETERMINERS = word_set("a an the his her their our my its")
 _WHO = word_set("who whose whom")
 _PREPOSITIONS = _WHERE | word_set("at by from of to with")
+_ENDS = word_set(". ! ? :")
 _SELF = word_set("himself herself themself")
 _PLANTS, _ALONE, _CLAD = THINGS["plants"], THINGS["things_alone"], THINGS["clad"]
 _ARTICLES = word_set("the a an of called")
@@ -44,8 +47,12 @@ _MARKS = QUOTES | {","}
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
 _NAMES = word_set("name names")
 _LIKE = word_set("like including as")
-_NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME = 4, 24, 6
-"""Tokens in which a word of worship, the opening of an enumeration, and "name" are looked for."""
+_NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME, _TERM, _NEAR = 4, 24, 6, 4, 30
+"""Tokens in which a word of worship, the opening of an enumeration, "name", the end of a term in
+quotation marks, and the pronoun of a name that is rare are looked for."""
+
+_WELL_KNOWN = 20_000
+"""Bearers of a first name that needs nothing beside it."""
 
 
 def is_thing(
@@ -56,7 +63,8 @@ def is_thing(
     `words` are those of the longest form of the name in lower case.
     """
     things = _by_words(words, tokens) + sum(_for_thing(text, tokens, run) for run in mentions)
-    if not things and len(words) == 1:
+    known = len(words) == 1 and (len(mentions) > 1 or bearers(words[0]) >= _WELL_KNOWN)
+    if known and not things:
         return False
     people = sum(_for_person(text, tokens, run) for run in mentions)
     if things or people:
@@ -74,12 +82,24 @@ def _by_words(words: Sequence[str], tokens: Tokens) -> float:
 
 
 def _odd(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
-    """Whether a rare name of several words, of which nothing tells a person, is rather a term."""
+    """Whether a rare name, of which nothing tells a person, is rather a term."""
+    if len(words) == 1:
+        return not (tokens.quoted[mentions[0].start] or _goes_on(tokens, mentions[0]))
     if bearers(words[0]) >= FREQUENT:
         return not bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
     if len(words) > 2:
         return not bearers(words[-1])
     return any(_set_apart(text, tokens, run) for run in mentions)
+
+
+def _goes_on(tokens: Tokens, run: Candidate) -> bool:
+    """Whether a pronoun follows a name before anybody else does."""
+    for at in range(run.end, min(len(tokens.low), run.end + _NEAR)):
+        if tokens.low[at] in PRONOUNS:
+            return True
+        if tokens.low[at] != tokens.words[at] and tokens.low[at - 1] not in _ENDS:
+            return False
+    return False
 
 
 def _set_apart(text: str, tokens: Tokens, run: Candidate) -> bool:
@@ -102,13 +122,37 @@ def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
 
 
 def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
-    """Whether quotation marks close around a mention, which is not given as a name."""
-    if not run.start or _token(tokens.low, run.start - 1) in _PEOPLE | NAMING:
+    """Whether quotation marks close around a mention, which is neither given as a name nor called.
+
+    Little more may stand before the closing mark: 'known as "Anjali," in which', "the 'Anna katha'".
+    """
+    low, words, end = tokens.low, tokens.words, run.end
+    if not run.start or _token(low, run.start - 1) in _PEOPLE | NAMING:
         return False
-    double = tokens.low[run.start - 1] in QUOTES and _token(tokens.low, run.end) in QUOTES
-    opened = gap(text, tokens, run.start - 1).strip() in _SINGLE
-    closed = run.end < len(tokens.low) and gap(text, tokens, run.end - 1)[:1] in _SINGLE
-    return (double or (opened and closed)) and not _named(tokens, run.start)
+    opener = run.start - (low[run.start - 1] in QUOTES)
+    opened = opener < run.start or gap(text, tokens, run.start - 1).strip() in _SINGLE
+    if not opened:
+        return False
+    if not _closes(text, tokens, end):
+        before = words[opener - 1] if opener else "."
+        if not before.islower() or before in SAYING or before.endswith("ed"):
+            return False
+        if not any(_closes(text, tokens, at) for at in range(end + 1, end + _TERM)):
+            return False
+    return not _named(tokens, run.start) or _chanted(tokens, run)
+
+
+def _closes(text: str, tokens: Tokens, at: int) -> bool:
+    """Whether a quotation mark stands behind the token before `at`."""
+    low = tokens.low
+    single = 0 < at < len(low) and gap(text, tokens, at - 1)[:1] in _SINGLE
+    return single or _token(low, at) in QUOTES
+
+
+def _chanted(tokens: Tokens, run: Candidate) -> bool:
+    """Whether several words in quotation marks are chanted: "chants of the name 'Om Namo'"."""
+    near = tokens.low[max(0, run.start - _FURTHEST_NAME) : run.start]
+    return len(run.words) > 1 and not _WORSHIP.isdisjoint(near)
 
 
 def _before(text: str, tokens: Tokens, at: int) -> str:
@@ -221,21 +265,45 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
     if before in _DEITIES:
         return 0.0
     found = 0.0
-    if before in _PEOPLE or (before in _MARKS and earlier in KIN) or _named(tokens, first):
+    close = after in _MARKS and earlier in _PEOPLE
+    if before in _PEOPLE or (before in _MARKS and (earlier in KIN or close)):
+        found += 1
+    elif _named(tokens, first) or (not run.opening and _speaks(before, earlier)):
         found += 1
     if before not in _PREPOSITIONS:
-        adverb = after.endswith("ly")
-        found += _is_act(second if adverb else after) or (after == "," and second in _CLAD)
+        told = second if after.endswith("ly") else after
+        worn = _token(low, run.end + 2) if second.endswith("ly") else second
+        found += _is_act(told) or (after == "," and (worn in _CLAD or second.isdigit()))
+        found += after == "," and second.endswith("ing") and _token(low, run.end + 2) in PRONOUNS
     if after == "'s":
         found += 1 if second in _PEOPLE or second in _OWNED else 0.5 * (second not in _BEHIND)
     if after in _WHO or (after == "," and second in _WHO) or after in _SELF:
         found += 1
     if after in (",", "(", "—", "–") or after in COPULAS:
         found += second in _DETERMINERS and _is_person(tokens, run.end + 2)
+    if after == "," and tokens.words[run.end + 1 : run.end + 2] != [second]:
+        found += _token(low, run.end + 2) == "'s" and _is_person(tokens, run.end + 3)
     if before == "and" or after == "and":
         beside = earlier if before == "and" else second
-        found += 0.5 * (bearers(beside) > 0 and beside not in _GODS and beside not in _PLANTS)
+        if bearers(beside) > 0 and beside not in _PLANTS:
+            found += 0.5 * (beside not in _GODS) + _pair(tokens, run)
     return found
+
+
+def _pair(tokens: Tokens, run: Candidate) -> float:
+    """What speaks for people around "A and B", one of which is `run`: "her parents, A and B"."""
+    low, start, end = tokens.low, run.start, run.end
+    start, end = (start - 2, end) if low[start - 1] == "and" and start > 1 else (start, end + 2)
+    before, earlier = _token(low, start - 1), _token(low, start - 2)
+    after, second = _token(low, end), _token(low, end + 1)
+    kin = before in _SEVERAL or (before in _MARKS and earlier in _SEVERAL)
+    told = after == "," and second in _DETERMINERS and _is_person(tokens, end + 2, _SEVERAL)
+    return 0.5 * (kin or told or (before not in _PREPOSITIONS and _is_act(after)))
+
+
+def _speaks(verb: str, before: str) -> bool:
+    """Whether who said something follows a verb: "said Ann", '"Now!" prompted Ann'."""
+    return verb in SAYING or (before in QUOTES and verb.endswith("ed"))
 
 
 def _is_act(word: str) -> bool:
@@ -243,10 +311,10 @@ def _is_act(word: str) -> bool:
     return word in _ACTS or (word.endswith("ed") and word not in _HAPPENING)
 
 
-def _is_person(tokens: Tokens, at: int) -> bool:
+def _is_person(tokens: Tokens, at: int, nouns: frozenset[str] = _PEOPLE) -> bool:
     """Whether the noun phrase whose second word stands at `at` is a person's."""
     for word in tokens.low[at : at + 5]:
-        if word in _PEOPLE:
+        if word in nouns:
             return True
         if not word[0].isalpha() or word in _PREPOSITIONS or word in _DEITIES:
             return False
