@@ -316,7 +316,9 @@ OFFICES = LISTS["offices"]
 PLACES = AMERICAN_PLACES | LISTS["world_places"] | THINGS["places"]
 PLACE_OPENERS = LISTS["place_openers"] | THINGS["openers_of_places"]
 ORGANISATIONS = LISTS["organisations"]
-BODY_OPENERS, BODY_PARTS = LISTS["body_openers"], LISTS["body_parts"] | THINGS["parts_of_things"]
+_PARTS = THINGS["parts_of_things"]
+BODY_OPENERS = LISTS["body_openers"]
+BODY_PARTS = LISTS["body_parts"] | _PARTS | {f"{word}s" for word in _PARTS}
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
 _MOST = 5

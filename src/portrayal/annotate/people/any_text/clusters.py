@@ -531,11 +531,17 @@ _WORDS, _LONG, _SHARE = 5, 4, 0.75
 
 
 def find_headlines(tokens: Tokens, opens: Sequence[int]) -> frozenset[int]:
-    """Positions of the tokens of sentences in Title Case; `opens` are those of first tokens."""
+    """Positions of the tokens of sentences in Title Case, and of lines that open with "Title:".
+
+    `opens` are the positions of first tokens of sentences.
+    """
     found: set[int] = set()
     for number, first in enumerate(opens):
         behind = opens[number + 1] if number + 1 < len(opens) else len(tokens.words)
         words = tokens.words[first:behind]
+        if tokens.low[first : first + 2] == ["title", ":"]:
+            found.update(range(first, behind))
+            continue
         if len(words) < _WORDS or words[-1] == ".":
             continue
         long = [word for word in words if len(word) >= _LONG and word[0].isalpha()]

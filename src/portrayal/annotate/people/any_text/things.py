@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from portrayal.annotate.people.any_text.candidates import LISTS, PLACES, THINGS, Candidate, gap
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
+    CLAUSE_MARKS,
     COPULAS,
     FREQUENT,
     KIN,
@@ -32,11 +33,21 @@ _QUALITIES, _HANDLED, _HAPPENING = THINGS["qualities"], THINGS["handled"], THING
 _OWNED = THINGS["owned"]
 _PARTS, _OPENERS = THINGS["doubtful_parts"], THINGS["doubtful_openers"]
 _ACTS = SAYING | LIVING | LISTS["human"] | LISTS["posture"] | (VERBS_AFTER_NAME - COPULAS)
-_PEOPLE = (PERSON_NOUNS | THINGS["callings"]) - _DEITIES
+_ALSO_NO_PERSON = word_set("beloved culinary hire icon legend love")
+_PEOPLE = (PERSON_NOUNS | THINGS["callings"]) - _DEITIES - _ALSO_NO_PERSON
 _SEVERAL = PLURAL_PEOPLE | THINGS["several"]
 _DETERMINERS = word_set("a an the his her their our my its")
 _WHO = word_set("who whose whom")
 _PREPOSITIONS = _WHERE | word_set("at by from of to with")
+_NOUNS = THINGS["nouns"]
+_BEFORE_GLOSS = COPULAS - {"'s"} | word_set(", ( — – - or")
+_BEHIND_NOUNS = _PREPOSITIONS | CLAUSE_MARKS | word_set("and as for is on that when where which")
+_CHANTS = THINGS["chants"]
+_PARTICLES = THINGS["particles"]
+_GLOSSES = word_set("a an the another their our")
+_MEANING = word_set(
+    "embodying marking meaning meant means representing signifying symbolising symbolizing to"
+)
 _ENDS = word_set(". ! ? :")
 _SELF = word_set("himself herself themself")
 _PLANTS, _ALONE, _CLAD = THINGS["plants"], THINGS["things_alone"], THINGS["clad"]
@@ -47,9 +58,10 @@ _MARKS = QUOTES | {","}
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
 _NAMES = word_set("name names")
 _LIKE = word_set("like including as")
-_NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME, _TERM, _NEAR = 4, 24, 6, 4, 30
+_NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME, _TERM, _NEAR, _GLOSS = 4, 24, 6, 4, 30, 7
 """Tokens in which a word of worship, the opening of an enumeration, "name", the end of a term in
-quotation marks, and the pronoun of a name that is rare are looked for."""
+quotation marks, the pronoun of a name that is rare, and the noun of an explanation are looked for.
+"""
 
 _WELL_KNOWN = 20_000
 """Bearers of a first name that needs nothing beside it."""
@@ -75,10 +87,14 @@ def is_thing(
 def _by_words(words: Sequence[str], tokens: Tokens) -> float:
     """What the words of the name say for a thing."""
     if len(words) == 1:
-        return 1.5 if words[0] in _ALONE else float(words[0] in tokens.words)
+        pair = words[0].split("-")
+        if words[0] in _ALONE or (len(pair) > 1 and _GODS.issuperset(pair)):
+            return 1.5
+        return float(words[0] in tokens.words)
     if words[-1] in _PARTS or words[0] in _OPENERS:
         return 1.0 if bearers(words[0]) >= FREQUENT else 1.5
-    return float(_GODS.issuperset(words))
+    called = words[0] in _DEITIES and _GODS.issuperset(words[1:])
+    return 1.5 if called else float(_GODS.issuperset(words))
 
 
 def _odd(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
@@ -124,7 +140,7 @@ def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
 def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether quotation marks close around a mention, which is neither given as a name nor called.
 
-    Little more may stand before the closing mark: 'known as "Anjali," in which', "the 'Anna katha'".
+    Little more may stand before the closing mark: 'called "Anjali," in which', "the 'Anna katha'".
     """
     low, words, end = tokens.low, tokens.words, run.end
     if not run.start or _token(low, run.start - 1) in _PEOPLE | NAMING:
@@ -139,6 +155,8 @@ def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
             return False
         if not any(_closes(text, tokens, at) for at in range(end + 1, end + _TERM)):
             return False
+    if _token(low, opener - 1) in _MEANING and len(run.words) > 1:
+        return True
     return not _named(tokens, run.start) or _chanted(tokens, run)
 
 
@@ -147,6 +165,16 @@ def _closes(text: str, tokens: Tokens, at: int) -> bool:
     low = tokens.low
     single = 0 < at < len(low) and gap(text, tokens, at - 1)[:1] in _SINGLE
     return single or _token(low, at) in QUOTES
+
+
+def _is_chanted(tokens: Tokens, run: Candidate) -> bool:
+    """Whether a mention stands in a quotation that somebody chants."""
+    at = run.start
+    if not tokens.quoted[at]:
+        return False
+    while at and tokens.quoted[at - 1]:
+        at -= 1
+    return not _CHANTS.isdisjoint(tokens.low[max(0, at - _NEAR_WORSHIP - 1) : at])
 
 
 def _chanted(tokens: Tokens, run: Candidate) -> bool:
@@ -172,7 +200,9 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
     after = _token(tokens.low, at)
     if after in _BEHIND and gap(text, tokens, at - 1).strip(" ’'\"”") == "":
         return True
-    if after in _HAPPENING or before in _QUALITIES or before in _HANDLED:
+    if after in _HAPPENING or before in _QUALITIES or before in _HANDLED or before == "river":
+        return True
+    if after in _PARTICLES or before in _PARTICLES or _explained(tokens, run):
         return True
     return (
         (len(run.words) > 1 and before == "sweet")
@@ -181,7 +211,27 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
         or _is_item(tokens, run)
         or _is_quoted(text, tokens, run)
         or _beside_plants(tokens, run)
+        or _is_chanted(tokens, run)
     )
+
+
+def _explained(tokens: Tokens, run: Candidate) -> bool:
+    """Whether what follows calls a mention a thing: "Salem, a busy city", "Vada is a dish"."""
+    low = tokens.low
+    at = run.end + (_token(low, run.end) in QUOTES)
+    if _token(low, at) not in _BEFORE_GLOSS:
+        return False
+    at += 1 + (_token(low, at + 1) in QUOTES)
+    at += 2 * (low[at : at + 2] == ["one", "of"])
+    if _token(low, at) not in _GLOSSES:
+        return False
+    for place in range(at + 1, min(at + _GLOSS, len(low))):
+        after = _token(low, place + 1)
+        if low[place] in _NOUNS and (after in _BEHIND_NOUNS or after.endswith(("ed", "ing"))):
+            return True
+        if low[place] in _PEOPLE or not low[place][0].isalpha() or low[place] in _PREPOSITIONS:
+            return False
+    return False
 
 
 def _is_where(tokens: Tokens, run: Candidate, before: str, earlier: str, after: str) -> bool:
@@ -221,7 +271,9 @@ def _worshipped(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is a god's to whom somebody prays."""
     low, at = tokens.low, run.start
     god = _GODS.issuperset(run.words)
-    if low[at - 1] in _DEITIES and at:
+    if (low[at - 1] in _DEITIES and at) or (god and _is_sacred(tokens, at)):
+        return True
+    if at > 1 and low[at - 1] == "," and low[at - 2] in _DEITIES:
         return True
     while god and at and (low[at - 1] in _GODS or low[at - 1] in _BETWEEN_ITEMS):
         at -= 1
@@ -231,6 +283,12 @@ def _worshipped(tokens: Tokens, run: Candidate) -> bool:
     if _token(low, at - 1) not in ("to", "of") or bearers(run.words[0]) >= FREQUENT:
         return False
     return _token(low, at - 2) in _WORSHIP and _token(low, run.end) != "'s"
+
+
+def _is_sacred(tokens: Tokens, at: int) -> bool:
+    """Whether what stands before a god's name is said of gods: "Mother Ganga"."""
+    mother = at > 1 and tokens.words[at - 1] == "Mother" and tokens.low[at - 2] not in _MARKS
+    return mother or tokens.low[max(0, at - 3) : at] == ["the", "name", "of"]
 
 
 def _is_item(tokens: Tokens, run: Candidate) -> bool:
@@ -262,19 +320,22 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
         return 2.0
     before, earlier = _before(text, tokens, first), _token(low, first - 2)
     after, second = _token(low, run.end), _token(low, run.end + 1)
-    if before in _DEITIES:
+    if (
+        before in _DEITIES
+        or _beside_plants(tokens, run)
+        or (_GODS.issuperset(run.words) and _is_sacred(tokens, first))
+    ):
         return 0.0
     found = 0.0
-    close = after in _MARKS and earlier in _PEOPLE
-    if before in _PEOPLE or (before in _MARKS and (earlier in KIN or close)):
-        found += 1
-    elif _named(tokens, first) or (not run.opening and _speaks(before, earlier)):
-        found += 1
+    kin = before in _MARKS and (earlier in KIN or (after in _MARKS and earlier in _PEOPLE))
+    spoke = not run.opening and _speaks(before, earlier)
+    found += before in _PEOPLE or kin or spoke or _named(tokens, first)
     if before not in _PREPOSITIONS:
         told = second if after.endswith("ly") else after
         worn = _token(low, run.end + 2) if second.endswith("ly") else second
         found += _is_act(told) or (after == "," and (worn in _CLAD or second.isdigit()))
-        found += after == "," and second.endswith("ing") and _token(low, run.end + 2) in PRONOUNS
+        busy = second.endswith("ing") and second not in _MEANING
+        found += after == "," and busy and _token(low, run.end + 2) in PRONOUNS
     if after == "'s":
         found += 1 if second in _PEOPLE or second in _OWNED else 0.5 * (second not in _BEHIND)
     if after in _WHO or (after == "," and second in _WHO) or after in _SELF:
