@@ -13,6 +13,7 @@ from portrayal.annotate.people.shared.words import (
     CLAUSE_MARKS,
     COPULAS,
     FREQUENT,
+    FUNCTION_WORDS,
     KIN,
     LIVING,
     NAMING,
@@ -43,6 +44,9 @@ _NOUNS = THINGS["nouns"]
 _BEFORE_GLOSS = COPULAS - {"'s"} | word_set(", ( — – - or")
 _BEHIND_NOUNS = _PREPOSITIONS | CLAUSE_MARKS | word_set("and as for is on that when where which")
 _CHANTS = THINGS["chants"]
+_CALLS = word_set("hey hare jai o oh")
+_OBJECTS = word_set("it me us")
+_EXTREMES = word_set("average biggest eldest finest greatest local oldest youngest")
 _PARTICLES = THINGS["particles"]
 _GLOSSES = word_set("a an the another their our")
 _MEANING = word_set(
@@ -54,7 +58,7 @@ _PLANTS, _ALONE, _CLAD = THINGS["plants"], THINGS["things_alone"], THINGS["clad"
 _ARTICLES = word_set("the a an of called")
 _NO_GLOSS = _PEOPLE | word_set("aged age also born formerly left right center centre née pictured")
 _SINGLE = frozenset(("'", "‘", "’"))
-_MARKS = QUOTES | {","}
+_MARKS = QUOTES | word_set(", – — :")
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
 _NAMES = word_set("name names")
 _LIKE = word_set("like including as")
@@ -204,6 +208,8 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
         return True
     if after in _PARTICLES or before in _PARTICLES or _explained(tokens, run):
         return True
+    if (run.opening and after in _OBJECTS) or before in _EXTREMES or _one_of(tokens, run):
+        return True
     return (
         (len(run.words) > 1 and before == "sweet")
         or _is_where(tokens, run, before, earlier, after)
@@ -213,6 +219,12 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
         or _beside_plants(tokens, run)
         or _is_chanted(tokens, run)
     )
+
+
+def _one_of(tokens: Tokens, run: Candidate) -> bool:
+    """Whether a mention says of which people somebody is: "an elderly Gond named Bhanu"."""
+    low, end = tokens.low, run.end
+    return _token(low, end) in NAMING and tokens.words[end + 1 : end + 2] != low[end + 1 : end + 2]
 
 
 def _explained(tokens: Tokens, run: Candidate) -> bool:
@@ -229,7 +241,7 @@ def _explained(tokens: Tokens, run: Candidate) -> bool:
         after = _token(low, place + 1)
         if low[place] in _NOUNS and (after in _BEHIND_NOUNS or after.endswith(("ed", "ing"))):
             return True
-        if low[place] in _PEOPLE or not low[place][0].isalpha() or low[place] in _PREPOSITIONS:
+        if low[place] in _PEOPLE | FUNCTION_WORDS or not low[place][0].isalpha():
             return False
     return False
 
@@ -244,7 +256,8 @@ def _is_where(tokens: Tokens, run: Candidate, before: str, earlier: str, after: 
         return rare or _of_a_land(tokens, run)
     if before == "from" and earlier in _ARRIVAL:
         return rare
-    called = before in NAMING and earlier not in _PEOPLE and earlier.isalpha()
+    kind = tokens.words[run.start - 2 : run.start - 1] == [earlier]
+    called = before in NAMING and earlier not in _PEOPLE and earlier.isalpha() and kind
     return called and rare and not _named(tokens, run.start)
 
 
@@ -286,18 +299,28 @@ def _worshipped(tokens: Tokens, run: Candidate) -> bool:
 
 
 def _is_sacred(tokens: Tokens, at: int) -> bool:
-    """Whether what stands before a god's name is said of gods: "Mother Ganga"."""
-    mother = at > 1 and tokens.words[at - 1] == "Mother" and tokens.low[at - 2] not in _MARKS
-    return mother or tokens.low[max(0, at - 3) : at] == ["the", "name", "of"]
+    """Whether what stands before a god's name is said of gods: "Mother Ganga", "Lord Ram and"."""
+    low = tokens.low
+    if at > 1 and tokens.words[at - 1] == "Mother" and low[at - 2] not in _MARKS:
+        return True
+    if at > 2 and low[at - 1] == "and" and low[at - 2] in _GODS and low[at - 3] in _DEITIES:
+        return True
+    return _token(low, at - 1) in _CALLS or low[max(0, at - 3) : at] == ["the", "name", "of"]
+
+
+def _before_list(tokens: Tokens, run: Candidate) -> int:
+    """Position of the last word before the names that are enumerated up to a mention."""
+    at = run.start - 1
+    least = max(1, at - _FURTHEST_ITEM)
+    while at > least and (tokens.low[at] in _BETWEEN_ITEMS or tokens.words[at][0].isupper()):
+        at -= 1
+    return at
 
 
 def _is_item(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is one of the things that "dishes such as" enumerates."""
-    low, words = tokens.low, tokens.words
-    at = run.start - 1
-    least = max(1, at - _FURTHEST_ITEM)
-    while at > least and (low[at] in _BETWEEN_ITEMS or words[at][0].isupper()):
-        at -= 1
+    low = tokens.low
+    at = _before_list(tokens, run)
     if low[at] not in _LIKE:
         return False
     at -= 1 + (low[at] == "as" and low[at - 1] == "such")
@@ -320,16 +343,16 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
         return 2.0
     before, earlier = _before(text, tokens, first), _token(low, first - 2)
     after, second = _token(low, run.end), _token(low, run.end + 1)
-    if (
-        before in _DEITIES
-        or _beside_plants(tokens, run)
-        or (_GODS.issuperset(run.words) and _is_sacred(tokens, first))
-    ):
+    if before in _DEITIES | _EXTREMES or _beside_plants(tokens, run) or _one_of(tokens, run):
+        return 0.0
+    if _GODS.issuperset(run.words) and _is_sacred(tokens, first):
         return 0.0
     found = 0.0
     kin = before in _MARKS and (earlier in KIN or (after in _MARKS and earlier in _PEOPLE))
     spoke = not run.opening and _speaks(before, earlier)
-    found += before in _PEOPLE or kin or spoke or _named(tokens, first)
+    kind = before in NAMING and tokens.words[max(0, first - 2)] != earlier
+    found += before in _PEOPLE or kin or spoke or kind or _named(tokens, first)
+    found += before in _BETWEEN_ITEMS and tokens.low[_before_list(tokens, run)] in _SEVERAL
     if before not in _PREPOSITIONS:
         told = second if after.endswith("ly") else after
         worn = _token(low, run.end + 2) if second.endswith("ly") else second
