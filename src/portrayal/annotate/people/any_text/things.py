@@ -343,7 +343,7 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
         return 2.0
     before, earlier = _before(text, tokens, first), _token(low, first - 2)
     after, second = _token(low, run.end), _token(low, run.end + 1)
-    if before in _DEITIES | _EXTREMES or _beside_plants(tokens, run) or _one_of(tokens, run):
+    if before in _DEITIES | _EXTREMES or _one_of(tokens, run):
         return 0.0
     if _GODS.issuperset(run.words) and _is_sacred(tokens, first):
         return 0.0
@@ -356,7 +356,8 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
     if before not in _PREPOSITIONS:
         told = second if after.endswith("ly") else after
         worn = _token(low, run.end + 2) if second.endswith("ly") else second
-        found += _is_act(told) or (after == "," and (worn in _CLAD or second.isdigit()))
+        acts = told in _ACTS if _beside_plants(tokens, run) else _is_act(told)
+        found += acts or (after == "," and (worn in _CLAD or second.isdigit()))
         busy = second.endswith("ing") and second not in _MEANING
         found += after == "," and busy and _token(low, run.end + 2) in PRONOUNS
     if after == "'s":
@@ -391,7 +392,9 @@ def _speaks(verb: str, before: str) -> bool:
 
 
 def _is_act(word: str) -> bool:
-    """Whether a word behind a name is a verb of people."""
+    """Whether a word behind a name is a verb of people: "Ann laughed", "saw Ann laugh"."""
+    if f"{word}s" in LISTS["human"]:
+        return True
     return word in _ACTS or (word.endswith("ed") and word not in _HAPPENING)
 
 
