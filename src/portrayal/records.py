@@ -26,6 +26,11 @@ NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""
 
+READER_ERROR = "reader_error"
+"""Entry of `Estimate.instruments`: why nobody can tell how far the reader's errors move a value."""
+ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
+"""Details: what a value would be without the reader's errors, and how far they could move it."""
+
 EFFECTIVE = "effective_prompts"
 """Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""
 FEW_CLUSTERS, FEW_EFFECTIVE = 10, 4.0

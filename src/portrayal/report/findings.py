@@ -1,8 +1,8 @@
 """Findings: plain sentences about the ratios that stand out, largest first.
 
 A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
-may state is below 0.05, it lies outside the null's range, and it rests on at least five prompts;
-so is a difference. The same group in several places is one finding. The measure itself says how it
+may state is below 0.05, it lies outside the null's range, the errors of who read the texts could
+not have made it, and it rests on at least five prompts; so is a difference. The same group in several places is one finding. The measure itself says how it
 is put in words (`Component.finding`) and how many of its findings a report shows at most.
 """
 
@@ -14,15 +14,26 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate
+from portrayal.records import (
+    ALL,
+    ERROR_HIGH,
+    ERROR_LOW,
+    ERROR_VALUE,
+    NO_FINDING,
+    NO_TEST,
+    READER_ERROR,
+    Estimate,
+)
 from portrayal.report.view import (
     FEW_PROMPTS,
     View,
+    beyond_chance,
     is_sure,
     no_difference,
     place_of,
     place_words,
     q_of,
+    reader_could,
 )
 from portrayal.report.words import described, group_words, measure_title, stem, template_fields
 
@@ -72,11 +83,69 @@ def findings(view: View) -> list[Finding]:
     return _largest_first(found + _largest_first(others)[: MOST - len(found)])
 
 
+@dataclass(frozen=True)
+class Doubted:
+    """What chance does not explain, but the errors of who read the texts could.
+
+    Attributes
+    ----------
+    lines
+        One for each group and direction, the furthest from no difference first.
+    more
+        How many others there are.
+    sheet
+        The command that draws texts to label by hand.
+    """
+
+    lines: tuple[str, ...]
+    more: int
+    sheet: str
+
+
+def doubted(view: View) -> Doubted | None:
+    """Return what would be findings but for the reader's errors; None where nothing would be."""
+    every: list[Estimate] = []
+    for measure in headline_measures(view):
+        known = [e for e in _headline(view, measure) if beyond_chance(e) and not _few(e)]
+        every += [group[0] for group in _grouped([e for e in known if reader_could(e)])]
+    if not every:
+        return None
+    every.sort(key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
+    lines = [_doubt(e) for e in every[:MOST]]
+    path = str(view.run.path)
+    quoted = f'"{path}"' if " " in path else path
+    return Doubted(tuple(lines), len(every) - len(lines), f"portrayal label sheet {quoted}")
+
+
+def _doubt(e: Estimate) -> str:
+    """One ratio that the reader's errors could have made."""
+    who = group_words(e.group)
+    title, place = measure_title(e.measure), place_words(e)
+    return (
+        f"{who[:1].upper()}{who[1:]}{f' in {place}' if place else ''}, {title.lower()}: "
+        f"{fmt.number(e.value, e.statistic)} as read{reader_words(e)}"
+    )
+
+
+def reader_words(e: Estimate) -> str:
+    """Return how far the reader's errors could move a value, in words; empty where not known."""
+    if READER_ERROR in e.instruments:
+        return f"; how far the reader’s errors move it {e.instruments[READER_ERROR]}"
+    if ERROR_VALUE not in e.details:
+        return ""
+    value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
+    return (
+        f"; {fmt.number(value, e.statistic)} with the reader’s errors taken out, which could move "
+        f"it to {fmt.span(low, high, e.statistic)}"
+    )
+
+
 def leads(view: View) -> list[Finding]:
     """Return up to three ratios whose interval excludes the null though they are no findings."""
     found: list[Finding] = []
     for measure in headline_measures(view):
         near = [e for e in _headline(view, measure) if not _established(e) and excludes_null(e)]
+        near = [e for e in near if not (beyond_chance(e) and reader_could(e))]
         found += [_finding(view, [e]) for e in near if not _inside_null(e)]
     taken = {(f.first.measure, *f.first.group.values()) for f in findings(view)}
     fresh = [f for f in found if (f.first.measure, *f.first.group.values()) not in taken]
@@ -204,7 +273,7 @@ def _evidence(view: View, e: Estimate) -> str:
     if q_of(e) is not None:
         q = fmt.probability(q_of(e))
         parts.append(f"q {q}" if q.startswith("<") else f"q = {q}")
-    return "; ".join(parts) + "."
+    return "; ".join(parts) + reader_words(e) + "."
 
 
 def _null_words(method: str) -> str:

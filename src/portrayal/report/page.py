@@ -18,7 +18,15 @@ import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
 from portrayal.report.figures import CONFIG, figures
 from portrayal.report.figures.glance import glance
-from portrayal.report.findings import Finding, absent_groups, cannot_say, findings, leads
+from portrayal.report.findings import (
+    Doubted,
+    Finding,
+    absent_groups,
+    cannot_say,
+    doubted,
+    findings,
+    leads,
+)
 from portrayal.report.inert import script_json, short
 from portrayal.report.passages import random_texts
 from portrayal.report.study import Section, report_of
@@ -135,6 +143,7 @@ class Found:
 
     findings: list[Finding]
     leads: list[Finding]
+    doubted: Doubted | None
     glance: dict[str, Any] | None
     absent: str
     cannot_say: str
@@ -144,7 +153,7 @@ class Found:
         """Return what stands out in any run."""
         found, near = findings(view), leads(view)
         overview = glance(view, found or near)
-        return cls(found, near, overview, absent_groups(view), cannot_say(view))
+        return cls(found, near, doubted(view), overview, absent_groups(view), cannot_say(view))
 
 
 def _filled(view: View, section: Section | None, template: str, content: Any = None) -> _Filled:

@@ -12,7 +12,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, READER_ERROR, Estimate
 from portrayal.registry import Component
 from portrayal.report.words import described
 from portrayal.run.directory import Run
@@ -182,8 +182,27 @@ def detail_q(estimate: Estimate) -> float | None:
     return None if q is None or math.isnan(q) else q
 
 
+def reader_could(estimate: Estimate) -> bool:
+    """Whether the errors of the reader of the texts alone could make a value out of no difference.
+
+    So it is where nobody can tell how far they move it, too.
+    """
+    if READER_ERROR in estimate.instruments:
+        return True
+    low, high = (estimate.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
+    return low is not None and high is not None and low <= no_difference(estimate) <= high
+
+
 def is_sure(estimate: Estimate) -> bool:
-    """Whether an estimate differs from its null: clustered q, interval and null all say so."""
+    """Whether an estimate differs from its null: neither chance nor the reader's errors explain it.
+
+    Clustered q, interval and null say so of chance.
+    """
+    return beyond_chance(estimate) and not reader_could(estimate)
+
+
+def beyond_chance(estimate: Estimate) -> bool:
+    """Whether clustered q, interval and null all say that an estimate differs from its null."""
     q, bounds, null = q_of(estimate), estimate.interval, estimate.null
     if estimate.value is None or bounds is None or q is None or q >= SURE:
         return False

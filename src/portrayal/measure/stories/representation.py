@@ -321,7 +321,7 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
     groups = tuple({"pair": pair} for pair in PAIRS)
 
     for whole in strata(tally, laden=False):
-        stratum = _couples(tally, whole)
+        stratum = couples(tally, whole)
         if stratum is None:
             continue
         inside = stratum.has(tally.prompt, tally.model) & tally.readable
@@ -356,8 +356,8 @@ def pair_indicators(
     return shown.astype(np.float64), np.asarray(shown.any(axis=1))
 
 
-def _couples(tally: Tally, whole: Stratum) -> Stratum | None:
-    """The stratum's prompts about couples alone; None where it has none."""
+def couples(tally: Tally, whole: Stratum) -> Stratum | None:
+    """Return the stratum's prompts about couples alone; None where it has none."""
     prompts = whole.prompts[tally.prompt_couple[whole.prompts]]
     if not len(prompts):
         return None

@@ -6,11 +6,13 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
+from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
 from portrayal.annotate.people.reader.rows import READER, UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
 from portrayal.measure import hand_sample, tally_stories
 from portrayal.measure.cues import cue_list, find_cues
+from portrayal.measure.stories.reader_error import ReaderErrors, key_of
 from portrayal.raters.people import read_sheet
 from portrayal.records import Estimate
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
@@ -170,9 +172,19 @@ def estimate(run: Run, options: StoryOptions) -> Iterator[Estimate]:
         hand = hand_sample(run, stage, sheet, tally, likelihoods)
         needs["corrected_representation.v2"] = {"hand": hand, "baseline": shares}
         needs["corrected_subordination.v2"] = {"hand": hand}
+
+    def estimates_of(name: str) -> Iterator[Estimate]:
+        found: Iterator[Estimate] = registry.component("measures", name).run(
+            tally, scope, **needs.get(name, {})
+        )
+        return found
+
+    corrected = {name: list(estimates_of(name)) for name in CORRECTED}
+    by_hand = {key_of(name, e): e for name, found in corrected.items() for e in found}
+    confusion = confusion_of(people.name, people.settings)
+    errors = ReaderErrors(tally, scope, confusion, likelihoods, by_hand)
     for name in MEASURES:
-        measure = registry.component("measures", name)
-        yield from measure.run(tally, scope, **needs.get(name, {}))
+        yield from map(errors.added, corrected.get(name) or estimates_of(name))
 
 
 STUDY = Study(

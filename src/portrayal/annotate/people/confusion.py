@@ -1,0 +1,160 @@
+"""How a reader of stories errs: true against read genders and names, story by story.
+
+A reader carries its own confusion, measured on prompts that nothing was fitted to: the rules in
+`stories/confusion.json`, a trained reader in its `reader.json` under "confusion". `docs/people.md`
+describes the format; `scripts/reader/measure_confusion.py` writes it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from portrayal.annotate.people.reader.network import CARD
+from portrayal.annotate.people.reader.rows import READER
+from portrayal.annotate.people.stories.rows import PEOPLE
+from portrayal.errors import DataError
+
+FORMAT = 1
+GENDERS = ("F", "M", "NB", "U")
+"""Genders of a confusion; U where no word tells one, or the reader read none."""
+NO_NAME = "-"
+
+
+class Slot(NamedTuple):
+    """A role of a story: its gender and first name ("" for none) as marked, and as read."""
+
+    gender: str
+    read_gender: str
+    name: str
+    read_name: str
+
+
+Story = tuple[Slot, ...]
+"""The subject, and the object where the prompt asks for one."""
+Prompts = tuple[tuple[Story, ...], ...]
+"""Stories by prompt: the unit that is drawn again."""
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """How a reader errs.
+
+    Attributes
+    ----------
+    reader
+        Name of the annotator.
+    source
+        On what it was measured, in words.
+    stories
+        Stories most like those of models, by prompt.
+    hard
+        Stories by prompt on which the reader does worse; a bound. May be empty.
+    names_right
+        Mean of precision and recall of names on stories by models, 0-1, of all of them and of the
+        domain with the least, where they were measured: wrong names are as frequent as that, and of
+        the kinds seen in `stories` and `hard`. None: as frequent as they are there.
+    """
+
+    reader: str
+    source: str
+    stories: Prompts
+    hard: Prompts = ()
+    names_right: tuple[float, float] | None = None
+
+
+def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> Confusion | None:
+    """Return how an annotator errs; None where that was not measured.
+
+    Parameters
+    ----------
+    annotator
+        Registered name, such as "people.v2".
+    settings
+        What it was given. A trained reader is asked for its own confusion (in `reader.json`: under
+        "confusion_routed" where it reads the unsure stories alone, else under "confusion").
+
+    Raises
+    ------
+    DataError
+        When a confusion is not of the format.
+    """
+    if annotator == PEOPLE.name:
+        return _of_rules()
+    if annotator != READER.name or not settings:
+        return None
+    path = Path(settings["folder"]) / CARD
+    key = "confusion" if settings.get("below", 1.0) >= 1.0 else "confusion_routed"
+    given = json.loads(path.read_text(encoding="utf-8")).get(key)
+    return None if given is None else confusion_from(given, f"{path}, {key}")
+
+
+@cache
+def _of_rules() -> Confusion:
+    place = files("portrayal.annotate.people.stories").joinpath("confusion.json")
+    return confusion_from(json.loads(place.read_text(encoding="utf-8")), place.name)
+
+
+def confusion_from(given: Mapping[str, Any], where: str) -> Confusion:
+    """Return the confusion of a JSON object; `where` names it in errors.
+
+    Raises
+    ------
+    DataError
+        When it is not of the format.
+    """
+    try:
+        if given["format"] != FORMAT:
+            raise ValueError(f"format {given['format']!r}, not {FORMAT}")
+        names = given.get("names_right")
+        return Confusion(
+            str(given["reader"]),
+            str(given["source"]),
+            _prompts(given["stories"]),
+            _prompts(given.get("hard", ())),
+            None if names is None else (float(names[0]), float(names[1])),
+        )
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DataError(f"{where} is no confusion of a reader ({error}).") from error
+
+
+def _prompts(given: Any) -> Prompts:
+    """Stories by prompt from lists of lists of texts such as "F>M ann>bo | M>M bo>ann"."""
+    return tuple(tuple(_story(text) for text in prompt) for prompt in given)
+
+
+def _story(text: str) -> Story:
+    found = tuple(_slot(part) for part in text.split("|"))
+    if len(found) > 2:
+        raise ValueError(f"a story has one or two roles, not {text!r}")
+    return found
+
+
+def _slot(text: str) -> Slot:
+    genders, names = text.split()
+    gender, _, read = genders.partition(">")
+    if gender not in GENDERS or (read or gender) not in GENDERS:
+        raise ValueError(f"genders are {', '.join(GENDERS)}, not {genders!r}")
+    name, arrow, said = names.partition(">")
+    one, other = ("" if each == NO_NAME else each for each in (name, said if arrow else name))
+    return Slot(gender, read or gender, one, other)
+
+
+def written(story: Story) -> str:
+    """Return a story as the file has it; what was read right is written once.
+
+    >>> written((Slot("F", "F", "ann", "ann"), Slot("NB", "U", "bo", "")))
+    'F ann | NB>U bo>-'
+    """
+    return " | ".join(
+        f"{_pair(slot.gender, slot.read_gender)} "
+        f"{_pair(slot.name or NO_NAME, slot.read_name or NO_NAME)}"
+        for slot in story
+    )
+
+
+def _pair(true: str, read: str) -> str:
+    return true if true == read else f"{true}>{read}"

@@ -1,0 +1,277 @@
+"""Misreading undone: what counts of genders and names would be without a reader's errors.
+
+A reader's confusion K, P(read | true), is measured on stories with known people; counts n that it
+read are K't of true counts t (the matrix method: Barron 1977; for two classes Rogan & Gladen 1978).
+Genders are taken for both people of a story together, as a reader that takes one for the other errs
+on both. t is found by expectation maximisation from n, which keeps counts at 0 or above
+(Richardson 1972; Lucy 1974; D'Agostini 1995). Roles that changed places are undone before, as p of
+the stories: n = (1 - p) a + p a'.
+
+K is not known but measured on few stories: its prompts are weighed at random (Rubin's 1981 Bayesian
+bootstrap), and each row has the noise of Jeffreys' prior, so that what never happened may.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts
+from portrayal.stats import divide
+from portrayal.types import BoolArray, FloatArray
+
+N = len(GENDERS)
+KNOWN = N - 1
+"""Genders that count as known: all but the last."""
+STEPS = 60
+"""Steps of expectation maximisation; rows that a reader reads right half the time need some 30."""
+JEFFREYS = 0.5
+LEAN = 2.0
+"""Stories by which a pair of genders leans on the errors of its two genders apart."""
+LEAST_SEEN, LEAST_APART = 10, 0.1
+"""People of a gender in the measured stories, and how much oftener than other people they must be
+read as what they are, for a correction."""
+
+Likelihoods = Callable[[Sequence[str]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Misreading:
+    """Draws of how a reader errs; the first is the measured one, without noise.
+
+    Attributes
+    ----------
+    alone
+        P(read | true) of the gender of a story's only person, shape (n_draws, 4, 4).
+    pairs
+        The same of two people together, shape (n_draws, 16, 16): subject times object.
+    swapped
+        Share of stories of two whose people changed places, shape (n_draws,).
+    strayed
+        Share of names that are of nobody asked for, shape (n_draws,).
+    drift
+        By race, read share over true share of the measured names, shape (n_draws, n_races).
+    told
+        Which genders the reader surely tells from others, shape (3,). People of the others, and
+        those whose gender no word tells, are taken as read.
+    apart
+        How much oftener people of a gender are read so than others are, shape (n_draws, 3).
+    seen, read_right
+        Marked people of each gender, and those of them read so, shape (3,).
+    """
+
+    alone: FloatArray
+    pairs: FloatArray
+    swapped: FloatArray
+    strayed: FloatArray
+    drift: FloatArray
+    told: BoolArray
+    apart: FloatArray
+    seen: FloatArray
+    read_right: FloatArray
+
+    @cached_property
+    def mixing(self) -> FloatArray:
+        """Share of names that stand for either role alike, shape (n_draws,)."""
+        return np.asarray(self.swapped + self.strayed / 2.0)
+
+
+def misreadings(
+    confusion: Confusion, likelihoods: Likelihoods, rng: np.random.Generator, draws: int
+) -> list[Misreading]:
+    """Return the draws of each part of a confusion: as on stories by models, and as on hard ones.
+
+    Parameters
+    ----------
+    confusion
+        How a reader errs.
+    likelihoods
+        Function of first names to shares by race, NaN where they are in no table.
+    rng, draws
+        Source and number of random weights.
+    """
+    found = []
+    for at, prompts in enumerate((confusion.stories, confusion.hard)):
+        if prompts:
+            counts = _counted(prompts, likelihoods)
+            scale = 1.0
+            if confusion.names_right is not None and counts.names_wrong > 0:
+                scale = min(1.0, (1.0 - confusion.names_right[at]) / counts.names_wrong)
+            found.append(_drawn(counts, scale, rng, draws))
+    return found
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What a reader did by prompt: first axis prompts.
+
+    `pairs` are of true and read persons, whose roles may have changed: (n, 16, 16). `apart` has the
+    same by person, (n, 2, 4, 4). `roles` are stories of two people, and those swapped; names read,
+    and those of nobody asked for. `shares` are sums of likelihoods of true and of read names,
+    and the names in a table, (n, 2, n_races, 2). `names_wrong` is 1 less the mean of precision and
+    recall.
+    """
+
+    alone: FloatArray
+    pairs: FloatArray
+    slots: FloatArray
+    roles: FloatArray
+    shares: FloatArray
+    names_wrong: float
+
+
+def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
+    names = sorted(
+        {name for p in prompts for s in p for slot in s for name in (slot.name, slot.read_name)}
+    )
+    place = {name: at for at, name in enumerate(names)}
+    table = likelihoods(names)
+    n, n_races = len(prompts), table.shape[1]
+    alone, pairs = np.zeros((n, N, N)), np.zeros((n, N * N, N * N))
+    slots, roles = np.zeros((n, 2, N, N)), np.zeros((n, 4))
+    shares, right = np.zeros((n, 2, n_races, 2)), np.zeros(3)
+    code = {gender: at for at, gender in enumerate(GENDERS)}
+    for at, stories in enumerate(prompts):
+        for story in stories:
+            true, said = [each.name for each in story], [each.read_name for each in story]
+            genders = [code[each.gender] for each in story]
+            read = [code[each.read_gender] for each in story]
+            two = len(story) == 2
+            swapped = two and _swapped(true, said)
+            if two:
+                read = read[::-1] if swapped else read
+                pairs[at, genders[0] * N + genders[1], read[0] * N + read[1]] += 1
+                roles[at, :2] += 1, swapped
+            else:
+                alone[at, genders[0], read[0]] += 1
+            for slot, (gender, seen) in enumerate(zip(genders, read, strict=True)):
+                slots[at, slot, gender, seen] += 1
+            given = [name for name in said if name]
+            roles[at, 2:] += len(given), sum(name not in true for name in given)
+            for side, listed in enumerate((true, said)):
+                for name in filter(None, listed):
+                    shares[at, side, :, 0] += np.nan_to_num(table[place[name]])
+                    shares[at, side, :, 1] += ~np.isnan(table[place[name]])
+            right += (
+                sum(a == b != "" for a, b in zip(true, said, strict=True)),
+                sum(map(bool, true)),
+                len(given),
+            )
+    wrong = 1.0 - (divide(right[0], right[1]) + divide(right[0], right[2])) / 2.0
+    return _Counts(alone, pairs, slots, roles, shares, float(wrong))
+
+
+def _swapped(true: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether a story's two people changed places: one has the other's name, none their own."""
+    if true[0] == true[1]:
+        return False
+    crossed = [said[0] == true[1] != "", said[1] == true[0] != ""]
+    straight = [said[0] == true[0] != "", said[1] == true[1] != ""]
+    return any(crossed) and not any(straight)
+
+
+def _drawn(counts: _Counts, scale: float, rng: np.random.Generator, draws: int) -> Misreading:
+    """Draw confusions; wrong names are `scale` times as frequent as counted."""
+    n = len(counts.alone)
+    weights = np.vstack([np.ones(n), rng.standard_exponential((draws, n))])
+
+    def sums(each: FloatArray) -> FloatArray:
+        flat = each.reshape(n, -1)
+        return (weights @ flat).reshape(draws + 1, *each.shape[1:])
+
+    def noise(*shape: int) -> FloatArray:
+        drawn = rng.standard_gamma(JEFFREYS, (draws, *shape))
+        return np.concatenate([np.zeros((1, *shape)), drawn])
+
+    by_slot = sums(counts.slots) + noise(2, N, N)
+    slot = _rows(by_slot)
+    either = _rows(by_slot.sum(1))
+    raw = counts.slots.sum((0, 1))
+    seen, apart = raw.sum(1)[:KNOWN], _apart(either)
+    told = (seen >= LEAST_SEEN) & (np.quantile(apart[1:], 0.025, axis=0) >= LEAST_APART)
+    untold = np.append(~told, True)
+    alone = _rows(sums(counts.alone) + LEAN * either)
+    alone = np.where(untold[:, np.newaxis], np.eye(N), alone)
+    pairs = _rows(
+        sums(counts.pairs + _exchanged(counts.pairs) / 2.0) + LEAN * _both(slot[:, 0], slot[:, 1])
+    )
+    either_untold = (untold[:, np.newaxis] | untold).reshape(-1, 1)
+    pairs = np.where(either_untold, _both(alone, alone), pairs)
+    roles = sums(counts.roles) + noise(4)
+    swapped, strayed = (
+        np.minimum(scale * divide(roles[:, a], np.maximum(roles[:, b], 1e-9)), 1.0)
+        for a, b in ((1, 0), (3, 2))
+    )
+    shares = sums(counts.shares)
+    level = divide(shares[..., 0], shares[..., 1])
+    drift = divide(level[:, 1], level[:, 0]) ** scale
+    return Misreading(
+        alone, pairs, swapped, strayed, drift, told, apart, seen, np.diagonal(raw)[:KNOWN]
+    )
+
+
+def _apart(matrix: FloatArray) -> FloatArray:
+    """How much oftener people of each known gender are read so than others, shape (n, 3)."""
+    known = matrix[:, :KNOWN, :KNOWN]
+    own = np.diagonal(known, axis1=1, axis2=2)
+    others = np.where(np.eye(KNOWN, dtype=bool), -np.inf, known).max(axis=1)
+    return np.asarray(own - others)
+
+
+def _both(one: FloatArray, other: FloatArray) -> FloatArray:
+    """P(read | true) of two people who are read apart, shape (n_draws, 16, 16)."""
+    both = np.einsum("bij,bkl->bikjl", one, other)
+    return np.asarray(both.reshape(-1, N * N, N * N))
+
+
+def _exchanged(counts: FloatArray) -> FloatArray:
+    """Counts of true and read pairs with subject and object exchanged in both."""
+    square = counts.reshape(-1, N, N, N, N)
+    return np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.shape))
+
+
+def _rows(counts: FloatArray) -> FloatArray:
+    """Rows as probabilities; a gender that never occurred is read as what it is."""
+    total = counts.sum(-1, keepdims=True)
+    size = counts.shape[-1]
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.eye(size))
+
+
+def unswap(one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
+    """Return what belongs to the first of two roles, where a share of the stories changed them.
+
+    `one` is what was read in the first role and `other`, in the second role, what would be there:
+    one = (1 - p) a + p b and other = p a + (1 - p) b. NaN where no share can be told from its
+    reverse (p of ½ or more).
+    """
+    p = share.reshape(-1, *(1,) * (one.ndim - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = ((1.0 - p) * one - p * other) / (1.0 - 2.0 * p)
+    return np.asarray(np.where(p < 0.5 - LEAST_APART / 2, np.maximum(found, 0.0), np.nan))
+
+
+def unmix(read: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return true counts of each class, and the part of each read class that they are.
+
+    Parameters
+    ----------
+    read
+        Counts by read class, shape (n_draws, k).
+    matrix
+        P(read | true), shape (n_draws, k, k).
+
+    Returns
+    -------
+    true, part
+        Shapes (n_draws, k), and (n_draws, k, k): P(true | read), read classes along the rows.
+    """
+    guess = np.maximum(read, 1e-12)
+    for _ in range(STEPS):
+        expected = np.matmul(guess[:, np.newaxis], matrix)[:, 0]
+        guess = (
+            guess * np.matmul(matrix, divide(read, np.maximum(expected, 1e-300))[..., None])[..., 0]
+        )
+    joint = guess[:, :, np.newaxis] * matrix
+    part = divide(joint, np.maximum(joint.sum(1, keepdims=True), 1e-300))
+    return guess, np.swapaxes(part, 1, 2)

@@ -1,0 +1,388 @@
+"""Reader's error: how far the errors of who read the stories could move each headline.
+
+Every ratio that a report may state gets, as details, what it would be without the reader's errors
+(`error_value`) and how far they could move it (`error_low`, `error_high`): the hull of its interval
+and of the central draws of the corrected ratio, under each part of the reader's confusion (see
+`misreading`). A draw takes a random subset of the prompts of the run, as the intervals of roles do,
+and a random confusion: Monte Carlo in the manner of Bayer, Fay & Graubard (2023). Where the reader
+does not tell a group from others well enough, the reason stands in place of the range.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from portrayal.annotate.people.confusion import Confusion
+from portrayal.measure.scope import Scope
+from portrayal.measure.stories.corrected import CORRECTED_REPRESENTATION, CORRECTED_SUBORDINATION
+from portrayal.measure.stories.medians import MEDIAN_REPRESENTATION, MEDIAN_SUBORDINATION
+from portrayal.measure.stories.misreading import (
+    KNOWN,
+    Likelihoods,
+    Misreading,
+    N,
+    misreadings,
+    unmix,
+    unswap,
+)
+from portrayal.measure.stories.representation import PAIR_REPRESENTATION, REPRESENTATION, couples
+from portrayal.measure.stories.roles import MOST_BLOCKS, ROWS, subsets_of
+from portrayal.measure.stories.strata import GENDERS, Stratum, strata
+from portrayal.measure.stories.subordination import SUBORDINATION
+from portrayal.measure.stories.tally import NO_SLOT, Tally
+from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
+from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
+from portrayal.reference import PAIRS
+from portrayal.stats import divide
+from portrayal.stats.tails import normal_isf
+from portrayal.types import FloatArray, IntArray
+
+DRAWS = 400
+MOST_LOST = 0.05
+"""Share of draws without a corrected value above which none is given."""
+
+_WORDS = dict(zip(GENDERS, ("feminine", "masculine", "non-binary"), strict=True))
+_CORRECTED = {
+    REPRESENTATION.name: CORRECTED_REPRESENTATION.name,
+    SUBORDINATION.name: CORRECTED_SUBORDINATION.name,
+}
+
+Key = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+Shares = Mapping[tuple[str, ...], FloatArray]
+"""By the values of a group, its ratio or share in each draw, shape (n_draws,)."""
+
+
+def key_of(measure: str, e: Estimate) -> Key:
+    """Return what an estimate is of, under the name of a measure."""
+    return measure, tuple(sorted(e.strata.items())), tuple(sorted(e.group.items()))
+
+
+@dataclass(frozen=True)
+class ReaderErrors:
+    """Adds to estimates how far the reader's errors could move them.
+
+    Attributes
+    ----------
+    tally, scope
+        Annotated stories and the audit's settings.
+    confusion
+        How the reader errs.
+    likelihoods
+        Function of first names to shares by race.
+    by_hand
+        Estimates corrected by hand labels, by `key_of`: these stand in place of the confusion.
+    """
+
+    tally: Tally
+    scope: Scope
+    confusion: Confusion | None
+    likelihoods: Likelihoods
+    by_hand: Mapping[Key, Estimate] = field(default_factory=dict)
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def added(self, e: Estimate) -> Estimate:
+        """Return an estimate with its details; as it is where it has no value or no interval."""
+        if e.value is None or e.interval is None:
+            return e
+        own = _CORRECTED.get(e.measure)
+        by_hand = None if own is None else self.by_hand.get(key_of(own, e))
+        if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
+            bounds = by_hand.interval
+            return _with(e, by_hand.value, bounds.low, bounds.high)
+        if self.confusion is None or e.measure not in _DRAWN:
+            return e
+        why = self._why_not(e)
+        if why is not None:
+            return replace(e, instruments={**e.instruments, READER_ERROR: why})
+        drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread))]
+        lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
+        if lost > MOST_LOST or np.isnan(drawn[0][0]):
+            why = "cannot be told: with the reader's errors taken out, too few people are left"
+            return replace(e, instruments={**e.instruments, READER_ERROR: why})
+        tail = (1.0 - e.interval.level) / 2.0
+        ends = [_quantiles(each[1:], tail) for each in drawn]
+        low = min(e.interval.low, *(end[0] for end in ends))
+        high = max(e.interval.high, *(end[1] for end in ends))
+        value = float(drawn[0][0])
+        return _with(e, value, min(low, value), max(high, value))
+
+    @cached_property
+    def misread(self) -> list[Misreading]:
+        """Draws of each part of the confusion."""
+        assert self.confusion is not None
+        rng = self.scope.rng("reader's error")
+        return misreadings(self.confusion, self.likelihoods, rng, self.draws)
+
+    @property
+    def draws(self) -> int:
+        """Draws of subsets and confusions."""
+        return min(self.scope.draws, DRAWS)
+
+    def _why_not(self, e: Estimate) -> str | None:
+        genders = [e.group["gender"]] if "gender" in e.group else []
+        genders = e.group["pair"].split("-") if "pair" in e.group else genders
+        for each in dict.fromkeys(genders):
+            code = GENDERS.index(each)
+            for misread in self.misread:
+                if not misread.told[code]:
+                    seen, right = misread.seen[code], misread.read_right[code]
+                    share = f" and reads {100 * right / seen:.0f} % so" if seen else ""
+                    return (
+                        f"cannot be told: the reader was measured on {seen:.0f} {_WORDS[each]} "
+                        f"people{share}"
+                    )
+        return None
+
+    def neutral(self, e: Estimate, part: int) -> tuple[Shares, Shares]:
+        """Shares in the stratum of an estimate, as read and corrected, in each draw."""
+        couples_only = e.measure == PAIR_REPRESENTATION.name
+        key = ("neutral", couples_only, *e.strata.values(), part)
+        if key not in self._kept:
+            whole = self._stratum(e, laden=False)
+            stratum = couples(self.tally, whole) if couples_only else whole
+            assert stratum is not None
+            counts = self._once(("people", *key[:-1]), lambda: _people(self.tally, stratum))
+            drawn = self._drawn(counts, stratum, key)
+            self._kept[key] = _shares(drawn, None), _shares(drawn, self.misread[part])
+        found: tuple[Shares, Shares] = self._kept[key]
+        return found
+
+    def laden(self, e: Estimate, part: int) -> tuple[Shares, Shares]:
+        """Subordination ratios in the stratum of an estimate, as read and corrected."""
+        key = ("laden", *e.strata.values(), part)
+        if key not in self._kept:
+            stratum = self._stratum(e, laden=True)
+            counts = self._once(
+                ("roles", *key[:-1]), lambda: _people(self.tally, stratum, names=True)
+            )
+            drawn = self._drawn(counts, stratum, key)
+            races = self.tally.races
+            self._kept[key] = _ratios(drawn, races, None), _ratios(drawn, races, self.misread[part])
+        found: tuple[Shares, Shares] = self._kept[key]
+        return found
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    def _stratum(self, e: Estimate, *, laden: bool) -> Stratum:
+        key = ("strata", laden)
+        every: dict[tuple[str, ...], Stratum] = self._once(
+            key, lambda: {tuple(s.labels.values()): s for s in strata(self.tally, laden=laden)}
+        )
+        return every[e.strata["domain"], e.strata["model"]]
+
+    def _drawn(self, counts: "_Counts", stratum: Stratum, key: tuple[Any, ...]) -> "_Counts":
+        """Counts of all prompts, and of random subsets of them, with the noise of few people."""
+        n = len(stratum.prompts)
+        starts = np.arange(0, n, -(-n // MOST_BLOCKS))
+        subsets = subsets_of(self.tally, len(starts), ROWS * self.scope.draws - 1, self.scope)
+        rng = self.scope.rng("reader's error", *map(str, key))
+        rows = 1 + rng.integers(0, len(subsets) - 1, self.draws)
+        chosen = np.vstack([np.ones(len(starts)), subsets[rows]])
+        noise = np.vstack([np.zeros(N), rng.standard_gamma(0.5, (self.draws, N))])
+
+        def sums(each: FloatArray) -> FloatArray:
+            flat = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
+            return (chosen @ flat).reshape(len(chosen), *each.shape[1:])
+
+        return _Counts(*map(sums, vars(counts).values())).with_people(noise)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """People of a stratum as read, by prompt or draw (first axis, n).
+
+    Attributes
+    ----------
+    alone
+        Genders of people alone in their story, shape (n, 4).
+    pairs
+        Genders of both, (n, 16).
+    upper, lower
+        Sums of likelihoods by race and gender pair, of the subjects' and of the objects' names, and
+        of names that each race's table has; (n, 2, n_races, 16).
+    """
+
+    alone: FloatArray
+    pairs: FloatArray
+    upper: FloatArray
+    lower: FloatArray
+
+    def with_people(self, more: FloatArray) -> "_Counts":
+        """Add people of each gender, shape (n, 4), beside others as they are."""
+        if not self.pairs.any():
+            return replace(self, alone=self.alone + more)
+        square = self.pairs.reshape(-1, N, N)
+        either = square.sum(1) + square.sum(2)
+        beside = divide(either, np.maximum(either.sum(1, keepdims=True), 1e-12))
+        added = more[:, :, np.newaxis] * beside[:, np.newaxis]
+        both = (added + np.swapaxes(added, 1, 2)) / 2.0
+        return replace(self, pairs=self.pairs + both.reshape(-1, N * N))
+
+
+def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _Counts:
+    """Count the genders of a stratum's stories by prompt; with names, their likelihoods too."""
+    n, n_races = len(stratum.prompts), len(tally.races) if names else 0
+    inside = stratum.has(tally.prompt, tally.model) & tally.readable
+    two = inside & (tally.object_gender != NO_SLOT)
+
+    def coded(rows: Any) -> IntArray:
+        return np.asarray(np.searchsorted(stratum.prompts, tally.prompt[rows]))
+
+    def gender(codes: IntArray) -> IntArray:
+        return np.minimum(codes, KNOWN)
+
+    one = inside & ~two
+    at = coded(one) * N + gender(tally.subject_gender[one])
+    alone: FloatArray = np.bincount(at, tally.count[one].astype(np.float64), n * N).reshape(n, N)
+    pair = gender(tally.subject_gender[two]) * N + gender(tally.object_gender[two])
+    place, weight = coded(two) * N * N + pair, tally.count[two].astype(np.float64)
+    size = n * N * N
+    pairs = np.bincount(place, weight, size).reshape(n, N * N)
+    sides = []
+    for codes in (tally.subject_name[two], tally.object_name[two]):
+        cells = np.zeros((n, 2, n_races, N * N))
+        for race in range(n_races):
+            likelihood = tally.likelihood[codes, race]
+            for at, each in enumerate((np.nan_to_num(likelihood), ~np.isnan(likelihood))):
+                cells[:, at, race] = np.bincount(place, weight * each, size).reshape(n, N * N)
+        sides.append(cells)
+    return _Counts(np.asarray(alone), np.asarray(pairs), *sides)
+
+
+def _shares(read: _Counts, misread: Misreading | None) -> Shares:
+    """Share of each gender among people of known gender, and of each pair among known pairs."""
+    alone, pairs = read.alone, read.pairs
+    if misread is not None:
+        alone = unmix(alone, misread.alone)[0] if alone.any() else alone
+        pairs = unmix(pairs, misread.pairs)[0] if pairs.any() else pairs
+    square = pairs.reshape(-1, N, N)
+    people = (alone + square.sum(1) + square.sum(2))[:, :KNOWN]
+    shares = divide(people, people.sum(1, keepdims=True))
+    found: dict[tuple[str, ...], FloatArray] = {(g,): shares[:, i] for i, g in enumerate(GENDERS)}
+    known = square[:, :KNOWN, :KNOWN].sum((1, 2))
+    for pair in PAIRS:
+        a, b = (GENDERS.index(g) for g in pair.split("-"))
+        both = square[:, a, b] + (square[:, b, a] if a != b else 0.0)
+        found[pair,] = divide(both, known)
+    return found
+
+
+def _ratios(read: _Counts, races: tuple[str, ...], misread: Misreading | None) -> Shares:
+    """Ratio of the shares in both roles, of each gender, race, and race and gender."""
+    upper, lower, pairs = read.upper, read.lower, read.pairs
+    size = len(pairs)
+    part = np.broadcast_to(np.eye(N * N), (size, N * N, N * N))
+    if misread is not None:
+        straight, crossed = unswap(pairs, _exchanged(pairs), misread.swapped), misread.mixing
+        pairs, part = unmix(straight, misread.pairs)
+        upper, lower = (
+            unswap(upper, _exchanged(lower), crossed),
+            unswap(lower, _exchanged(upper), crossed),
+        )
+    square, parts = pairs.reshape(-1, N, N), part.reshape(size, N * N, N, N)
+    # By role (first the lesser one), race and gender: likelihoods, and names that the table has.
+    sums = [
+        np.matmul(side.reshape(size, -1, N * N), parts.sum(axis)).reshape(size, 2, len(races), N)
+        for side, axis in ((lower, 2), (upper, 3))
+    ]
+    people = [square.sum(1)[:, :KNOWN], square.sum(2)[:, :KNOWN]]
+    found: dict[tuple[str, ...], FloatArray] = {}
+    for g, gender in enumerate(GENDERS):
+        found[gender,] = _ratio([divide(x[:, g], x.sum(1)) for x in people])
+        for r, race in enumerate(races):
+            cells = [(x[:, 0, r, g], x[:, 1, r, :KNOWN].sum(1)) for x in sums]
+            found[race, gender] = _ratio([divide(*cell) for cell in cells])
+    for r, race in enumerate(races):
+        whole = [(x[:, 0, r].sum(1), x[:, 1, r].sum(1)) for x in sums]
+        found[race,] = _ratio([divide(*cell) for cell in whole])
+    return found
+
+
+def _exchanged(pairs: FloatArray) -> FloatArray:
+    """Counts by pair of genders with subject and object exchanged, last axis 16."""
+    square = pairs.reshape(*pairs.shape[:-1], N, N)
+    return np.asarray(np.swapaxes(square, -1, -2).reshape(pairs.shape))
+
+
+def _ratio(shares: list[FloatArray]) -> FloatArray:
+    """Share in the lesser role over that in the greater; counts left by rounding are none."""
+    lesser, greater = (np.where(each < 1e-9, 0.0, each) for each in shares)
+    return divide(lesser, greater)
+
+
+def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
+    """Corrected representation ratios; of a race, the read one over the drift of its names."""
+    if "race" in e.group:
+        return _around(errors, e) / errors.misread[part].drift[:, _race(errors, e)]
+    return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
+
+
+def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
+    """The read median by the factor by which the share in all models changes."""
+    if "race" in e.group:
+        return _share(errors, e, part)
+    read, right = (each[tuple(e.group.values())] for each in errors.neutral(e, part))
+    return _times(_around(errors, e), divide(right, read))
+
+
+def _role_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
+    return errors.laden(e, part)[1][tuple(e.group.values())]
+
+
+def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
+    """The read median by the factor by which the same group's subordination ratio changes."""
+    read, right = (each[tuple(e.group.values())] for each in errors.laden(e, part))
+    return _times(_around(errors, e), divide(right, read))
+
+
+_DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
+    REPRESENTATION.name: _share,
+    PAIR_REPRESENTATION.name: _share,
+    SUBORDINATION.name: _role_ratio,
+    MEDIAN_REPRESENTATION.name: _median_share,
+    MEDIAN_SUBORDINATION.name: _median_ratio,
+    MEDIAN_RACIALIZED.name: _median_ratio,
+}
+"""Measures that a report may state, with what gives their corrected value in each draw."""
+
+
+def _times(ratio: FloatArray, factor: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore"):  # infinitely often by never is not known
+        return np.asarray(ratio * factor)
+
+
+def _race(errors: ReaderErrors, e: Estimate) -> int:
+    return errors.tally.races.index(e.group["race"])
+
+
+def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
+    """Draws of a ratio around its value, as wide as its interval; the first is the value.
+
+    Normal on both sides on the scale of square roots, where counts have about the same variance.
+    """
+    assert e.value is not None
+    assert e.interval is not None
+    if np.isinf(e.value):
+        return np.full(errors.draws + 1, np.inf)
+    rng = errors.scope.rng("around", *map(str, key_of(e.measure, e)))
+    z = np.concatenate([[0.0], rng.standard_normal(errors.draws)])
+    most = e.interval.high if np.isfinite(e.interval.high) else 4.0 * e.value
+    low, middle, high = np.sqrt([max(e.interval.low, 0.0), e.value, most])
+    each = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - e.interval.level) / 2)
+    return np.asarray(np.maximum(middle + z * each, 0.0) ** 2)
+
+
+def _quantiles(drawn: FloatArray, tail: float) -> tuple[float, float]:
+    ends = np.quantile(drawn[~np.isnan(drawn)], [tail, 1.0 - tail], method="inverted_cdf")
+    return float(ends[0]), float(ends[1])
+
+
+def _with(e: Estimate, value: float, low: float, high: float) -> Estimate:
+    more = {ERROR_VALUE: value, ERROR_LOW: low, ERROR_HIGH: high}
+    return replace(e, details={**e.details, **more})
