@@ -4,16 +4,16 @@
     python scripts/reader/measure_confusion.py --folds FOLDER0 FOLDER1 ... [--write READER]
         [--names-right ALL LEAST]
 
-Without folds, the rules (people.v2) read all stories with marked people, of which no rule was
-written for any. A network was trained on most of them, so FOLDERK is what `train.py --fold K`
+Without folds, the rules (people.v2) read all stories with marked people; no rule was written for
+any of them. A network was trained on most of them, so FOLDERK is what `train.py --fold K`
 wrote, and reads only the prompts that it left out. `--names-right` are means of precision and
 recall of names on stories by models whose prompts the reader did not see: of all of them, and of
 the domain with the least.
 
-Prints, for the stories in the plain manner of models and for all, how often people change places,
-and P(read | true) of their genders: of each person, and of both together. `--write` puts the
-stories' genders and names, as marked and as read, into `confusion.json` of the rules, or under
-"confusion" into `reader.json` of READER.
+Prints, for the stories in the plain manner of models, for the harder ones and for all, how often
+people change places, and P(read | true) of their genders: of both together, and of each. `--write`
+puts the stories' genders and names, as marked and as read, into `confusion.json` of the rules, or
+under "confusion" into `reader.json` of READER.
 """
 
 import argparse
@@ -44,7 +44,7 @@ from portrayal.measure.stories.misreading import misreadings
 from portrayal.reference import mena_nhpi_table, name_table, race_likelihoods
 
 HERE = Path(__file__).parent / "stories"
-PLAIN = ("plain",)
+PLAIN = ("equal", "everyday", "plain", "power")
 """Files in the plain manner of models: short, one scene, the people told apart by pronouns."""
 DRAWS, SEED = 2000, 0
 RULES = Path("src/portrayal/annotate/people/stories/confusion.json")
@@ -111,7 +111,7 @@ def spread(drawn: np.ndarray) -> str:
 
 
 def show(label: str, prompts: Prompts, names_right: float | None = None) -> None:
-    """Print what one part of a confusion says."""
+    """Print what one part of a confusion says; names alone where their frequency is given."""
     scaled = None if names_right is None else (names_right, names_right)
     one = Confusion("", "", prompts, (), scaled)
     (found,) = misreadings(one, likelihoods, np.random.default_rng(SEED), DRAWS)
@@ -119,6 +119,8 @@ def show(label: str, prompts: Prompts, names_right: float | None = None) -> None
     print(f"\n{label}: {len(stories)} stories of {len(prompts)} prompts")
     print(f"| people change places | {spread(found.swapped)} |")
     print(f"| a name is of nobody asked for | {spread(found.strayed)} |")
+    if names_right is not None:
+        return
     print("\n| true, of both | read as marked | the two apart, one read as the other's gender |")
     print("|---|---|---|")
     n = len(GENDERS)
@@ -146,25 +148,26 @@ def main() -> None:
     names_right = asked.names_right if asked.folds else NAMES_OF_RULES
     files = sorted(HERE.glob("*.txt"))
     plain = measured([path for path in files if path.stem in PLAIN], read)
-    every = measured(files, read)
+    hard = measured([path for path in files if path.stem not in PLAIN], read)
     show("in the plain manner of models", plain)
-    show("all", every)
+    show("harder ones", hard)
+    show("all", plain + hard)
     if names_right is not None:
         show(
             "the plain ones, wrong names as frequent as in stories by models", plain, names_right[0]
         )
-        show("all, wrong names as frequent as in the worst domain", every, names_right[1])
+        show("harder ones, wrong names as frequent as in the worst domain", hard, names_right[1])
     if asked.write is None:
         return
     made = {
         "format": FORMAT,
         "reader": "people-reader.v1" if asked.folds else PEOPLE.name,
         "source": f"{sum(map(len, plain))} stories in the plain manner of models, and "
-        f"{sum(map(len, every))} in all, written by a language model with everybody marked, of "
+        f"{sum(map(len, hard))} harder ones, written by a language model with everybody marked, of "
         "prompts that nothing was fitted to",
         "names_right": names_right,
         "stories": [[written(each) for each in prompt] for prompt in plain],
-        "hard": [[written(each) for each in prompt] for prompt in every],
+        "hard": [[written(each) for each in prompt] for prompt in hard],
     }
     confusion_from(made, str(asked.write))
     save(made, asked.write)

@@ -3,7 +3,15 @@
 import math
 from collections.abc import Callable
 
-from portrayal.report.findings import absent_groups, cannot_say, findings, leads
+from portrayal.report.findings import (
+    absent_groups,
+    cannot_say,
+    doubted,
+    findings,
+    leads,
+    reader_line,
+)
+from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.run import Run
 
@@ -133,3 +141,50 @@ def test_no_sentence_claims_too_much(sample_run: Run) -> None:
     words = " ".join(f.headline + f.evidence for f in [*findings(view), *leads(view)])
     for word in ("proves", "unbiased", "debiased", "biased"):
         assert word not in words
+
+
+def _error(low: float, high: float, value: float = 1.2) -> dict[str, float]:
+    return {"error_value": value, "error_low": low, "error_high": high}
+
+
+def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
+    nb = {"gender": "NB"}
+    untold = {"reader_error": "cannot be told: the reader was measured on 37 people"}
+    view = _view(
+        make_run,
+        estimate(11.0, 5.0, 20.0, **SURE, group=nb, domain="A", details=_error(0.8, 20.0)),
+        estimate(9.0, 5.0, 20.0, **SURE, group=nb, domain="B", instruments=untold),
+        estimate(3.0, 2.0, 4.0, **SURE, details=_error(1.6, 5.0, 3.4)),
+        estimate(2.0, 0.9, 4.0, q=0.3, group={"gender": "F"}, details=_error(0.8, 5.0)),
+    )
+    (found,) = findings(view)
+    assert found.first.value == 3.0
+    assert found.evidence.endswith("; without the reader’s errors about 3.4 (1.6–5.0).")
+    assert leads(view) == []
+    in_doubt = doubted(view)
+    assert in_doubt is not None
+    (line,) = in_doubt.lines
+    assert line.startswith("Non-binary characters in A, subordination ratio: 11 as read; without")
+    assert in_doubt.sheet == f"portrayal label sheet {view.run.path}"
+    assert "could have made 1 of 2 ratios beyond chance" in reader_line(view.run)
+
+
+def test_what_cannot_be_told_says_why(make_run: Maker) -> None:
+    why = "cannot be told: the reader was measured on 37 non-binary people and reads 16 % so"
+    row = estimate(
+        9.0, 5.0, 20.0, **SURE, group={"gender": "NB"}, instruments={"reader_error": why}
+    )
+    view = _view(make_run, row)
+    in_doubt = doubted(view)
+    assert findings(view) == []
+    assert in_doubt is not None
+    assert in_doubt.lines[0].endswith(f"how far the reader’s errors move it {why}")
+    assert "could be the reader’s error, so not stated" in render(view)
+
+
+def test_a_run_without_a_measured_reader_is_told_as_before(make_run: Maker) -> None:
+    view = _view(make_run, estimate(3.0, 2.0, 4.0, **SURE))
+    assert len(findings(view)) == 1
+    assert doubted(view) is None
+    assert reader_line(view.run) == ""
+    assert "reader’s error" not in render(view)

@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
+from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR
 
 if TYPE_CHECKING:
     from portrayal.raters.people import Rate
@@ -129,7 +130,9 @@ def estimates_table(rows: list["Estimate"]) -> None:
 
     The q-value of what a report may state is over the whole audit, and marked.
     """
-    shown = table("measure", "where", "who", "value", "interval", "null", "q", "n")
+    heads = ["measure", "where", "who", "value", "interval", "null", "q", "n"]
+    erring = any(ERROR_LOW in row.details or READER_ERROR in row.instruments for row in rows)
+    shown = table(*heads, *(["reader's error"] if erring else []))
     stated = False
     for row in rows:
         first = row.tests[0] if row.tests else None
@@ -145,11 +148,20 @@ def estimates_table(rows: list["Estimate"]) -> None:
             _range(row.null),
             q,
             f"{row.n_units:,.0f}",
+            *([_error(row)] if erring else []),
         )
     if stated:
         shown.caption = "* q over all that the audit's report may state; others, over one measure"
         shown.caption_justify = "left"
     Console(emoji=False).print(shown)
+
+
+def _error(row: "Estimate") -> str:
+    """How far the reader's errors could move a value."""
+    if READER_ERROR in row.instruments:
+        return "cannot be told"
+    low, high = (row.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
+    return "–" if low is None else f"{_number(low)} to {_number(high)}"
 
 
 def percent(rate: "Rate") -> str:

@@ -153,8 +153,10 @@ def audit(
         _measure(run, chosen, annotations, choice, fitted, tell)
         write_datasheet(run, run.datasheet_path)
         if report:
-            from portrayal.report import write_report
+            from portrayal.report import reader_line, write_report
 
+            if line := reader_line(run):
+                tell(line)
             tell(f"report: {write_report(run)}")
     return run
 

@@ -1,13 +1,15 @@
 """Findings: plain sentences about the ratios that stand out, largest first.
 
 A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
-may state is below 0.05, it lies outside the null's range, the errors of who read the texts could
-not have made it, and it rests on at least five prompts; so is a difference. The same group in several places is one finding. The measure itself says how it
-is put in words (`Component.finding`) and how many of its findings a report shows at most.
+may state is below 0.05, it lies outside the null's range, it rests on at least five prompts, and
+the errors of who read the texts could not have made it; so is a difference. The same group in
+several places is one finding. The measure itself says how it is put in words (`Component.finding`)
+and how many of its findings a report shows at most.
 """
 
 import math
 import re
+import shlex
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -36,6 +38,7 @@ from portrayal.report.view import (
     reader_could,
 )
 from portrayal.report.words import described, group_words, measure_title, stem, template_fields
+from portrayal.run.directory import Run
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Doubted:
     more
         How many others there are.
     sheet
-        The command that draws texts to label by hand.
+        The command that draws texts to label by hand; empty where they were labelled.
     """
 
     lines: tuple[str, ...]
@@ -103,18 +106,53 @@ class Doubted:
 
 
 def doubted(view: View) -> Doubted | None:
-    """Return what would be findings but for the reader's errors; None where nothing would be."""
+    """Return what would be findings but for the reader's errors; None where these are not known."""
+    if not _is_measured(view):
+        return None
+    every = _in_doubt(view)
+    lines = [_doubt(e) for e in every[:MOST]]
+    sheet = "" if "hand_labels" in view.options else _sheet(view.run)
+    return Doubted(tuple(lines), len(every) - len(lines), sheet)
+
+
+def _is_measured(view: View) -> bool:
+    known = (ERROR_VALUE in e.details or READER_ERROR in e.instruments for e in view.estimates)
+    return any(known)
+
+
+def _in_doubt(view: View) -> list[Estimate]:
+    """The strongest estimate of each group and direction that only the reader's errors doubt."""
     every: list[Estimate] = []
     for measure in headline_measures(view):
         known = [e for e in _headline(view, measure) if beyond_chance(e) and not _few(e)]
         every += [group[0] for group in _grouped([e for e in known if reader_could(e)])]
-    if not every:
-        return None
-    every.sort(key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
-    lines = [_doubt(e) for e in every[:MOST]]
-    path = str(view.run.path)
-    quoted = f'"{path}"' if " " in path else path
-    return Doubted(tuple(lines), len(every) - len(lines), f"portrayal label sheet {quoted}")
+    return sorted(every, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
+
+
+def _sheet(run: Run) -> str:
+    """The command that draws texts to label by hand."""
+    return f"portrayal label sheet {shlex.quote(str(run.path))}"
+
+
+def reader_line(run: Run) -> str:
+    """Return how many headlines the reader's errors could have made; empty where not known."""
+    view = View.of(run)
+    if not _is_measured(view):
+        return ""
+    stated = [
+        group
+        for measure in headline_measures(view)
+        for group in _grouped([e for e in _headline(view, measure) if _established(e)])
+    ]
+    unsure = len(_in_doubt(view))
+    if not unsure + len(stated):
+        return "reader's error: no ratio is beyond chance, so there was nothing to make"
+    if not unsure:
+        return f"reader's error: could have made none of {len(stated)} ratios beyond chance"
+    return (
+        f"reader's error: could have made {unsure} of {unsure + len(stated)} ratios beyond chance, "
+        f"which are not stated; to know it on these texts: {_sheet(run)}"
+    )
 
 
 def _doubt(e: Estimate) -> str:
@@ -135,8 +173,8 @@ def reader_words(e: Estimate) -> str:
         return ""
     value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
     return (
-        f"; {fmt.number(value, e.statistic)} with the reader’s errors taken out, which could move "
-        f"it to {fmt.span(low, high, e.statistic)}"
+        f"; without the reader’s errors about {fmt.number(value, e.statistic)} "
+        f"({fmt.span(low, high, e.statistic)})"
     )
 
 

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from portrayal.annotate.people.reader.network import CARD
-from portrayal.annotate.people.reader.rows import READER
+from portrayal.annotate.people.reader.rows import READER, reader_folder
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.errors import DataError
 
@@ -52,7 +51,7 @@ class Confusion:
     stories
         Stories most like those of models, by prompt.
     hard
-        Stories by prompt on which the reader does worse; a bound. May be empty.
+        Other stories by prompt, on which the reader does worse: a bound. May be empty.
     names_right
         Mean of precision and recall of names on stories by models, 0-1, of all of them and of the
         domain with the least, where they were measured: wrong names are as frequent as that, and of
@@ -86,7 +85,7 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
         return _of_rules()
     if annotator != READER.name or not settings:
         return None
-    path = Path(settings["folder"]) / CARD
+    path = reader_folder(settings["folder"]) / CARD
     key = "confusion" if settings.get("below", 1.0) >= 1.0 else "confusion_routed"
     given = json.loads(path.read_text(encoding="utf-8")).get(key)
     return None if given is None else confusion_from(given, f"{path}, {key}")

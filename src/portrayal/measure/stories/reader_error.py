@@ -239,7 +239,7 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _Counts:
 
     one = inside & ~two
     at = coded(one) * N + gender(tally.subject_gender[one])
-    alone: FloatArray = np.bincount(at, tally.count[one].astype(np.float64), n * N).reshape(n, N)
+    alone = np.bincount(at, tally.count[one].astype(np.float64), n * N).reshape(n, N)
     pair = gender(tally.subject_gender[two]) * N + gender(tally.object_gender[two])
     place, weight = coded(two) * N * N + pair, tally.count[two].astype(np.float64)
     size = n * N * N
@@ -249,8 +249,8 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _Counts:
         cells = np.zeros((n, 2, n_races, N * N))
         for race in range(n_races):
             likelihood = tally.likelihood[codes, race]
-            for at, each in enumerate((np.nan_to_num(likelihood), ~np.isnan(likelihood))):
-                cells[:, at, race] = np.bincount(place, weight * each, size).reshape(n, N * N)
+            for kind, each in enumerate((np.nan_to_num(likelihood), ~np.isnan(likelihood))):
+                cells[:, kind, race] = np.bincount(place, weight * each, size).reshape(n, N * N)
         sides.append(cells)
     return _Counts(np.asarray(alone), np.asarray(pairs), *sides)
 

@@ -71,9 +71,14 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
     }
 
 
+def reader_folder(folder: str) -> Path:
+    """Return the path of a reader as the settings of a run name it."""
+    return _WEIGHTS if folder == SHIPPED else Path(folder)
+
+
 @lru_cache(maxsize=2)
 def _network(folder: str) -> Network:
-    return load_network(_WEIGHTS if folder == SHIPPED else Path(folder), threads=1)
+    return load_network(reader_folder(folder), threads=1)
 
 
 def read_stories(
