@@ -1,6 +1,7 @@
 """The report of the study: its figures, its facts, and stories behind each finding."""
 
 import portrayal.report.formats as fmt
+from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import Estimate
 from portrayal.report.about import instruments as named_instruments
@@ -63,6 +64,12 @@ def instruments(view: View) -> list[str]:
             "Measure it on texts of your own by portrayal score people; your labels can be given "
             "in its place."
         )
+        note = view.run.annotations(annotator).note()
+        if confusion := confusion_of(annotator, note.get("settings")):
+            said.append(
+                f"How far its errors could move each ratio rests on {confusion.source}. Stories "
+                "like these may be read better or worse; labels by hand show it."
+            )
     said.append(
         "A name’s likelihoods depend on the name table. The table named above is the only one "
         "used here; repeat the audit with another one to see what changes."
