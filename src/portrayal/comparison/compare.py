@@ -16,6 +16,7 @@ from portrayal.comparison.instruments import check_instruments, differing
 from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
 from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
 from portrayal.errors import OptionError, PortrayalError
+from portrayal.measure.kept import bucket, is_bucket
 from portrayal.measure.scope import is_stated, with_q_values
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run
@@ -239,12 +240,26 @@ class _Codes:
 
     def __init__(self, sides: tuple[Side, Side]) -> None:
         found = [side.run.influences for side in sides]
-        table: dict[str, int] = {}
+        table: dict[object, int] = {}
+        joined = any(is_bucket(label) for each in found for label in each.labels)
         self._found = found
+
+        def key(name: str) -> object:
+            return bucket(name) if joined else name
+
         self._recode = [
-            np.array([table.setdefault(label, len(table)) for label in each.labels], dtype=np.int64)
+            np.array(
+                [
+                    table.setdefault(bucket(name) if joined else name, len(table))
+                    for name in each.labels
+                ],
+                dtype=np.int64,
+            )
             for each in found
         ]
+        self.buckets = np.array(
+            [known if joined else bucket(str(known)) for known in table], dtype=np.int64
+        )
 
     def of(self, side: int, row: int) -> IntArray:
         """Prompts of an estimate of one side, shape (n_prompts,)."""
@@ -276,7 +291,14 @@ def _between(
     def subsets(n: int) -> FloatArray:
         return _subsets(n, choices.seed)
 
-    return between((sums[0], sums[1]), (prompts[0], prompts[1]), subsets, choices.level, margin)
+    return between(
+        (sums[0], sums[1]),
+        (prompts[0], prompts[1]),
+        subsets,
+        choices.level,
+        margin,
+        codes.buckets,
+    )
 
 
 @cache
@@ -362,16 +384,30 @@ def _stated(study: str) -> dict[str, str]:
 
 
 def _prompts(a: Run, b: Run) -> Prompts:
-    """Count the prompts of both runs, and those whose words differ under one name."""
+    """Count the prompts of both runs, and those of both whose words differ.
+
+    Prompts are the same where they have one name, or else where all is the same that is known of
+    them but the condition.
+    """
     if a.path == b.path:
-        n = pq.read_metadata(a.prompts_path).num_rows
-        return Prompts(n, 0, 0)
+        return Prompts(pq.read_metadata(a.prompts_path).num_rows, 0, 0)
     ours, theirs = (
-        dict(zip(*(table[name].to_pylist() for name in ("prompt_id", "text")), strict=True))
-        for table in (
-            pq.read_table(run.prompts_path, columns=["prompt_id", "text"]) for run in (a, b)
-        )
+        pq.read_table(run.prompts_path, columns=["prompt_id", "text", "strata"]) for run in (a, b)
     )
-    shared = ours.keys() & theirs.keys()
-    reworded = sum(ours[name] != theirs[name] for name in shared)
-    return Prompts(len(shared), len(ours) - len(shared), len(theirs) - len(shared), reworded)
+    named = set(ours["prompt_id"].to_pylist()) & set(theirs["prompt_id"].to_pylist())
+    words, others = (
+        {
+            name if name in named else _about(strata) or name: text
+            for name, text, strata in zip(*table.to_pydict().values(), strict=True)
+        }
+        for table in (ours, theirs)
+    )
+    shared = words.keys() & others.keys()
+    reworded = sum(words[key] != others[key] for key in shared)
+    only = [len(table) - len(shared) for table in (ours, theirs)]
+    return Prompts(len(shared), only[0], only[1], reworded)
+
+
+def _about(strata: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """What is known of a prompt but its condition."""
+    return tuple(sorted(item for item in strata if item[0] != "condition"))

@@ -1,10 +1,12 @@
 """Two sides of estimates from the sums that their runs keep: values, influences, and pairing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from portrayal.measure.clustered import sums_by
+from portrayal.measure.kept import BUCKETS
 from portrayal.records import Form
 from portrayal.run.influences import Influences
 from portrayal.stats import divide
@@ -15,7 +17,7 @@ PAIRED = "whole prompts change sides by fair coins, on paired influences"
 APART = "t on clustered influences of two samples of prompts"
 _CELLS = {"mean": 2, "ratio": 4}
 ENOUGH = 0.5
-"""Part of the prompts of each side that both must have, for prompts to be paired."""
+"""Part of the prompts of the smaller side that both must have, for prompts to be paired."""
 
 Subsets = Callable[[int], FloatArray]
 """Function of a number of prompts to random subsets of them, as `stats.prompt_subsets` gives."""
@@ -44,8 +46,11 @@ class Sums:
     def at(self, rows: IntArray) -> "Sums":
         """Return the sums of these prompts alone; -1 stands for a prompt without any sum."""
         there = rows[:, np.newaxis] >= 0
-        cells = tuple(np.where(there, cell[rows], 0.0) for cell in self.cells)
-        return Sums(self.form, self.log, cells, self.scale, self.value)
+        return replace(self, cells=tuple(np.where(there, cell[rows], 0.0) for cell in self.cells))
+
+    def joined(self, code: IntArray, size: int) -> "Sums":
+        """Return the sums of prompts with the same code together, `size` codes from 0."""
+        return replace(self, cells=tuple(sums_by(code, size, cell) for cell in self.cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,18 +153,23 @@ def between(
     subsets: Subsets,
     level: float,
     margin: FloatArray,
+    buckets: IntArray,
 ) -> Between:
-    """Compare two sides of k estimates, whose prompts have these codes.
+    """Compare two sides of k estimates, whose prompts have these codes; `buckets` joins codes.
 
-    Prompts are paired where each side shares at least `ENOUGH` of its prompts with the other;
+    Prompts are paired where the side with fewer shares at least `ENOUGH` of them with the other;
     otherwise all prompts of both count, as two samples.
     """
+    sides, prompts = _once(sides, prompts)
     both, i, j = np.intersect1d(*prompts, return_indices=True)
     n_first, n_second = (len(each) - len(both) for each in prompts)
-    if len(both) >= ENOUGH * max(map(len, prompts)):
+    if len(both) >= ENOUGH * min(map(len, prompts)):
         there = tuple(side.at(at) for side, at in zip(sides, (i, j), strict=True))
+        if len(both) > BUCKETS:
+            found, code = np.unique(buckets[both], return_inverse=True)
+            there = tuple(side.joined(code, len(found)) for side in there)
         one, two = (measured(side) for side in there)
-        changed = _paired(there, (one, two), subsets(len(both)), level, margin)
+        changed = _paired(there, (one, two), subsets(len(one.influence)), level, margin)
         return Between(changed, one.value, two.value, True, len(both), n_first, n_second)
     union = np.union1d(*prompts)
     rows = [np.full(len(union), -1) for _ in prompts]
@@ -176,6 +186,17 @@ def between(
         margin,
     )
     return Between(changed, one.value, two.value, False, len(both), n_first, n_second)
+
+
+def _once(
+    sides: tuple[Sums, Sums], prompts: tuple[IntArray, IntArray]
+) -> tuple[tuple[Sums, Sums], tuple[IntArray, IntArray]]:
+    """Join prompts of a side that have one code, as where the other side keeps them joined."""
+    found = [np.unique(codes, return_inverse=True) for codes in prompts]
+    if all(len(own) == len(codes) for (own, _), codes in zip(found, prompts, strict=True)):
+        return sides, prompts
+    one, two = (side.joined(code, len(own)) for side, (own, code) in zip(sides, found, strict=True))
+    return (one, two), (found[0][0], found[1][0])
 
 
 def _paired(

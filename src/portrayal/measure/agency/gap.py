@@ -1,7 +1,7 @@
 """Agency gap: how much more agentic texts about one group are than texts about another."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +17,7 @@ from portrayal.measure.agency.estimates import (
 )
 from portrayal.measure.agency.places import BLOCK, Place, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component
@@ -164,12 +165,16 @@ def _of_kind(
         return
     means = place.observed.means(members)
     pairs = [list(pair) for pair in combinations(_ordered(groups, first), 2)]
+    total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
     for (i, j), gap in zip(pairs, infer_gaps(place, members, pairs, scope.level), strict=True):
         details = {"upper": float(means[i]), "lower": float(means[j])}
         details |= by_run(place, members[:, [i, j]], (1.0, -1.0))
         if not np.isnan(gap.within):
             details["within_blocks"] = gap.within
-        yield _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
+        made = _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
+        upper, lower = ((total[:, [k]], count[:, [k]]) for k in (i, j))
+        kept = kept_sums(place.blocks.names, upper, lower, form="difference")
+        yield replace(made, sums=kept(0))
 
 
 def _estimate(

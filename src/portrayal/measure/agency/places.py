@@ -22,6 +22,7 @@ from portrayal.measure.agency.texts import (
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, OUTCOMES
 from portrayal.stats import divide, find_blocks, shuffle_within
+from portrayal.stats.blocks import Blocks
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 BLOCK = "block"
@@ -59,6 +60,8 @@ class Units:
         What a unit is: `BLOCK`, "prompt", "text", or the column asked for.
     how
         How the units were made, in words.
+    names
+        Name of each unit, the same in every run.
     """
 
     sums: Sums
@@ -66,6 +69,7 @@ class Units:
     cell: IntArray
     kind: str
     how: str
+    names: tuple[str, ...] = ()
 
     @property
     def one(self) -> str:
@@ -286,7 +290,9 @@ def _summed(
     first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
     runs, run = np.unique(texts.run[read], return_inverse=True)
     cell = texts.cell[read][first]
-    owner = np.unique(texts.cluster[read][first], return_inverse=True)[1]
+    known_units, owner = np.unique(texts.cluster[read][first], return_inverse=True)
+    every = texts.cluster_names or range(int(texts.cluster.max(initial=-1)) + 1)
+    names = tuple(str(every[code]) for code in known_units.tolist())
     columns = {name: code[read] for name, code in texts.columns.items()}
     alike = find_blocks(columns, texts.cell[read])
     blocks = {name: block[read] for name, block in texts.blocks.items()}
@@ -317,11 +323,14 @@ def _summed(
         there = (values[1, i] > 0).any(axis=0)
         sums = Sums(values[0, i][:, there], values[1, i][:, there])
         prompts = texts.clusters == "prompt"
-        units = Units(sums, owner[there], cell[there], texts.clusters, alike.reason * prompts)
+        units = Units(
+            sums, owner[there], cell[there], texts.clusters, alike.reason * prompts, names
+        )
         compared = units
         if prompts and not alike.reason:
             how = f"prompts alike in {' and '.join(alike.columns)}"
-            compared = Units(sums, alike.code[first][order][there], cell[there], BLOCK, how)
+            code = alike.code[first][order][there]
+            compared = Units(sums, code, cell[there], BLOCK, how, _block_names(texts, read, alike))
         yield _Summed(
             Sums(observed[0, i], observed[1, i]),
             Sums(null[:, 0, i], null[:, 1, i]),
@@ -330,6 +339,16 @@ def _summed(
             compared,
             shuffled,
         )
+
+
+def _block_names(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, ...]:
+    """Name blocks by the values in which their prompts agree, but for the condition."""
+    used = [name for name in texts.column_labels if name not in (*alike.left_out, "condition")]
+    at = np.flatnonzero(read)[np.unique(alike.code, return_index=True)[1]]
+    return tuple(
+        " · ".join(texts.column_labels[name][texts.columns[name][i]] for name in used)
+        for i in at.tolist()
+    )
 
 
 def _expected(rows: FloatArray, block: IntArray) -> FloatArray:

@@ -15,6 +15,7 @@ from portrayal.measure.agency.estimates import (
 )
 from portrayal.measure.agency.places import Place, places
 from portrayal.measure.agency.texts import AgencyTexts
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component
@@ -49,8 +50,8 @@ def _of_group(
     n_units, told = float(np.rint(count @ members[:, 0])), bool(group)
     # What shuffling gives the group on average: of all texts, their mean.
     chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
-    total, numbers = place.units.by_cell(len(place.cells))
-    found = infer_means(total @ members, numbers @ members, scope.level, chance)
+    total, numbers = (each @ members for each in place.units.by_cell(len(place.cells)))
+    found = infer_means(total, numbers, scope.level, chance)
     null = place.null.means(members)[:, 0]
     for statistic, (start, slope) in STATISTICS.items():
         base = common(place, AGENCY_SHARE, statistic, scope)
@@ -76,6 +77,7 @@ def _of_group(
             value=value,
             null=null_of(shuffled, place, scope, point=start + slope * chance) if told else None,
             details=_details(place, members, start, slope, told=told),
+            sums=kept_sums(place.units.names, (start * numbers + slope * total, numbers))(0),
             **base,
         )
 

@@ -145,6 +145,9 @@ class AgencyTexts:
     checkpoints
         Ratio gap by each checkpoint of the classifier, by masking, shape (n_checkpoints, n_texts),
         whose mean is `gap`; empty where the classifier is no set of checkpoints.
+    cluster_names, column_labels
+        Names of the clusters, and labels of the codes of each column. Prompts that differ in their
+        condition alone have one name, so that runs are paired before and after an instruction.
     """
 
     models: tuple[str, ...]
@@ -170,6 +173,8 @@ class AgencyTexts:
     columns: Mapping[str, IntArray] = field(default_factory=dict)
     first: tuple[str, ...] = ()
     checkpoints: Mapping[str, FloatArray] = field(default_factory=dict)
+    cluster_names: tuple[str, ...] = ()
+    column_labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -301,6 +306,8 @@ def agency_texts(
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
     n_cells = len(set(cell))
+    coded = {name: _coded([own.get(name, "") for own in about]) for name in alike}
+    named_units = _unit_names(rows, about, unit, cluster)
     named = [label for label in stratum_labels if label]
     return AgencyTexts(
         models=models,
@@ -323,10 +330,37 @@ def agency_texts(
         told={name: found[1] for name, found in counts.items()},
         untold={name: found[2] for name, found in counts.items()},
         left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
-        columns={name: _coded([own.get(name, "") for own in about])[0] for name in alike},
+        columns={name: codes for name, (codes, _) in coded.items()},
         first=tuple(first),
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
+        cluster_names=tuple(
+            named_units[i] for i in np.unique(clusters, return_index=True)[1].tolist()
+        ),
+        column_labels={name: labels for name, (_, labels) in coded.items()},
     )
+
+
+def _unit_names(
+    rows: Mapping[str, list[Any]],
+    about: Sequence[Mapping[str, str]],
+    unit: str,
+    column: str | None,
+) -> list[str]:
+    """Name the independent unit of each text, the same in every run."""
+    if unit == EACH:
+        return [str(name) for name in rows["text_id"]]
+    if unit != "prompt":
+        return [own.get(str(column), str(i)) for i, own in enumerate(about)]
+    apart = {
+        prompt: " · ".join(value for name, value in sorted(own.items()) if name != "condition")
+        for prompt, own in zip(rows["prompt_id"], about, strict=True)
+    }
+    place = {
+        (about[i].get("condition"), name)
+        for i, name in enumerate(map(apart.get, rows["prompt_id"]))
+    }
+    known = len(place) == len(apart) and all(apart.values())
+    return [apart[prompt] if known else prompt for prompt in rows["prompt_id"]]
 
 
 Counted = tuple[FloatArray, FloatArray, FloatArray]

@@ -1,13 +1,14 @@
 """Counts of cues: the share of texts that use each term, by model, domain and role."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from portrayal.measure.clustered import share_inference
 from portrayal.measure.cues.search import CueHits, Mention
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import ROLES, Tally
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval
@@ -92,7 +93,11 @@ def _of_stratum(hits: CueHits, domain: str, model: str, scope: Scope) -> Iterato
     index = {key: i for i, key in enumerate(columns)}
     texts, mentions = _sums(hits, place, index, model)
     labels = {"domain": domain, "model": model}
-    yield from _estimates(hits, columns, (texts, mentions, totals), labels, exclusions, scope)
+    every = np.repeat(totals[:, np.newaxis], len(columns), axis=1)
+    kept = kept_sums(prompts, (texts, every))
+    sums = texts, mentions, every
+    for i, made in enumerate(_estimates(hits, columns, sums, labels, exclusions, scope)):
+        yield replace(made, sums=kept(i))
 
 
 Key = tuple[str, str, str]
@@ -143,8 +148,8 @@ def _estimates(
     exclusions: Mapping[str, int],
     scope: Scope,
 ) -> Iterator[Estimate]:
-    texts, mentions, totals = sums
-    every = np.repeat(totals[:, np.newaxis], len(columns), axis=1)
+    texts, mentions, every = sums
+    totals = every.max(axis=1, initial=0.0)
     n, counts, all_mentions = int(totals.sum()), texts.sum(0), mentions.sum(0)
     found = share_inference(texts, every, scope)
     low, high = clopper_pearson(counts, np.full(len(columns), n), scope.level)

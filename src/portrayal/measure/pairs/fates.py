@@ -13,6 +13,7 @@ from portrayal.measure.clustered import (
     sums_by,
     wilson_interval,
 )
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.pairs.estimates import ROUNDING
 from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
 from portrayal.measure.scope import Scope
@@ -52,7 +53,7 @@ def refusals(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[
         for number, form in enumerate(paired.forms):
             inside = of_model & (texts.form == number)
             if inside.any():
-                found = _refused(texts, inside, of_model, model, form, scope)
+                found = _refused(paired, inside, of_model, model, form, scope)
                 yield found if form == start else _against(texts, found, inside, plain)
 
 
@@ -80,12 +81,14 @@ def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) ->
 
 
 def _refused(
-    texts: Texts, inside: BoolArray, of_model: BoolArray, model: str, form: str, scope: Scope
+    paired: Paired, inside: BoolArray, of_model: BoolArray, model: str, form: str, scope: Scope
 ) -> Estimate:
+    texts = paired.generated
     labels, code = np.unique(texts.pair[inside], return_inverse=True)
     refused = (texts.outcome[inside] == _REFUSED).astype(np.float64)[:, np.newaxis]
     total = sums_by(code, len(labels), refused)
     count = sums_by(code, len(labels), np.ones_like(refused))
+    pairs = [paired.pairs[label] if label >= 0 else "" for label in labels.tolist()]
     k, n = float(refused.sum()), float(len(refused))
     overall = float((texts.outcome[of_model] == _REFUSED).mean())
     found = share_inference(total, count, scope, null=overall)
@@ -104,6 +107,7 @@ def _refused(
         n_clusters=int(found.n_clusters[0]),
         details={"count": k, **found.effective(0)},
         instruments={**scope.instruments, **found.missing(0, test=True, cluster="pair")},
+        sums=kept_sums(pairs, (total, count))(0),
     )
 
 

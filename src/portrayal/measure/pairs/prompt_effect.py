@@ -1,12 +1,13 @@
 """Prompt effect: what a prompt form changes in distances, prejudice rates and changes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from portrayal.measure.clustered import Inference, difference_inference, sums_by
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.pairs.changes import CHANGE, DIRECTED_CHANGE, DISTANCE, RATE
 from portrayal.measure.pairs.estimates import Column, Quantity
 from portrayal.measure.pairs.folding import Folded, fold
@@ -110,9 +111,12 @@ def _differences(
     if len(labels):
         found = difference_inference(upper, lower, scope)
     values = made.folded.values
+    names = [paired.pairs[label] for label in labels.tolist()]
+    kept = kept_sums(names, upper, lower, form="difference")
     for k, column in enumerate(made.quantity.columns(made.level)):
         pair = tuple(values[side[:, k], k] for side in sides)
-        yield _estimate(made, contrast, column, pair, found, k, scope)
+        estimate = _estimate(made, contrast, column, pair, found, k, scope)
+        yield replace(estimate, sums=kept(k))
 
 
 def _sums(

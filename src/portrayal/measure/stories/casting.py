@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portrayal.measure.clustered import share_inference, sums_by, wilson_interval
+from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.roles import SWAPPED, RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import (
@@ -173,6 +174,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     found = share_inference(numerator, stories, scope)
     labels = (PAIR_ROLES.name, pairs.attribute, stratum.domain, stratum.model)
     tests_of = role_tests(tally, role_sums(numerator, stories, opposite, stories), scope, *labels)
+    kept = kept_sums(tally.prompt_names(stratum.prompts), (numerator, stories))
     for i in range(k * k):
         n = float(stories[:, i].sum())
         above, below = pairs.labels[i // k], pairs.labels[i % k]
@@ -203,6 +205,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
             exclusions=stratum.exclusions | _left_out(pairs, stratum.n_texts - round(n)),
             details={"count": sums[0], "count_reversed": sums[1], **tests_of.effective(i)},
             undefined=reason,
+            sums=kept(i),
         )
 
 
