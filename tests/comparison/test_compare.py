@@ -1,14 +1,20 @@
 """Two runs compared from the sums that they keep."""
 
 import shutil
+from dataclasses import replace
 
+import altair
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import portrayal
-from portrayal.comparison import Side
+from portrayal.comparison import Side, compare_several, models_of
+from portrayal.comparison.result import ordered, to_markdown
+from portrayal.comparison.sums import Sums, between
 from portrayal.errors import OptionError, RunError
+from portrayal.measure.kept import bucket
+from portrayal.stats import prompt_subsets
 
 NAMES = {"she": ("Maria", "She"), "he": ("Juan", "He")}
 
@@ -153,3 +159,83 @@ def test_a_comparison_is_a_data_frame(runs):
 def test_a_margin_of_ratios_is_1_or_more(runs, margin):
     with pytest.raises(OptionError, match="factor of 1 or more"):
         portrayal.compare(runs / "a", runs / "b", margin=margin)
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    """A run of four models."""
+    every = [
+        row
+        for number, share in enumerate((0.7, 0.35, 0.5, 0.6))
+        for row in stories(share, number, f"model {number}", 20)
+    ]
+    folder = tmp_path_factory.mktemp("four") / "run"
+    return portrayal.audit("laissez-faire", texts=every, out=folder, report=False)
+
+
+def test_models_of_one_run_beside_a_base_hold_the_error_of_their_family(four):
+    found = compare_several(models_of(Side(four), "model 2"))
+    assert found.base.endswith("(model 2)")
+    assert len(found.comparisons) == 3
+    rows = [women(each) for each in found.comparisons]
+    p = sorted(row.p for row in rows)
+    adjusted = sorted(row.p_family for row in rows)
+    assert adjusted[0] == pytest.approx(min(1.0, 3 * p[0]))
+    assert all(row.p_family >= row.p for row in rows)
+    stated = [row for each in found.comparisons for row in each.rows if row.stated]
+    smallest = min(row.p for row in stated if row.p is not None)
+    tested = sum(row.p is not None for row in stated)
+    assert min(row.audit_q for row in stated if row.audit_q is not None) <= smallest * tested
+    assert {"a", "b", "p_family"} <= set(found.to_pandas().columns)
+
+
+def test_a_summary_over_models_shows_that_they_differ(four):
+    found = compare_several(models_of(Side(four), None))
+    (row,) = [
+        row
+        for row in found.summaries
+        if row.measure == "representation.v1" and dict(row.group) == {"gender": "F"}
+    ]
+    assert row.n_models == 4
+    assert row.least < row.low < row.value < row.high < row.most
+    assert row.spread > 1.1
+    assert row.p < 0.05
+
+
+def test_a_comparison_is_shown_in_notebooks_with_every_word_escaped(runs):
+    found = portrayal.compare(runs / "a", runs / "b")
+    page = replace(found, a="<b>&")._repr_html_()
+    assert "&lt;b&gt;&amp;" in page
+    assert "<b>" not in page
+    chart = found.chart()
+    bundle = chart._repr_mimebundle_()
+    assert bundle["application/vnd.vegalite.v5+json"]["vconcat"]
+    altair.Chart.from_dict(dict(chart))
+    text = to_markdown(found, ordered(found))
+    assert text.count("\n| ") == len(ordered(found)) + 2
+
+
+def test_a_margin_stands_in_its_row(runs):
+    found = portrayal.compare(runs / "a", runs / "again", margin=3.0)
+    assert women(found).margin == 3.0
+    assert women(found).equivalent is True
+    shares = [row for row in found.rows if row.measure == "outcomes.v1"]
+    assert {row.margin for row in shares} == {0.05}
+
+
+def test_sums_that_one_run_keeps_joined_are_joined_in_the_other():
+    names = [f"p{i}" for i in range(40)]
+    rng = np.random.default_rng(0)
+    a, n = rng.binomial(20, 0.4, (40, 1)).astype(float), np.full((40, 1), 20.0)
+    codes = np.array([bucket(name) for name in names])
+    nan = np.full((40, 1), np.nan)
+    whole = Sums("mean", True, (a, n, nan, nan), np.ones(1), np.zeros(1))
+
+    def subsets(size: int):
+        return prompt_subsets(size, np.random.default_rng(0), 999)
+
+    other = Sums("mean", True, (a + 1, n, nan, nan), np.ones(1), np.zeros(1))
+    known = np.arange(512)
+    made = between((whole, other), (codes, codes), subsets, 0.95, np.array([0.2]), known)
+    assert made.n_both == len(set(codes.tolist()))
+    assert made.first[0] == pytest.approx(np.log(a.sum() / n.sum()))

@@ -12,6 +12,7 @@ from portrayal._version import __version__
 from portrayal.cli import agency, agency_data, code, label, mitigate, people, score, words
 from portrayal.cli.audit import audit
 from portrayal.cli.collect import collect, import_inspect, prompts
+from portrayal.cli.compare import compare
 from portrayal.cli.options import Json
 from portrayal.cli.plan import plan
 from portrayal.errors import PortrayalError
@@ -121,6 +122,7 @@ app.add_typer(label.app, name="label")
 app.add_typer(code.app, name="code")
 for each_study in (audit, collect, plan, prompts):
     app.add_typer(each_study)
+app.command()(compare)
 app.command()(words.words)
 app.command()(people.people)
 app.command()(import_inspect)

@@ -4,12 +4,14 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from rich.console import Console
 from rich.table import Column, Table
+from rich.text import Text
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
@@ -35,8 +37,23 @@ def nothing(_: str) -> None:
 
 def as_json(value: Any) -> None:
     """Print one JSON object: infinite numbers as "inf" and "-inf", NaN as null."""
-    json.dump(_finite(value), sys.stdout, ensure_ascii=False, indent=1)
-    sys.stdout.write("\n")
+    sys.stdout.write(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """Return one JSON object as `as_json` prints it."""
+    return json.dumps(_finite(value), ensure_ascii=False, indent=1) + "\n"
+
+
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as text, as wide as it needs to be."""
+    table = Table(*heads, box=None)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console(emoji=False, width=400, file=StringIO(), no_color=True)
+    console.print(table)
+    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    return "\n".join(each.rstrip() for each in lines) + "\n"
 
 
 def _finite(value: Any) -> Any:
@@ -82,9 +99,19 @@ def run_facts(run: "Run") -> dict[str, Any]:
     }
 
 
-def select(
-    rows: Iterable["Estimate"], measure: str | None, where: Iterable[str]
-) -> list["Estimate"]:
+class _Placed(Protocol):
+    @property
+    def measure(self) -> str: ...
+    @property
+    def strata(self) -> Mapping[str, str]: ...
+    @property
+    def group(self) -> Mapping[str, str]: ...
+
+
+_Row = TypeVar("_Row", bound=_Placed)
+
+
+def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> list[_Row]:
     """Return the estimates of one measure (or all) that match every KEY=VALUE.
 
     Raises

@@ -1,6 +1,6 @@
 """Compare two runs: what changed, by how much, and what did not."""
 
-from portrayal.comparison.change import Change, Comparison, Prompts, flat_change
+from portrayal.comparison.change import Change, Prompts, flat_change
 from portrayal.comparison.compare import (
     MARGIN,
     SHARE_MARGIN,
@@ -12,6 +12,8 @@ from portrayal.comparison.compare import (
 )
 from portrayal.comparison.instruments import Instrument, check_instruments, differing
 from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
+from portrayal.comparison.result import Comparison
+from portrayal.comparison.several import Several, Summary, compare_several, models_of
 
 __all__ = [
     "MARGIN",
@@ -21,14 +23,18 @@ __all__ = [
     "Comparison",
     "Instrument",
     "Prompts",
+    "Several",
     "Side",
+    "Summary",
     "changes",
     "check_instruments",
     "compare",
+    "compare_several",
     "differing",
     "flat_change",
     "matched",
     "model_pairs",
+    "models_of",
     "rows_of",
     "side_of",
     "study_of",

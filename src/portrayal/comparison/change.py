@@ -1,11 +1,9 @@
-"""Comparisons: every estimate of two runs, and whether and how far they differ."""
+"""Changes: one estimate of two sides, and whether and how far they differ."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from portrayal.comparison.instruments import Instrument
 
 Scale = Literal["ratio", "difference"]
 
@@ -32,6 +30,8 @@ class Change:
     p, q, audit_q
         Two-sided p-value of no change; Benjamini and Hochberg's q among the changes of one measure
         and model, and among all that a report may state (None for a detail).
+    p_family
+        p adjusted by Holm for all sides that are compared with one base; None where there is one.
     margin
         Largest change that counts as none: a factor for ratios; None where there is none.
     p_inside, p_beyond
@@ -68,6 +68,7 @@ class Change:
     p: float | None = None
     q: float | None = None
     audit_q: float | None = None
+    p_family: float | None = None
     margin: float | None = None
     p_inside: tuple[float, float] | None = None
     p_beyond: tuple[float, float] | None = None
@@ -109,49 +110,10 @@ class Prompts:
     reworded: int = 0
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two sides compared, estimate by estimate.
-
-    Attributes
-    ----------
-    study
-        What both are audits of.
-    a, b
-        The sides by name: directories of runs, with the model where one was chosen.
-    rows
-        Every estimate that both sides have.
-    level
-        Confidence level; q and tests of equivalence are read at 1 − level.
-    instruments
-        What the sides measured with differently, `despite` which they are compared.
-    prompts
-        Prompts of both runs.
-    only_a, only_b
-        Estimates that one side alone has, by measure.
-    """
-
-    study: str
-    a: str
-    b: str
-    rows: tuple[Change, ...]
-    level: float
-    instruments: tuple[Instrument, ...]
-    prompts: Prompts
-    only_a: Mapping[str, int] = field(default_factory=dict)
-    only_b: Mapping[str, int] = field(default_factory=dict)
-
-    def to_pandas(self) -> Any:
-        """Return a DataFrame, one row for each change, a column for each stratum and group."""
-        import pandas as pd
-
-        return pd.DataFrame(list(map(flat_change, self.rows)))
-
-
 def flat_change(row: Change) -> dict[str, Any]:
     """Return a change as plain values by column name."""
     after = (
-        "scale value_a value_b change low high p q audit_q margin p_equivalent equivalent "
+        "scale value_a value_b change low high p q audit_q p_family margin p_equivalent equivalent "
         "n_prompts n_only_a n_only_b paired method stated undefined"
     )
     return {

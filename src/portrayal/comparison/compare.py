@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import portrayal.registry as registry
-from portrayal.comparison.change import Change, Comparison, Prompts
+from portrayal.comparison.change import Change, Prompts
 from portrayal.comparison.instruments import check_instruments, differing
 from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
+from portrayal.comparison.result import Comparison
 from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.kept import bucket, is_bucket
@@ -54,6 +55,13 @@ class Choices:
                 "the margin of differences is 0 or more, such as 0.05; got "
                 f"{self.difference_margin}."
             )
+
+    def shown_margin(self, estimate: Estimate) -> float | None:
+        """Return the margin as it is given: a factor of ratios, a difference; None without one."""
+        if estimate.statistic == "ratio":
+            return self.margin
+        margin = self.margin_of(estimate)
+        return None if np.isnan(margin) else margin
 
     def margin_of(self, estimate: Estimate) -> float:
         """Return the margin on the scale of the comparison; NaN where there is none."""
@@ -213,6 +221,7 @@ def changes(
             "ratio" if one.statistic == "ratio" else "difference",
             one.value,
             two.value,
+            margin=choices.shown_margin(one),
             undefined=why,
         )
         made[number] = blank

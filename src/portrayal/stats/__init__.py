@@ -62,7 +62,7 @@ from portrayal.stats.naming import (
     repetition_effect,
     repetition_of,
 )
-from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, z_from_interval
+from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, holm, z_from_interval
 from portrayal.stats.paired import clustered_changes, paired_changes, paired_ratios
 from portrayal.stats.proportions import (
     chance_p,
@@ -95,7 +95,7 @@ from portrayal.stats.roles import (
     sharper_p,
     subset_ratios,
 )
-from portrayal.stats.summaries import cohens_d, median_of_defined
+from portrayal.stats.summaries import cohens_d, median_of_defined, random_effects
 from portrayal.stats.tails import (
     beta_isf,
     beta_ppf,
@@ -157,6 +157,7 @@ __all__ = [
     "fleiss_kappa",
     "fleiss_parts",
     "hold_untold",
+    "holm",
     "hypergeometric_pmf",
     "infer_differences",
     "infer_influences",
@@ -196,6 +197,7 @@ __all__ = [
     "plain_differences",
     "prevalence_index",
     "prompt_subsets",
+    "random_effects",
     "ratio",
     "ratio_evidence",
     "reads_representation",

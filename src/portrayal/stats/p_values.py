@@ -55,6 +55,32 @@ def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
     return q
 
 
+def holm(p: npt.ArrayLike) -> FloatArray:
+    """Holm's (1979) p-values along axis 0: below a level, any error of the family is as rare.
+
+    Parameters
+    ----------
+    p
+        p-values in 0-1, shape (n_tests, ...); NaN marks a test that could not be made.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, dtype=np.float64)
+    if np.any((values < 0) | (values > 1)):
+        raise ValueError("p-values must lie between 0 and 1.")
+    order = np.argsort(values, axis=0)  # NaN last
+    n = np.sum(~np.isnan(values), axis=0)
+    rank = np.arange(len(values)).reshape(-1, *[1] * (values.ndim - 1))
+    sorted_p = np.take_along_axis(values, order, axis=0) * np.maximum(n - rank, 1)
+    largest = np.minimum(1.0, np.fmax.accumulate(sorted_p, axis=0))
+    adjusted = np.empty_like(values)
+    np.put_along_axis(adjusted, order, largest, axis=0)
+    return np.where(np.isnan(values), np.nan, adjusted)
+
+
 def altman_bland_p(z: npt.ArrayLike) -> FloatArray:
     """P = exp(-0.717 |z| - 0.416 z²), an approximate two-sided normal p-value; NaN stays NaN.
 

@@ -1,0 +1,196 @@
+"""The command `compare`, and what it prints."""
+
+import sys
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import portrayal.cli.printing as show
+from portrayal.cli.options import Json
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.comparison import Change, Comparison, Several, Summary
+
+FORMATS = ("table", "csv", "json", "markdown")
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Directories of runs; the first is the base."),
+    ],
+    by: Annotated[str | None, typer.Option(help="Compare the models of one run: model.")] = None,
+    base: Annotated[
+        str | None, typer.Option(help="Model that the others are compared with; with --by model.")
+    ] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="One measure; its version may be left out.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Only this stratum or group; repeatable."),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help="Factor up to which ratios count as the same.")
+    ] = 1.25,
+    difference_margin: Annotated[
+        float | None,
+        typer.Option(help="Difference that counts as none; .05 for shares if it is left out."),
+    ] = None,
+    despite: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Instrument that may differ, or all; repeatable."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every estimate, not only what may be stated.")
+    ] = False,
+    format: Annotated[str, typer.Option(help="table, csv, json or markdown.")] = "table",
+    out: Annotated[Path | None, typer.Option(help="File to write in place of printing.")] = None,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Start of random subsets of prompts.")] = 0,
+    json: Json = False,
+) -> None:
+    """Say what differs between runs, or models of one run, and what is shown not to."""
+    from portrayal.comparison import Side, compare_several, models_of
+    from portrayal.run import Run, write_atomically
+    from portrayal.validate import check_choice
+
+    kind = "json" if json else check_choice("format", format, FORMATS)
+    opened = [Side(Run.open(path)) for path in runs]
+    if by not in (None, "model"):
+        raise OptionError(f"--by takes model; got {by!r}.")
+    if (by is not None) != (len(opened) == 1):
+        raise OptionError("give two runs or more, or one run with --by model.")
+    if base is not None and by is None:
+        raise OptionError("--base names a model of --by model; the first run is the base of runs.")
+    found = compare_several(
+        models_of(opened[0], base) if by else opened,
+        level=level,
+        margin=margin,
+        difference_margin=difference_margin,
+        despite=despite or (),
+        seed=seed,
+    )
+    text = _written(found, measure, where or [], kind, every=every)
+    if out is not None:
+        write_atomically(out, text)
+        show.line(f"comparison: {out}")
+    else:
+        sys.stdout.write(text)
+
+
+def _written(
+    found: "Several", measure: str | None, where: list[str], kind: str, *, every: bool
+) -> str:
+    """Return the comparisons in a format."""
+    from portrayal.comparison.result import ordered, to_markdown
+
+    chosen = [_chosen(each, measure, where) for each in found.comparisons]
+    rows = [ordered(each, every=every) for each in chosen]
+    if kind == "json":
+        return show.json_text(_facts(found, chosen, rows))
+    if kind == "csv":
+        return _csv(chosen, rows)
+    if kind == "markdown":
+        parts = [to_markdown(each, own) for each, own in zip(chosen, rows, strict=True)]
+        return "\n".join(parts)
+    parts = [_table(each, own) for each, own in zip(chosen, rows, strict=True)]
+    return "\n".join([*parts, *_summary_table(found, measure, where)])
+
+
+def _chosen(found: "Comparison", measure: str | None, where: list[str]) -> "Comparison":
+    """Keep the rows of a measure, stratum and group; an unknown one is refused."""
+    from dataclasses import replace
+
+    return replace(found, rows=tuple(show.select(found.rows, measure, where)))
+
+
+def _facts(
+    found: "Several", chosen: "Sequence[Comparison]", rows: "Sequence[Sequence[Change]]"
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {
+        "base": found.base,
+        "comparisons": [
+            {
+                "study": each.study,
+                "a": each.a,
+                "b": each.b,
+                "level": each.level,
+                "prompts": asdict(each.prompts),
+                "instruments": [asdict(one) for one in each.instruments],
+                "only_a": dict(each.only_a),
+                "only_b": dict(each.only_b),
+                "changes": [_plain(row) for row in own],
+            }
+            for each, own in zip(chosen, rows, strict=True)
+        ],
+        "summaries": [_plain(row) for row in found.summaries],
+    }
+
+
+def _plain(row: "Change | Summary") -> dict[str, Any]:
+    fields = {name: getattr(row, name) for name in row.__dataclass_fields__}
+    return fields | {"strata": dict(row.strata), "group": dict(row.group)}
+
+
+def _csv(chosen: "Sequence[Comparison]", rows: "Sequence[Sequence[Change]]") -> str:
+    from portrayal.collect.tables import write_rows
+    from portrayal.comparison import flat_change
+
+    flat = [
+        {"a": each.a, "b": each.b, **flat_change(row)}
+        for each, own in zip(chosen, rows, strict=True)
+        for row in own
+    ]
+    columns = list(dict.fromkeys(name for row in flat for name in row))
+    stream = StringIO()
+    write_rows(stream, columns, flat)
+    return stream.getvalue()
+
+
+def _table(found: "Comparison", rows: "Sequence[Change]") -> str:
+    from portrayal.comparison.result import HEADS, about, cells
+
+    table = show.text_table(HEADS, [cells(row, found.level) for row in rows])
+    return "\n".join([*about(found), table])
+
+
+def _summary_table(found: "Several", measure: str | None, where: list[str]) -> list[str]:
+    """Return the summary over models as a table; nothing for fewer than three."""
+    from portrayal.comparison.chart import words_of
+    from portrayal.comparison.result import number
+
+    known = [row for row in found.summaries if row.undefined is None]
+    rows = show.select(known, measure, where) if known else []
+    if not rows:
+        return []
+    heads = (
+        "over all models",
+        "value",
+        "interval",
+        "a further model",
+        "spread",
+        "p",
+        "q",
+        "models",
+    )
+    cells = [
+        (
+            words_of(row.measure, row.strata, row.group),
+            number(row.value),
+            f"[{number(row.low)}, {number(row.high)}]",
+            f"[{number(row.least)}, {number(row.most)}]",
+            ("×" if row.scale == "ratio" else "") + number(row.spread),
+            number(row.p),
+            number(row.q),
+            str(row.n_models),
+        )
+        for row in rows
+    ]
+    return [show.text_table(heads, cells)]

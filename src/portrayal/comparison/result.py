@@ -1,0 +1,135 @@
+"""Comparisons: all changes between two sides, in words, tables, Markdown and HTML."""
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from portrayal.comparison.change import Change, Prompts, flat_change
+from portrayal.comparison.chart import CHANGED, Chart, chart_of, label_of, verdict
+from portrayal.comparison.instruments import Instrument
+
+HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
+SHOWN = 60
+"""Rows that a notebook shows."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides compared, estimate by estimate.
+
+    Attributes
+    ----------
+    study
+        What both are audits of.
+    a, b
+        The sides by name: directories of runs, with the model where one was chosen.
+    rows
+        Every estimate that both sides have.
+    level
+        Confidence level; q and tests of equivalence are read at 1 − level.
+    instruments
+        What the sides measured with differently, `despite` which they are compared.
+    prompts
+        Prompts of both runs.
+    only_a, only_b
+        Estimates that one side alone has, by measure.
+    """
+
+    study: str
+    a: str
+    b: str
+    rows: tuple[Change, ...]
+    level: float
+    instruments: tuple[Instrument, ...]
+    prompts: Prompts
+    only_a: Mapping[str, int] = field(default_factory=dict)
+    only_b: Mapping[str, int] = field(default_factory=dict)
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame, one row for each change, a column for each stratum and group."""
+        import pandas as pd
+
+        return pd.DataFrame(list(map(flat_change, self.rows)))
+
+    def chart(self) -> Chart:
+        """Return a Vega-Lite chart of what may be stated: each change with its interval."""
+        return chart_of(ordered(self), self.level, f"{self.b} beside {self.a}")
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
+
+
+def about(found: Comparison) -> Iterator[str]:
+    """Yield what was compared, in lines: sides, prompts, instruments, what one side alone has."""
+    n = found.prompts
+    yield f"{found.b} beside {found.a}, study {found.study}"
+    apart = f", {n.reworded:,} of them with other words" if n.reworded else ""
+    yield (
+        f"prompts: {n.both:,} of both{apart}; {n.only_a:,} of the first alone and "
+        f"{n.only_b:,} of the second alone, which count only where prompts are not paired"
+    )
+    for each in found.instruments:
+        yield f"despite another instrument: {each}"
+    only = sum(found.only_a.values()), sum(found.only_b.values())
+    if any(only):
+        yield f"estimates of one side alone: {only[0]:,} of the first, {only[1]:,} of the second"
+    without = sum(row.change is None for row in found.rows)
+    if without:
+        yield f"without a change: {without:,} of {len(found.rows):,} estimates; --all says why"
+
+
+def ordered(found: Comparison, *, every: bool = False) -> list[Change]:
+    """Return what is shown first: what may be stated (or all), the smallest p first."""
+    rows = [row for row in found.rows if every or (row.stated and row.change is not None)]
+    if not rows:
+        rows = [row for row in found.rows if row.change is not None]
+    return sorted(rows, key=lambda row: (row.p is None, row.p or 0.0))
+
+
+def cells(row: Change, level: float) -> tuple[str, ...]:
+    """Return the cells of a row under `HEADS`."""
+    q = row.audit_q if row.audit_q is not None else row.q
+    interval = "–" if row.low is None else f"[{number(row.low)}, {number(row.high)}]"
+    result = verdict(row, level) if row.undefined is None else row.undefined
+    return (
+        label_of(row),
+        number(row.value_a),
+        number(row.value_b),
+        ("×" if row.scale == "ratio" and row.change is not None else "") + number(row.change),
+        interval,
+        number(row.p),
+        number(q),
+        str(row.n_prompts) if row.paired else f"{row.n_only_a} | {row.n_only_b}",
+        result,
+    )
+
+
+def number(value: float | None) -> str:
+    """Write a number with three digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.3g}".replace("-", "−")
+
+
+def to_markdown(found: Comparison, rows: Sequence[Change]) -> str:
+    """Return a comparison as Markdown: what was compared, and a table."""
+    lines = [f"- {line}" for line in about(found)]
+    table = [HEADS, ("---",) * len(HEADS), *(cells(row, found.level) for row in rows)]
+    body = ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in table]
+    return "\n".join([*lines, "", *body]) + "\n"
+
+
+def to_html(found: Comparison) -> str:
+    """Return a comparison as HTML for notebooks, every word escaped."""
+    rows = ordered(found)
+    heads = "".join(f"<th>{head}</th>" for head in HEADS)
+    body = []
+    for row in rows[:SHOWN]:
+        weight = " style='font-weight:600'" if verdict(row, found.level) == CHANGED else ""
+        body.append(f"<tr{weight}>" + "".join(map(_cell, cells(row, found.level))) + "</tr>")
+    lines = "<br>".join(html.escape(line) for line in about(found))
+    more = f"<p>{len(rows) - SHOWN} more: .to_pandas()</p>" if len(rows) > SHOWN else ""
+    return f"<p>{lines}</p><table><tr>{heads}</tr>{''.join(body)}</table>{more}"
+
+
+def _cell(text: str) -> str:
+    return f"<td>{html.escape(text)}</td>"
