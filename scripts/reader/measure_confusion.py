@@ -47,6 +47,8 @@ HERE = Path(__file__).parent / "stories"
 PLAIN = ("equal", "everyday", "plain", "power")
 """Files in the plain manner of models: short, one scene, the people told apart by pronouns."""
 DRAWS, SEED = 2000, 0
+FOLDS = 5
+"""As `train.py` makes them."""
 RULES = Path("src/portrayal/annotate/people/stories/confusion.json")
 NAMES_OF_RULES = (0.941, 0.922)
 """Means of 94.0 and 94.2 %, all, and of 92.3 and 92.1 %, Love: 955 stories of five models for 19
@@ -61,12 +63,13 @@ def by_rules(examples: Sequence[Example]) -> list:
 
 
 def by_folds(folders: Sequence[Path]) -> Read:
-    """Return how the networks of the folds read the prompts that each left out."""
+    """Return how networks read the prompts that each left out; None for stories of other folds."""
 
     def read(examples: Sequence[Example]) -> list:
         made: list = [None] * len(examples)
-        for fold, folder in enumerate(folders):
-            places = [i for i, e in enumerate(examples) if fold_of(e.prompt, len(folders)) == fold]
+        for folder in folders:
+            fold = int(folder.name[-1])
+            places = [i for i, e in enumerate(examples) if fold_of(e.prompt, FOLDS) == fold]
             given = [(examples[i].text, examples[i].roles, examples[i].prompt) for i in places]
             for i, people in zip(places, read_stories(given, str(folder)), strict=True):
                 made[i] = people
@@ -95,7 +98,8 @@ def measured(paths: Sequence[Path], read: Read) -> Prompts:
     examples = [example for path in paths for example in marked(path)]
     by_prompt = defaultdict(list)
     for example, people in zip(examples, read(examples), strict=True):
-        by_prompt[example.prompt].append(story(example, people))
+        if people is not None:
+            by_prompt[example.prompt].append(story(example, people))
     return tuple(tuple(stories) for stories in by_prompt.values())
 
 

@@ -1,0 +1,82 @@
+"""The confusion of a reader: its format, who has one, and that the rules' own is theirs."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from portrayal.annotate.people.confusion import Slot, confusion_from, confusion_of, written
+from portrayal.annotate.people.reader.network import CARD
+from portrayal.errors import DataError
+
+READER = Path(__file__).parents[3] / "scripts" / "reader"
+GIVEN = {
+    "format": 1,
+    "reader": "people-reader.v1",
+    "source": "two stories",
+    "names_right": None,
+    "stories": [["F ann | M>U bo>-", "NB>F kit"], ["U -"]],
+}
+
+
+def test_a_story_is_read_back_as_it_was_written():
+    story = (Slot("F", "M", "ann", "bo"), Slot("NB", "U", "bo", ""))
+    assert written(story) == "F>M ann>bo | NB>U bo>-"
+    found = confusion_from(GIVEN | {"stories": [[written(story)]]}, "here")
+    assert found.stories == ((story,),)
+
+
+def test_the_format_says_genders_and_names():
+    found = confusion_from(GIVEN, "here")
+    assert found.stories[0][0] == (Slot("F", "F", "ann", "ann"), Slot("M", "U", "bo", ""))
+    assert found.stories[1] == ((Slot("U", "U", "", ""),),)
+    assert (found.hard, found.names_right) == ((), None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": 2},
+        {"stories": [["X ann"]]},
+        {"stories": [["F ann | F bo | F cy"]]},
+        {"stories": [["F"]]},
+        {"names_right": [0.9]},
+    ],
+)
+def test_another_format_is_refused(change):
+    with pytest.raises(DataError, match="here is no confusion of a reader"):
+        confusion_from(GIVEN | change, "here")
+
+
+def test_a_trained_reader_brings_its_own(tmp_path):
+    settings = {"folder": str(tmp_path), "below": 1.0}
+    (tmp_path / CARD).write_text("{}", encoding="utf-8")
+    assert confusion_of("people-reader.v1", settings) is None
+    (tmp_path / CARD).write_text(json.dumps({"confusion": GIVEN}), encoding="utf-8")
+    found = confusion_of("people-reader.v1", settings)
+    assert found is not None
+    assert found.source == "two stories"
+    assert confusion_of("people-reader.v1", settings | {"below": 0.9}) is None
+
+
+@pytest.mark.parametrize("name", ["people-labelled.v1", "people-llm.v1", "people-routed.v1"])
+def test_who_was_not_measured_has_none(name):
+    assert confusion_of(name) is None
+
+
+def test_the_confusion_of_the_rules_is_theirs(monkeypatch):
+    """Else: python scripts/reader/measure_confusion.py --write."""
+    if not READER.is_dir():
+        pytest.skip("only in the repository")
+    monkeypatch.syspath_prepend(str(READER))
+    import measure_confusion
+
+    kept = {written(story) for prompt in confusion_of("people.v2").stories for story in prompt}
+    made = measure_confusion.measured(
+        [READER / "stories" / "plain.txt"], measure_confusion.by_rules
+    )
+    stories = [written(story) for prompt in made for story in prompt]
+    assert sum(each in kept for each in stories) >= 0.97 * len(stories)
+    for name in ("measure_confusion", "examples"):
+        sys.modules.pop(name, None)
