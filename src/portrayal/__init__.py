@@ -2,20 +2,32 @@
 
 `portrayal.audit(study, texts=…)` returns a run with `.estimates`, and
 `portrayal.write_report(run, path)` writes its report; `portrayal.open_run(path)` opens one that is
-there already. `portrayal.compare(a, b)` says what differs between two runs.
+there already. `portrayal.compare(a, b)` says what differs between two runs, and
+`portrayal.gate(run, against, policy)` whether a policy lets one pass.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from portrayal._version import __version__
 
 if TYPE_CHECKING:
     from portrayal.comparison.compare import compare
+    from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
     from portrayal.report import write_report
     from portrayal.run import Run
 
-__all__ = ["Run", "__version__", "audit", "compare", "open_run", "write_report"]
+__all__ = ["Run", "__version__", "audit", "compare", "gate", "open_run", "write_report"]
+
+_MODULES = {
+    "Run": "portrayal.run",
+    "audit": "portrayal.pipeline.audit",
+    "compare": "portrayal.comparison.compare",
+    "gate": "portrayal.gating.gate",
+    "write_report": "portrayal.report",
+}
+"""Where each public name is; a module is imported when its name is first used."""
 
 
 def open_run(path: str) -> "Run":
@@ -40,20 +52,6 @@ def open_run(path: str) -> "Run":
 
 
 def __getattr__(name: str) -> Any:
-    if name == "audit":
-        from portrayal.pipeline.audit import audit
-
-        return audit
-    if name == "compare":
-        from portrayal.comparison.compare import compare
-
-        return compare
-    if name == "write_report":
-        from portrayal.report import write_report
-
-        return write_report
-    if name == "Run":
-        from portrayal.run import Run
-
-        return Run
-    raise AttributeError(f"module 'portrayal' has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'portrayal' has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

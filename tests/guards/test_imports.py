@@ -25,6 +25,8 @@ ORDER = (
     "comparison",
     "mitigate",
     "plan",
+    "gating",
+    "testing",
     "report",
     "studies",
     "inspect",

@@ -13,6 +13,7 @@ from portrayal.cli import agency, agency_data, code, label, mitigate, people, sc
 from portrayal.cli.audit import audit
 from portrayal.cli.collect import collect, import_inspect, prompts
 from portrayal.cli.compare import compare
+from portrayal.cli.gate import gate
 from portrayal.cli.options import Json
 from portrayal.cli.plan import plan
 from portrayal.errors import PortrayalError
@@ -125,6 +126,7 @@ for each_study in (audit, collect, plan, prompts):
 app.command()(compare)
 app.command()(words.words)
 app.command()(people.people)
+app.command()(gate)
 app.command()(import_inspect)
 app.add_typer(agency_data.app, name="agency-data")
 app.add_typer(agency.train_app, name="train")

@@ -1,0 +1,355 @@
+"""The gate: a run and its base under a policy, from the sums that both keep."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from portrayal.comparison import (
+    Change,
+    Choices,
+    Side,
+    changes,
+    differing,
+    matched,
+    model_pairs,
+    rows_of,
+    side_of,
+    study_of,
+)
+from portrayal.comparison.matching import Key
+from portrayal.errors import OptionError
+from portrayal.gating.deciding import decide, outcome
+from portrayal.gating.matching import check_rule, check_sums, fits, reads
+from portrayal.gating.policy import Policy, Rule, read_policy
+from portrayal.gating.ranges import is_share, place
+from portrayal.gating.verdict import Check, Limit, Verdict
+from portrayal.records import ALL, Estimate
+from portrayal.run import Run
+from portrayal.stats.paired import SAME
+
+Given = str | Path | Run | Side
+
+
+def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verdict:
+    """Judge a run by a policy: pass, fail, inconclusive or unreadable.
+
+    Fails only where an interval shows that more than what is allowed has changed, over all rules
+    together at the policy's level; passes where all is shown to lie within, or, as the policy
+    chooses, where no excess is shown. Reads no texts. Identical inputs give the same verdict.
+
+    Parameters
+    ----------
+    run, against
+        Directories of runs, runs, or sides of them (`Side(run, model)`): the run that is judged,
+        and its base. The base may be None for policies of ranges alone.
+    policy
+        A policy, or the path of its TOML file.
+
+    Returns
+    -------
+    Verdict
+        The outcome with every estimate that it rests on.
+
+    Raises
+    ------
+    DataError, OptionError, RunError
+        Where a run is missing, of another study, or without sums by prompt; where instruments
+        differ; and where the policy asks for what is not there, with its line.
+
+    Examples
+    --------
+    >>> she = "Maria was a star student. She helped Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": she}] * 3
+    >>> run = portrayal.audit("laissez-faire", texts=stories, out="one", report=False)
+    >>> rule = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
+    >>> verdict = gate("one", "one", Policy((rule,)))
+    >>> verdict.outcome, verdict.exit_code
+    ('inconclusive', 3)
+    """
+    asked = policy if isinstance(policy, Policy) else read_policy(policy)
+    side = side_of(run)
+    base = side_of(against) if against is not None and asked.needs_base else None
+    if base is None and asked.needs_base:
+        rule = next(rule for rule in asked.rules if rule.allowed_change is not None)
+        raise OptionError(
+            f"rule {rule.name!r} allows a change; name the run to compare with (--against)."
+        )
+    _check_rules(asked, side)
+    if base is not None:
+        study_of((base, side))
+        _check_instruments(asked, base, side)
+    rows = _Rows()
+    checks = [check for rule in asked.rules for check in _checks(rule, asked, base, side, rows)]
+    decided = decide(checks, asked)
+    limits = tuple(_limits(asked, [each for each in (side, base) if each is not None]))
+    found = outcome(decided, limits)
+    return Verdict(
+        asked.inconclusive if found == "inconclusive" else found,
+        side.name,
+        None if base is None else base.name,
+        asked.level,
+        asked.passes,
+        tuple(decided),
+        limits,
+        found,
+    )
+
+
+def _check_rules(policy: Policy, side: Side) -> None:
+    for rule in policy.rules:
+        with rule.named():
+            check_rule(rule, side.run.records, side.models, str(side.run.path))
+            rows = [row for row, e in enumerate(side.run.records) if reads(rule, e)]
+            _check_size(rule, {side.run.records[row].statistic for row in rows})
+            check_sums(rule, [side.run.influences.reasons[row] for row in rows])
+
+
+def _check_size(rule: Rule, statistics: set[str]) -> None:
+    if rule.allowed_change is None or "ratio" not in statistics:
+        return
+    if len(statistics) > 1:
+        kinds = ", ".join(sorted(statistics))
+        raise OptionError(f"measure {rule.measure} has {kinds}; name one with statistic.")
+    if rule.allowed_change < 1:
+        raise OptionError(
+            f"allowed_change of a ratio is a factor of 1 or more; got {rule.allowed_change}."
+        )
+
+
+def _check_instruments(policy: Policy, base: Side, side: Side) -> None:
+    """Refuse sides that measured with other instruments what the rules read."""
+    rules = [rule for rule in policy.rules if rule.allowed_change is not None]
+    used = [
+        [e for e in each.run.records if any(reads(rule, e) for rule in rules)]
+        for each in (base, side)
+    ]
+    found = differing(base.run, side.run, (used[0], used[1]))
+    refused = [each for each in found if each.name not in policy.despite]
+    if refused and "all" not in policy.despite:
+        raise OptionError(
+            f"the runs measured with different instruments ({'; '.join(map(str, refused))}). Audit "
+            f'both alike, or name what may differ in the policy: despite = ["{refused[0].name}"].'
+        )
+
+
+class _Rows:
+    """Rows of estimates by side and model, looked up once for all rules."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Side, str], dict[Key, int]] = {}
+
+    def of(self, side: Side, model: str) -> dict[Key, int]:
+        """The estimates of a model by what they are."""
+        if (side, model) not in self._known:
+            self._known[side, model] = rows_of(side, model)
+        return self._known[side, model]
+
+
+def _checks(rule: Rule, policy: Policy, base: Side | None, side: Side, rows: _Rows) -> list[Check]:
+    """Judge every estimate that a rule reads."""
+    if base is None or rule.allowed_change is None:
+        found = list(_ranges(rule, policy, side, rows))
+    else:
+        found = list(_changes(rule, policy, base, side, rows))
+    if not found:
+        with rule.named():
+            raise OptionError(f"rule {rule.name!r} reads no estimate of the models of this gate.")
+    return found
+
+
+def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The models that a rule reads: each alone, and all together where it says "all"."""
+    patterns = rule.where.get("model", ("*",))
+    if len(pairs) == 1:
+        return [pair for pair in pairs if "all" in patterns or fits(patterns, pair)]
+    each = [pair for pair in pairs if pair != (ALL, ALL) and fits(patterns, pair)]
+    return each + [pair for pair in pairs if pair == (ALL, ALL) and "all" in patterns]
+
+
+def _changes(rule: Rule, policy: Policy, base: Side, side: Side, known: _Rows) -> Iterator[Check]:
+    """Judge the changes that a rule reads, of every model."""
+    allowed = rule.allowed_change or 0.0
+    choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed)
+    for models in _pairs(rule, model_pairs(base, side)):
+        index = [known.of(each, model) for each, model in zip((base, side), models, strict=True)]
+        rows = [(i, j) for i, j in matched(index[0], index[1]) if reads(rule, side.run.records[j])]
+        for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
+            bounds = _bounds(rule, change, (base, side), both, policy.level)
+            yield _of_change(rule, change, side.run, both[1], bounds)
+        for key, row in index[1].items():
+            if key not in index[0] and reads(rule, side.run.records[row]):
+                yield _missing(rule, side.run.records[row], models[1], base.name)
+
+
+def _bounds(
+    rule: Rule, change: Change, sides: tuple[Side, Side], rows: tuple[int, int], level: float
+) -> float | None:
+    """Return p that the change is larger than allowed, for shares too rare for a paired test.
+
+    A share that rose by d is d or more on the second side, and one that fell by d was so on the
+    first: each side alone is tested. None where that cannot be.
+    """
+    margin = rule.allowed_change or 0.0
+    if change.p_inside is not None or change.change is None or change.scale != "difference":
+        return None
+    found = []
+    for side, row, counts in zip(
+        sides, rows, (rule.worse != "up", rule.worse != "down"), strict=True
+    ):
+        if counts:
+            if not is_share(side.run, row):
+                return None
+            found.append(place(side.run, row, level, (0.0, margin)).p_within)
+    known = [p for p in found if p is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | None) -> Check:
+    size = rule.allowed_change or 0.0
+    ends = (1.0 / size if size else 0.0, size) if change.scale == "ratio" else (-size, size)
+    closed = (rule.worse != "up", rule.worse != "down")
+    opened = (0.0 if change.scale == "ratio" else -math.inf, math.inf)
+    allowed = [e if is_closed else o for e, is_closed, o in zip(ends, closed, opened, strict=True)]
+    p_beyond, p_within = _p_values(change, closed) if bounds is None else (1.0, bounds)
+    return _untestable(
+        rule,
+        Check(
+            rule=rule.name,
+            measure=change.measure,
+            statistic=change.statistic,
+            strata=change.strata,
+            group=change.group,
+            model=change.model,
+            kind="change",
+            scale=change.scale,
+            base=change.value_a,
+            value=change.value_b,
+            change=change.change,
+            low=change.low,
+            high=change.high,
+            allowed=(allowed[0], allowed[1]),
+            p_beyond=p_beyond,
+            p_within=p_within,
+            n_prompts=change.n_prompts,
+            n_carriers=_carriers(run, row),
+            n_texts=run.records[row].n_texts,
+            reason=change.undefined if p_beyond is None else None,
+        ),
+    )
+
+
+def _p_values(change: Change, closed: tuple[bool, bool]) -> tuple[float | None, float | None]:
+    """Return p that a change lies within what is allowed, and that it does not."""
+    if change.undefined == SAME:
+        return 1.0, 0.0  # the same sums in every prompt: nothing has changed
+    if change.p_beyond is None or change.p_inside is None:
+        return None, None
+    beyond = [p for p, is_closed in zip(change.p_beyond, closed, strict=True) if is_closed]
+    inside = [p for p, is_closed in zip(change.p_inside, closed, strict=True) if is_closed]
+    return min(1.0, len(beyond) * min(beyond)), max(inside)
+
+
+def _carriers(run: Run, row: int) -> int:
+    """In how many prompts (pairs, blocks) of a run the group of an estimate occurs."""
+    kept = run.influences
+    at = slice(kept.starts[row], kept.starts[row + 1])
+    first, second = kept.columns[0][at], kept.columns[2][at]
+    return int(((first != 0) | (np.nan_to_num(second) != 0)).sum())
+
+
+def _missing(rule: Rule, estimate: Estimate, model: str, base: str) -> Check:
+    return _untestable(
+        rule, replace(_blank(rule, estimate, model), reason=f"{base} has no such estimate")
+    )
+
+
+def _blank(rule: Rule, estimate: Estimate, model: str) -> Check:
+    return Check(
+        rule=rule.name,
+        measure=estimate.measure,
+        statistic=estimate.statistic,
+        strata={name: value for name, value in estimate.strata.items() if name != "model"},
+        group=estimate.group,
+        model=model,
+        kind="change" if rule.allowed_range is None else "range",
+        scale="value",
+        base=None,
+        value=estimate.value,
+        change=estimate.value,
+        low=None,
+        high=None,
+        allowed=rule.allowed_range or (-math.inf, math.inf),
+        n_texts=estimate.n_texts,
+    )
+
+
+def _ranges(rule: Rule, policy: Policy, side: Side, known: _Rows) -> Iterator[Check]:
+    """Judge where the values lie that a rule reads, of every model."""
+    ends = rule.allowed_range or (-math.inf, math.inf)
+    models = side.models if len(side.models) == 1 else [*side.models, ALL]
+    for model, _ in _pairs(rule, [(model, model) for model in models]):
+        for row in known.of(side, model).values():
+            estimate = side.run.records[row]
+            if not reads(rule, estimate):
+                continue
+            blank = _blank(rule, estimate, model)
+            reason = side.run.influences.reasons[row]
+            if reason is not None:
+                yield _untestable(rule, replace(blank, reason=reason))
+                continue
+            found = place(side.run, row, policy.level, ends)
+            yield _untestable(
+                rule,
+                replace(
+                    blank,
+                    low=None if math.isnan(found.low) else found.low,
+                    high=None if math.isnan(found.high) else found.high,
+                    allowed=found.allowed,
+                    p_beyond=found.p_beyond,
+                    p_within=found.p_within,
+                    n_prompts=found.n_prompts,
+                    n_carriers=_carriers(side.run, row),
+                    reason=found.reason,
+                ),
+            )
+
+
+def _untestable(rule: Rule, check: Check) -> Check:
+    """Skip a check without a test where its rule says so."""
+    skipped = check.p_beyond is None and rule.untestable == "skip"
+    return replace(check, status="skipped") if skipped else check
+
+
+def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
+    """Shares of texts and people that could not be read, above what is allowed."""
+    for side in sides:
+        outcomes: dict[str, int] = side.run.texts.note().get("outcomes", {})
+        n = sum(outcomes.values())
+        if n and not outcomes.get("ok"):
+            yield Limit(side.name, "not readable", 1.0, 0.0)
+        for what, most in policy.unreadable.items():
+            share = outcomes.get(what, 0) / n if n else 0.0
+            if what == "unmatched":
+                share = max((_unmatched(e) for e in _read_by(policy, side)), default=0.0)
+            if share > most:
+                yield Limit(side.name, what, share, most)
+
+
+def _read_by(policy: Policy, side: Side) -> Iterator[Estimate]:
+    """The estimates of a side that any rule reads."""
+    models = [side.model] if side.model is not None else [*side.models, ALL]
+    for estimate in side.run.records:
+        here = estimate.strata.get("model", ALL) in models
+        if here and any(reads(rule, estimate) for rule in policy.rules):
+            yield estimate
+
+
+def _unmatched(estimate: Estimate) -> float:
+    """Share of the people of an estimate whose name or gender is not known."""
+    people = ("name", "gender")
+    lost = sum(n for why, n in estimate.exclusions.items() if any(word in why for word in people))
+    total = lost + estimate.n_units
+    return lost / total if total > 0 else 0.0

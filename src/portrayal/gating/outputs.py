@@ -1,0 +1,159 @@
+"""What a gate writes: a table for terminals, JUnit XML, Markdown for a pull request, JSON."""
+
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from xml.etree import ElementTree as ET
+
+from rich.console import Console
+from rich.table import Table
+
+from portrayal.gating.verdict import Check, Needed, Verdict
+
+WIDTH = 80
+_ORDER = ("fail", "inconclusive", "skipped", "pass")
+
+
+def as_table(verdict: Verdict, width: int = WIDTH) -> str:
+    """Return a table for a terminal, what failed first, and the verdict below it."""
+    shown = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
+    for column in shown.columns:
+        column.overflow = "fold"
+    for check in _sorted(verdict):
+        p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
+        name = f"{check.rule}: {check.label}"
+        shown.add_row(check.status, name, _interval(check), _allowed(check), p)
+    console = Console(file=io.StringIO(), width=width, emoji=False, markup=False, highlight=False)
+    console.print(shown)
+    for line in _notes(verdict):
+        console.print(line)
+    console.print(verdict.summary)
+    made = console.file
+    assert isinstance(made, io.StringIO)
+    return "".join(line.rstrip() + "\n" for line in made.getvalue().splitlines())
+
+
+def as_markdown(verdict: Verdict) -> str:
+    """Return Markdown for a pull request: the verdict, then a table of what was judged."""
+    rows = [
+        f"| {check.status} | {_cell(check.rule)} | {_cell(check.label)} | {_number(check.base)} "
+        f"| {_number(check.value)} | {_interval(check)} | {_allowed(check)} |"
+        for check in _sorted(verdict)
+    ]
+    head = "| | rule | estimate | base | run | is | allowed |\n|---|---|---|---|---|---|---|"
+    title = f"## Portrayal gate: {verdict.outcome}"
+    notes = "\n".join(f"- {line}" for line in _notes(verdict))
+    parts = [title, verdict.summary, "\n".join([head, *rows]), notes]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def as_junit(verdict: Verdict) -> str:
+    """Return JUnit XML: a test case for each estimate, and one for whether texts could be read.
+
+    What is inconclusive is an error, a failure or a skipped case, as the policy says.
+    """
+    root = ET.Element("testsuites", name="portrayal gate")
+    suite = ET.SubElement(root, "testsuite", name=f"portrayal gate {verdict.run}")
+    readable = ET.SubElement(suite, "testcase", classname="unreadable", name="texts are readable")
+    counts = {"failure": 0, "error": 0, "skipped": 0}
+    if verdict.limits:
+        said = "; ".join(map(str, verdict.limits))
+        ET.SubElement(readable, "error", type="unreadable", message=said)
+        counts["error"] += 1
+    open_as = {"fail": "failure", "pass": "skipped"}.get(
+        verdict.outcome if verdict.decided == "inconclusive" else "", "error"
+    )
+    tags = {"fail": "failure", "inconclusive": open_as, "skipped": "skipped"}
+    for check in verdict.checks:
+        case = ET.SubElement(suite, "testcase", classname=check.rule, name=check.label)
+        if check.status in tags:
+            message = _sentence(check)
+            found = ET.SubElement(case, tags[check.status], message=message)
+            if tags[check.status] != "skipped":
+                found.set("type", check.status)
+            counts[tags[check.status]] += 1
+    suite.set("tests", str(len(verdict.checks) + 1))
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(counts[tag]))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_json(verdict: Verdict) -> str:
+    """Return one JSON object; infinite ends are null."""
+    return json.dumps(verdict.to_dict(), ensure_ascii=False, indent=1) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Verdict], str]] = {
+    "table": as_table,
+    "junit": as_junit,
+    "markdown": as_markdown,
+    "json": as_json,
+}
+
+
+def _sorted(verdict: Verdict) -> list[Check]:
+    return sorted(verdict.checks, key=lambda check: _ORDER.index(check.status))
+
+
+def _notes(verdict: Verdict) -> list[str]:
+    """What makes runs unreadable, and why and what would do where a check is open."""
+    notes = [f"{limit}." for limit in verdict.limits]
+    for check in _sorted(verdict):
+        if check.status == "inconclusive" and (check.reason or check.needed):
+            notes.append(f"{check.rule}, {check.label}: {_why(check)}.")
+    return notes
+
+
+def _why(check: Check) -> str:
+    parts = [check.reason] if check.reason else []
+    if check.needed is not None:
+        parts.append(_would_do(check.needed, check))
+    return "; ".join(parts) or "neither shown within what is allowed nor beyond it"
+
+
+def _would_do(needed: Needed, check: Check) -> str:
+    return (
+        f"about {needed.texts:,} texts ({needed.prompts:,} prompts) of each run would do, assuming "
+        f"{needed.assuming}; now {check.n_texts:,} ({check.n_prompts:,})"
+    )
+
+
+def _sentence(check: Check) -> str:
+    said = f"{_interval(check)}, allowed {_allowed(check)}"
+    return said if check.status == "fail" else f"{said}; {_why(check)}"
+
+
+def _interval(check: Check) -> str:
+    """The change (× for ratios) or value, with its interval."""
+    sign = "×" if check.scale == "ratio" else ""
+    if check.change is None:
+        return "–"
+    value = f"{sign}{_number(check.change, signed=check.scale == 'difference')}"
+    if check.low is None and check.high is None:
+        return value
+    return f"{value} ({_number(check.low)} to {_number(check.high)})"
+
+
+def _allowed(check: Check) -> str:
+    low, high = check.allowed
+    sign = "×" if check.scale == "ratio" else ""
+    floor = 0.0 if check.scale == "ratio" else -math.inf
+    if low <= floor:
+        return f"≤ {sign}{_number(high)}"
+    if high == math.inf:
+        return f"≥ {sign}{_number(low)}"
+    return f"{sign}{_number(low)} to {sign}{_number(high)}"
+
+
+def _number(value: float | None, *, signed: bool = False) -> str:
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:+.3g}" if signed else f"{value:.3g}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,147 @@
+"""Whether values of one run lie within a range: clustered one-sided tests of its two ends."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from portrayal.comparison.sums import measured, sums_of
+from portrayal.run import Run
+from portrayal.stats import (
+    infer_differences,
+    infer_influences,
+    infer_means,
+    infer_ratios,
+    infer_shares,
+)
+from portrayal.stats.clustered import Clustered
+from portrayal.types import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A value with its interval, and one-sided p-values at both ends of a range.
+
+    Attributes
+    ----------
+    value, low, high
+        In the unit of the estimate; NaN where there is no interval.
+    allowed
+        The range, infinite at an end that the value cannot pass.
+    p_beyond, p_within
+        p-value that it lies within the range, and that it does not; None where there is no test.
+    n_prompts
+        Independent units.
+    reason
+        Why there is no test; None where there is one.
+    """
+
+    value: float
+    low: float
+    high: float
+    allowed: tuple[float, float]
+    p_beyond: float | None
+    p_within: float | None
+    n_prompts: int
+    reason: str | None
+
+
+def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> Placed:
+    """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
+
+    Shares and ratios of counts are inferred by the effective binomial, all else by Student's t.
+
+    Parameters
+    ----------
+    run, row
+        The run, and the row of its estimates.
+    level
+        Confidence level of the interval, a fraction.
+    ends
+        Lowest and highest value allowed; one that the value cannot pass, such as 0 or infinity,
+        is never exceeded.
+    """
+    infer, possible = _inference(run, row, level)
+    open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
+    closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
+    tested = [infer(end) for end in closed]
+    found = tested[0] if tested else infer(np.nan)
+    value = float(found.value[0])
+    reason = next((str(each.reason[0]) for each in tested if each.reason[0]), None)
+    if np.isnan(value):
+        reason = "the estimate has no value"
+    halves = [float(each.p[0]) / 2.0 for each in tested] if reason is None else []
+    lower = not open_ends[0]
+    inside = [
+        half if (value > end if lower and at == 0 else value < end) else 1.0 - half
+        for at, (half, end) in enumerate(zip(halves, closed, strict=False))
+    ]
+    beyond = [1.0 - p for p in inside]
+    return Placed(
+        value,
+        float(found.low[0]),
+        float(found.high[0]),
+        (-np.inf if open_ends[0] else ends[0], np.inf if open_ends[1] else ends[1]),
+        None if reason else min(1.0, len(beyond) * min(beyond, default=1.0)),
+        None if reason else max(inside, default=0.0),
+        int(found.n_clusters[0]),
+        reason,
+    )
+
+
+def is_share(run: Run, row: int) -> bool:
+    """Whether an estimate is a share of units that were counted."""
+    kept = run.influences
+    at = slice(kept.starts[row], kept.starts[row + 1])
+    a, n = kept.columns[0][at], kept.columns[1][at]
+    return kept.forms[row] == "mean" and bool(np.all((a >= 0) & (a <= n)))
+
+
+Infer = Callable[[float], Clustered]
+
+
+def _inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, float]]:
+    """The test of an estimate as a function of the null value, and what the value may be."""
+    kept = run.influences
+    at = slice(kept.starts[row], kept.starts[row + 1])
+    a, n, b, m = (column[at, np.newaxis] for column in kept.columns)
+    form, scale = kept.forms[row], float(kept.scales[row])
+    counts = bool(np.all((a >= 0) & (a <= n + 1e-9)))
+    if form == "mean" and counts:
+        return (
+            lambda null: _scaled(infer_shares(a, n, level, null / scale), scale),
+            (0.0, scale),
+        )
+    if form == "mean":
+        return lambda null: _scaled(infer_means(a, n, level, null / scale), scale), _ANY
+    if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
+        return lambda null: infer_ratios((a, n), (b, m), level, null), (0.0, np.inf)
+    if form == "difference":
+        return lambda null: infer_differences((a, n), (b, m), level, null), _ANY
+    log = run.records[row].statistic == "ratio"
+    value = np.array([run.records[row].value], dtype=np.float64)
+    one = measured(sums_of(kept, np.array([row]), value, log=log))
+
+    def influences(null: float) -> Clustered:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at_null = np.log(null) if log else null
+        return _unlogged(infer_influences(one.value, one.influence, (n,), level, at_null), log=log)
+
+    return influences, (0.0, np.inf) if log else _ANY
+
+
+_ANY = (-np.inf, np.inf)
+
+
+def _scaled(found: Clustered, scale: float) -> Clustered:
+    return _with(found, (found.value * scale, found.low * scale, found.high * scale))
+
+
+def _unlogged(found: Clustered, *, log: bool) -> Clustered:
+    if not log:
+        return found
+    return _with(found, (np.exp(found.value), np.exp(found.low), np.exp(found.high)))
+
+
+def _with(found: Clustered, numbers: tuple[FloatArray, FloatArray, FloatArray]) -> Clustered:
+    return Clustered(*numbers, found.p, found.n_clusters, found.carriers, found.df, found.reason)

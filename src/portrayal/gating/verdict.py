@@ -1,0 +1,214 @@
+"""Verdicts: what a gate says of a run, estimate by estimate."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
+Status = Literal["pass", "fail", "inconclusive", "skipped"]
+EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unreadable": 4}
+"""Exit status of `portrayal gate`; 2 is bad input, as everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """How many texts would decide what is inconclusive.
+
+    Attributes
+    ----------
+    prompts, texts
+        Of each run, with as many texts of a prompt as now; about.
+    assuming
+        What that takes for granted.
+    """
+
+    prompts: int
+    texts: int
+    assuming: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One estimate under one rule.
+
+    Attributes
+    ----------
+    rule, measure, statistic, strata, group, model
+        Which.
+    status
+        "pass", "fail", "inconclusive" or "skipped".
+    kind, scale
+        "change" against the base, on the scale "ratio" or "difference"; or "range" of the run
+        alone, "value".
+    base, value
+        Values of base and run; None where there is none.
+    change, low, high
+        What is judged, with its interval at the policy's level: the change, or the value.
+    allowed
+        Its lowest and highest allowed value; infinite where an end is open.
+    p_beyond, p_beyond_all
+        p-value that what is judged lies within what is allowed, and the same adjusted for all tests
+        of the policy (Holm): it fails where that is below 1 − level.
+    p_within
+        p-value that it does not lie within: shown within where that is 1 − level or less.
+    n_prompts, n_carriers, n_texts
+        Independent units of both runs; those of the run in which the group occurs; and its texts.
+    needed
+        How many texts would do; None where that is not known, or nothing is wanting.
+    reason
+        Why nothing is shown; None where something is.
+    """
+
+    rule: str
+    measure: str
+    statistic: str
+    strata: Mapping[str, str]
+    group: Mapping[str, str]
+    model: str
+    kind: Literal["change", "range"]
+    scale: Literal["ratio", "difference", "value"]
+    base: float | None
+    value: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+    allowed: tuple[float, float]
+    p_beyond: float | None = None
+    p_within: float | None = None
+    n_prompts: int = 0
+    n_carriers: int = 0
+    n_texts: int = 0
+    reason: str | None = None
+    p_beyond_all: float | None = None
+    status: Status = "inconclusive"
+    needed: Needed | None = None
+
+    @property
+    def label(self) -> str:
+        """Measure, group and place in words."""
+        group = " ".join(self.group.values())
+        places = [v for v in self.strata.values() if v != "all"]
+        where = ", ".join([*places, self.model])
+        return f"{self.measure} {group} ({where})" if group else f"{self.measure} ({where})"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A share of texts or people that could not be read, above what the policy allows.
+
+    Attributes
+    ----------
+    run, what
+        Which run, and what is too much: "refused", "empty", "failed" or "unmatched".
+    share, allowed
+        The share, and the largest that is allowed, in 0–1.
+    """
+
+    run: str
+    what: str
+    share: float
+    allowed: float
+
+    def __str__(self) -> str:
+        """Say it: "runs/new: 34 % refused, above the 20 % allowed"."""
+        return f"{self.run}: {self.share:.0%} {self.what}, above the {self.allowed:.0%} allowed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a gate says.
+
+    Attributes
+    ----------
+    outcome
+        "pass", "fail", "inconclusive" or "unreadable".
+    run, against
+        The run and its base by name; no base where no rule is about a change.
+    level, passes
+        Of the policy.
+    checks
+        Every estimate that a rule names.
+    limits
+        What makes the runs unreadable.
+    decided
+        What was shown, where the policy turns "inconclusive" into another outcome.
+    """
+
+    outcome: Outcome
+    run: str
+    against: str | None
+    level: float
+    passes: str
+    checks: tuple[Check, ...]
+    limits: tuple[Limit, ...] = ()
+    decided: Outcome | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 fail, 3 inconclusive, 4 unreadable."""
+        return EXIT_CODES[self.outcome]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the outcome is "pass"."""
+        return self.outcome == "pass"
+
+    @property
+    def needed(self) -> Needed | None:
+        """The largest number of texts that an inconclusive check asks for."""
+        known = [check.needed for check in self.checks if check.needed is not None]
+        return max(known, key=lambda each: each.texts, default=None)
+
+    def count(self, status: Status) -> int:
+        """How many checks have this status."""
+        return sum(check.status == status for check in self.checks)
+
+    @property
+    def summary(self) -> str:
+        """The verdict in one line."""
+        counts = ", ".join(
+            f"{self.count(status)} {status}"
+            for status in ("fail", "inconclusive", "pass", "skipped")
+            if self.count(status)
+        )
+        against = f" against {self.against}" if self.against else ""
+        said = f"{self.outcome}: {self.run}{against} ({counts or 'nothing judged'})"
+        if self.limits:
+            return f"{said}; {self.limits[0]}."
+        if self.decided == "inconclusive" and self.outcome != "inconclusive":
+            said += f"; inconclusive, and the policy says {self.outcome}"
+        if self.outcome in ("fail", "inconclusive") and self.needed is not None:
+            n, open_ones = self.needed, [c for c in self.checks if c.status == "inconclusive"]
+            said += f"; about {n.texts:,} texts of each run ({n.prompts:,} prompts) would do"
+            if unknown := sum(check.needed is None for check in open_ones):
+                said += f" for {len(open_ones) - unknown} of {len(open_ones)} inconclusive"
+        return f"{said}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON; infinite numbers as None."""
+        return {
+            "outcome": self.outcome,
+            "exit_code": self.exit_code,
+            "summary": self.summary,
+            "run": self.run,
+            "against": self.against,
+            "level": self.level,
+            "passes": self.passes,
+            "decided": self.decided or self.outcome,
+            "needed": _plain(self.needed),
+            "unreadable": [_plain(limit) for limit in self.limits],
+            "checks": [_plain(check) for check in self.checks],
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (Needed, Limit, Check)):
+        return {name: _plain(getattr(value, name)) for name in value.__slots__}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,228 @@
+"""Gates: four outcomes, one verdict for one input, and errors that say what to do."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import portrayal
+from gating.conftest import LEARNING, stories
+from gating.worlds import run_of
+from portrayal.comparison import Side
+from portrayal.errors import OptionError, RunError
+from portrayal.gating import Policy, Rule, holm
+from portrayal.gating.verdict import EXIT_CODES
+
+WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
+RANGE = Rule("women", "representation", {"gender": ("F",)}, allowed_range=(0.8, 1.25))
+
+
+def policy(rule=WOMEN, **more):
+    return Policy((rule,), **more)
+
+
+def test_a_change_beyond_what_is_allowed_fails(runs):
+    verdict = portrayal.gate(runs / "fewer", runs / "base", policy())
+    assert (verdict.outcome, verdict.exit_code) == ("fail", 1)
+    (check,) = verdict.checks
+    assert check.high < 0.8
+    assert check.p_beyond_all < 0.05
+    assert check.change == pytest.approx(check.value / check.base)
+
+
+def test_what_is_shown_to_lie_within_passes(runs):
+    verdict = portrayal.gate(runs / "again", runs / "base", policy())
+    assert (verdict.outcome, verdict.exit_code) == ("pass", 0)
+    (check,) = verdict.checks
+    assert check.p_within < 0.05
+
+
+def test_too_few_texts_are_inconclusive_and_say_how_many_would_do(runs):
+    rng = np.random.default_rng(3)
+    base, run = (
+        run_of(Side(portrayal.open_run(runs / "base")).run, rng.binomial(6, 0.5, 15), 6)
+        for _ in range(2)
+    )
+    verdict = portrayal.gate(run, base, policy())
+    assert (verdict.outcome, verdict.exit_code) == ("inconclusive", 3)
+    assert verdict.needed.texts > verdict.checks[0].n_texts
+    assert verdict.needed.prompts > 15
+    assert f"about {verdict.needed.texts:,} texts" in verdict.summary
+
+
+@pytest.mark.parametrize("chosen", ["fail", "pass", "inconclusive"])
+def test_the_policy_says_what_inconclusive_is(runs, chosen):
+    few = replace(WOMEN, allowed_change=1.0)
+    verdict = portrayal.gate(runs / "again", runs / "base", policy(few, inconclusive=chosen))
+    assert verdict.outcome == chosen
+    assert verdict.decided == "inconclusive"
+    assert verdict.exit_code == EXIT_CODES[chosen]
+
+
+def test_no_excess_shown_passes_what_equivalence_leaves_open(runs):
+    few = replace(WOMEN, allowed_change=1.0)
+    verdict = portrayal.gate(runs / "again", runs / "base", policy(few, passes="no_excess_shown"))
+    assert verdict.outcome == "pass"
+
+
+def test_only_the_worse_side_counts(runs):
+    up, down = (replace(WOMEN, worse=side) for side in ("up", "down"))
+    assert portrayal.gate(runs / "fewer", runs / "base", policy(up)).outcome == "pass"
+    assert portrayal.gate(runs / "fewer", runs / "base", policy(down)).outcome == "fail"
+
+
+def test_a_run_against_itself_passes(runs):
+    assert portrayal.gate(runs / "base", runs / "base", policy()).outcome == "pass"
+
+
+def test_ranges_need_no_base(runs):
+    verdict = portrayal.gate(runs / "base", None, policy(replace(RANGE, allowed_range=(1.2, 1.6))))
+    assert (verdict.outcome, verdict.against) == ("pass", None)
+    assert portrayal.gate(runs / "base", None, policy(RANGE)).outcome == "fail"
+    beside = replace(RANGE, allowed_range=(0.5, 1.4))
+    assert portrayal.gate(runs / "base", None, policy(beside)).outcome == "inconclusive"
+
+
+def test_shares_too_rare_for_a_paired_test_are_bounded(runs):
+    refused = Rule("refused", "outcomes", {"outcome": ("refused",)}, allowed_change=0.1)
+    (check,) = portrayal.gate(runs / "again", runs / "base", policy(refused)).checks
+    assert (check.status, check.change) == ("pass", 0.0)
+    narrow = replace(refused, allowed_change=0.001)
+    assert portrayal.gate(runs / "again", runs / "base", policy(narrow)).outcome == "inconclusive"
+
+
+def test_too_much_that_could_not_be_read_is_unreadable(runs, tmp_path):
+    shutil.copytree(runs / "again", tmp_path / "run")
+    note = tmp_path / "run" / "texts" / "stage.json"
+    facts = json.loads(note.read_text())
+    facts["outcomes"] = {"ok": 300, "refused": 140, "empty": 10, "failed": 0}
+    note.write_text(json.dumps(facts))
+    limits = {"refused": 0.2, "empty": 0.05, "unmatched": 0.99}
+    verdict = portrayal.gate(tmp_path / "run", runs / "base", policy(unreadable=limits))
+    assert (verdict.outcome, verdict.exit_code) == ("unreadable", 4)
+    assert [limit.what for limit in verdict.limits] == ["refused"]
+    assert "31% refused, above the 20% allowed" in verdict.summary
+    facts["outcomes"] = {"ok": 0, "refused": 450, "empty": 0, "failed": 0}
+    note.write_text(json.dumps(facts))
+    assert portrayal.gate(tmp_path / "run", runs / "base", policy()).outcome == "unreadable"
+
+
+def test_people_without_name_or_gender_are_unmatched(runs, tmp_path):
+    nobody = [
+        {"prompt_id": prompt, "text": "Xqzt was a star student.", "model": "again"}
+        for prompt in LEARNING
+        for _ in range(10)
+    ]
+    portrayal.audit(
+        "laissez-faire", texts=stories(0.7, 2, "again") + nobody, out=tmp_path / "run", report=False
+    )
+    for most, outcome in ((0.3, "pass"), (0.2, "unreadable")):
+        limits = policy(unreadable={"unmatched": most})
+        verdict = portrayal.gate(tmp_path / "run", runs / "base", limits)
+        assert verdict.outcome == outcome
+    assert [limit.share for limit in verdict.limits] == [pytest.approx(0.25)]
+
+
+def test_identical_inputs_give_one_verdict_200_times(runs):
+    base = portrayal.open_run(runs / "base")
+    rng = np.random.default_rng(8)
+    one, two = (run_of(base, rng.binomial(20, share, 18)) for share in (0.5, 0.62))
+    first = portrayal.gate(two, one, policy(replace(WOMEN, allowed_change=1.0)))
+    for _ in range(199):
+        again = portrayal.gate(two, one, policy(replace(WOMEN, allowed_change=1.0)))
+        assert again == first
+
+
+def test_more_rules_make_it_harder_for_each_to_fail(runs):
+    base = portrayal.open_run(runs / "base")
+    rng = np.random.default_rng(5)
+    one, two = (run_of(base, rng.binomial(20, share, 18)) for share in (0.5, 0.6))
+    strict = replace(WOMEN, allowed_change=1.0)
+    alone = portrayal.gate(two, one, policy(strict)).checks[0]
+    many = Policy(tuple(replace(strict, name=str(i)) for i in range(10)))
+    assert portrayal.gate(two, one, many).checks[0].p_beyond_all == pytest.approx(
+        min(1.0, 10 * alone.p_beyond_all)
+    )
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_is_between_p_and_bonferroni(p):
+    found = holm(p)
+    assert all(a <= b <= min(1.0, len(p) * a) + 1e-12 for a, b in zip(p, found, strict=True))
+    order = np.argsort(p, kind="stable")
+    assert np.all(np.diff(np.array(found)[order]) >= 0)
+    assert found[int(order[0])] == pytest.approx(min(1.0, len(p) * min(p)))
+
+
+def test_p_values_are_those_of_the_paired_test(runs):
+    """A gate that allows nothing fails exactly where the comparison finds a change."""
+    (check,) = portrayal.gate(
+        runs / "again", runs / "base", policy(replace(WOMEN, allowed_change=1.0))
+    ).checks
+    (row,) = [
+        row
+        for row in portrayal.compare(runs / "base", runs / "again").rows
+        if row.measure == "representation.v1" and dict(row.group) == {"gender": "F"}
+    ]
+    assert check.p_beyond == pytest.approx(row.p)
+    assert (check.low, check.high) == pytest.approx((row.low, row.high))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 500), st.sampled_from([1.0, 1.1, 1.3]))
+def test_a_check_fails_only_where_its_interval_lies_beyond(runs, seed, allowed):
+    base = portrayal.open_run(runs / "base")
+    rng = np.random.default_rng(seed)
+    one, two = (run_of(base, rng.binomial(20, share, 10)) for share in (0.4, 0.55))
+    (check,) = portrayal.gate(two, one, policy(replace(WOMEN, allowed_change=allowed))).checks
+    beyond = check.low > allowed or check.high < 1 / allowed
+    assert (check.status == "fail") == beyond
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (replace(WOMEN, group={"gender": ("X",)}), r"gender = 'X' fits no estimate .* F, M"),
+        (replace(WOMEN, group={"age": ("*",)}), "has no 'age'; it has race, gender"),
+        (replace(WOMEN, where={"domain": ("Sport",)}), "domain is one of Learning"),
+        (replace(WOMEN, where={"model": ("other",)}), "model is one of again, all"),
+        (replace(WOMEN, allowed_change=0.5), "a factor of 1 or more; got 0.5"),
+        (replace(WOMEN, measure="common_names", group={}), "keeps no sums by prompt"),
+        (replace(WOMEN, measure="agency_gap", group={}), "has no estimate in"),
+    ],
+)
+def test_a_rule_that_cannot_be_judged_is_refused(runs, rule, said):
+    with pytest.raises(OptionError, match=said):
+        portrayal.gate(runs / "again", runs / "base", policy(rule))
+
+
+def test_runs_that_cannot_be_gated_say_what_to_do(runs, tmp_path):
+    with pytest.raises(RunError, match="is not a run"):
+        portrayal.gate(tmp_path, runs / "base", policy())
+    with pytest.raises(OptionError, match=r"name the run to compare with \(--against\)"):
+        portrayal.gate(runs / "again", None, policy())
+    old = tmp_path / "old"
+    shutil.copytree(runs / "base", old)
+    (old / "influences.parquet").unlink()
+    with pytest.raises(RunError, match="Run the same `portrayal audit` command again"):
+        portrayal.gate(runs / "again", old, policy())
+
+
+def test_other_instruments_are_refused_but_for_what_the_policy_names(runs, tmp_path):
+    shutil.copytree(runs / "base", tmp_path / "other")
+    path = tmp_path / "other" / "audit.toml"
+    path.write_text(path.read_text().replace("[options]", '[options]\nflavour = "x"'))
+    with pytest.raises(OptionError, match=r'despite = \["flavour"\]'):
+        portrayal.gate(runs / "again", tmp_path / "other", policy())
+    allowed = policy(despite=("flavour",))
+    assert portrayal.gate(runs / "again", tmp_path / "other", allowed).outcome == "pass"
+
+
+def test_more_tests_than_could_ever_fail_are_refused(runs):
+    many = Policy(tuple(replace(WOMEN, name=str(i)) for i in range(251)))
+    with pytest.raises(OptionError, match="more than 250"):
+        portrayal.gate(runs / "again", runs / "base", many)

@@ -1,0 +1,96 @@
+"""What gates write: every format says the same."""
+
+import json
+import math
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from portrayal.gating import FORMATS, Check, Limit, Needed, Verdict
+from portrayal.gating.verdict import EXIT_CODES
+
+CHECK = Check(
+    rule="a | rule",
+    measure="subordination.v1",
+    statistic="ratio",
+    strata={"domain": "Labor"},
+    group={"gender": "F"},
+    model="old → new",
+    kind="change",
+    scale="ratio",
+    base=1.0,
+    value=2.0,
+    change=2.0,
+    low=1.6,
+    high=math.inf,
+    allowed=(0.0, 1.5),
+    p_beyond=0.001,
+    p_within=0.9,
+    n_prompts=20,
+    n_texts=200,
+    p_beyond_all=0.004,
+    status="fail",
+)
+OPEN = replace(
+    CHECK, rule="open", status="inconclusive", needed=Needed(80, 800, "that nothing has changed")
+)
+GOOD = replace(CHECK, rule="good", status="pass")
+
+
+def verdict(*checks, outcome="fail", **more):
+    return Verdict(outcome, "runs/new", "runs/old", 0.95, "shown_within", checks, **more)
+
+
+def test_the_table_fits_80_columns_and_names_what_failed_first():
+    said = FORMATS["table"](verdict(GOOD, OPEN, CHECK))
+    assert max(map(len, said.splitlines())) <= 80
+    lines = said.splitlines()
+    assert lines[1].startswith("fail")
+    assert "×2 (1.6 to ∞)" in said
+    assert "about 800 texts (80 prompts)" in " ".join(said.split())
+    assert "fail: runs/new against runs/old (1 fail, 1 inconclusive, 1 pass)" in " ".join(
+        said.split()
+    )
+
+
+def test_markdown_is_a_table_with_the_verdict_above():
+    said = FORMATS["markdown"](verdict(GOOD, CHECK))
+    assert said.startswith("## Portrayal gate: fail\n")
+    assert "| fail | a \\| rule |" in said
+    assert all(
+        line.replace("\\|", "").count("|") == 8 for line in said.splitlines() if "| " in line
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tag"), [("inconclusive", "error"), ("fail", "failure"), ("pass", "skipped")]
+)
+def test_junit_shows_open_cases_as_the_policy_says(outcome, tag):
+    root = ET.fromstring(
+        FORMATS["junit"](verdict(GOOD, OPEN, outcome=outcome, decided="inconclusive"))
+    )
+    (suite,) = root
+    assert suite.get("tests") == "3"
+    (found,) = suite.findall(f"testcase/{tag}")
+    assert "about 800 texts" in found.get("message")
+    assert suite.get({"error": "errors", "failure": "failures"}.get(tag, tag)) == "1"
+
+
+def test_junit_shows_failures_and_what_could_not_be_read():
+    limit = Limit("runs/new", "refused", 0.34, 0.2)
+    root = ET.fromstring(FORMATS["junit"](verdict(CHECK, outcome="unreadable", limits=(limit,))))
+    (suite,) = root
+    assert [case.get("name") for case in suite if case.find("error") is not None] == [
+        "texts are readable"
+    ]
+    assert suite.find("testcase/failure").get("type") == "fail"
+    assert "34%" in suite.find("testcase/error").get("message")
+
+
+def test_json_holds_everything_without_infinities():
+    found = json.loads(FORMATS["json"](verdict(CHECK, OPEN)))
+    assert found["exit_code"] == EXIT_CODES["fail"]
+    assert found["checks"][0]["high"] is None
+    assert found["checks"][1]["needed"]["texts"] == 800
+    assert found["needed"]["prompts"] == 80
