@@ -112,6 +112,7 @@ def summed(run: Run, code: IntArray, chosen: FloatArray) -> Run:
     kept = run.influences
     n = code.max() + 1
     starts, prompt, columns = [0], [], [[], [], [], []]
+    reasons: list[str | None] = []
     for row in range(len(kept.forms)):
         at = slice(kept.starts[row], kept.starts[row + 1])
         text = kept.prompt[at]
@@ -122,11 +123,12 @@ def summed(run: Run, code: IntArray, chosen: FloatArray) -> Run:
         for column, values in zip(columns, found, strict=True):
             column.append(values[there])
         starts.append(starts[-1] + len(there))
+        reasons.append(kept.reasons[row] if len(there) else "nobody to count")
     made = Influences(
         tuple(map(str, range(n))),
         kept.forms,
         kept.scales,
-        kept.reasons,
+        tuple(reasons),
         np.array(starts),
         np.concatenate(prompt),
         tuple(map(np.concatenate, columns)),  # type: ignore[arg-type]
