@@ -14,7 +14,7 @@ from gating.conftest import LEARNING, stories
 from gating.worlds import run_of
 from portrayal.comparison import Side
 from portrayal.errors import OptionError, RunError
-from portrayal.gating import Policy, Rule, holm
+from portrayal.gating import Policy, Rule
 from portrayal.gating.verdict import EXIT_CODES
 
 WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
@@ -147,15 +147,6 @@ def test_more_rules_make_it_harder_for_each_to_fail(runs):
     assert portrayal.gate(two, one, many).checks[0].p_beyond_all == pytest.approx(
         min(1.0, 10 * alone.p_beyond_all)
     )
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_is_between_p_and_bonferroni(p):
-    found = holm(p)
-    assert all(a <= b <= min(1.0, len(p) * a) + 1e-12 for a, b in zip(p, found, strict=True))
-    order = np.argsort(p, kind="stable")
-    assert np.all(np.diff(np.array(found)[order]) >= 0)
-    assert found[int(order[0])] == pytest.approx(min(1.0, len(p) * min(p)))
 
 
 def test_p_values_are_those_of_the_paired_test(runs):

@@ -1,6 +1,5 @@
 """Gates: may a run be shipped? A policy, and a verdict with four outcomes."""
 
-from portrayal.gating.deciding import holm
 from portrayal.gating.gate import gate
 from portrayal.gating.outputs import FORMATS, as_json, as_junit, as_markdown, as_table
 from portrayal.gating.policy import Policy, Rule, example_policy, read_policy, write_example
@@ -21,7 +20,6 @@ __all__ = [
     "as_table",
     "example_policy",
     "gate",
-    "holm",
     "read_policy",
     "write_example",
 ]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy
 from portrayal.gating.verdict import Check, Limit, Needed, Outcome
-from portrayal.stats import fewest_prompts, normal_isf
+from portrayal.stats import fewest_prompts, holm, normal_isf
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
 UNCHANGED = "that nothing has changed"
@@ -37,28 +37,11 @@ def decide(checks: Sequence[Check], policy: Policy) -> list[Check]:
             f"{policy.level} none could fail. Name fewer groups, domains or models."
         )
     adjusted = holm([float(checks[i].p_beyond or 0.0) for i in tested])
-    p_all = dict(zip(tested, adjusted, strict=True))
+    p_all = dict(zip(tested, adjusted.tolist(), strict=True))
     return [
         _decided(replace(check, p_beyond_all=p_all.get(i)), policy, len(tested))
         for i, check in enumerate(checks)
     ]
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Return Holm's adjusted p-values, in the order given.
-
-    References
-    ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure.
-
-    >>> [round(x, 3) for x in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    found, largest = [1.0] * len(p), 0.0
-    for rank, i in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
-        found[i] = largest
-    return found
 
 
 def outcome(checks: Sequence[Check], limits: Sequence[Limit]) -> Outcome:
