@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 FORKED = Path(__file__).with_name("forked_page.py")
 FORM = re.compile(r'name="form" value="([0-9a-f]+)"')
 CODE = re.compile(r'name="code" value="([\w-]+)"')
-DESK = re.compile(r'data-form="([0-9a-f]+)" data-reader="([\w-]+)"')
+DESK = re.compile(r'data-form="([0-9a-f]+)" data-reader="([\w.-]+)"')
 
 
 class Page:
@@ -35,7 +35,7 @@ class Page:
         said = []
         for line in self.process.stdout:
             said.append(line)
-            if line.startswith("http://"):
+            if line.startswith(("http://", "https://")):
                 break
         else:
             raise AssertionError("".join(said))

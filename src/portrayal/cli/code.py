@@ -59,18 +59,30 @@ def serve(
         list[str] | None,
         typer.Option(help="Who may adjudicate while others still code; repeatable."),
     ] = None,
+    ssl_certfile: Annotated[
+        Path | None, typer.Option(help="Certificate (PEM): the page is served encrypted, as https.")
+    ] = None,
+    ssl_keyfile: Annotated[Path | None, typer.Option(help="Key of the certificate (PEM).")] = None,
     new_address: Annotated[
         bool, typer.Option("--new-address", help="Make a new token: the old address ends.")
     ] = False,
 ) -> None:
     """Serve the raters' page until Ctrl-C."""
     found = find_project(project)
-    from portrayal.coding.server import check_password, serve, take_address
+    from portrayal.coding.server import check_certificate, check_password, serve, take_address
 
     word = _password() if password else None
     check_password(host, word)
-    address = take_address(found.folder, host, port, renew=new_address)
-    serve(found, address, password=word, adjudicators=adjudicator or (), ready=_say(found))
+    pair = check_certificate(ssl_certfile, ssl_keyfile)
+    address = take_address(found.folder, host, port, renew=new_address, tls=pair is not None)
+    serve(
+        found,
+        address,
+        password=word,
+        adjudicators=adjudicator or (),
+        certificate=pair,
+        ready=_say(found),
+    )
 
 
 def _say(project: "Project") -> "Callable[[Address], None]":
@@ -79,8 +91,13 @@ def _say(project: "Project") -> "Callable[[Address], None]":
         show.line(address.url)
         if not address.is_loopback:
             show.line(
-                "Other machines can reach this page, and what passes is not encrypted: use it in a "
-                "network you trust, or behind a tunnel."
+                "Other machines can reach this page"
+                + (
+                    "."
+                    if address.tls
+                    else ", and what passes is not encrypted: use it in a network "
+                    "you trust, behind a tunnel, or with --ssl-certfile and --ssl-keyfile."
+                )
             )
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
 

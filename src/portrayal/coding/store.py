@@ -369,8 +369,9 @@ def rater_name(name: str) -> str:
 
 
 def rater_key(name: str) -> str:
-    """Return what identifies a rater: the name without regard to case."""
-    return unicodedata.normalize("NFC", rater_name(name).casefold())
+    """Return what identifies a rater: the name without regard to case or to forms of letters."""
+    folded = unicodedata.normalize("NFKC", rater_name(name)).casefold()
+    return unicodedata.normalize("NFKC", folded)
 
 
 def _check(click: Click) -> None:

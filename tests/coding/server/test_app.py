@@ -1,5 +1,6 @@
 """What raters see and send: one text at a time, blind, resumed by name, adjudicated."""
 
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from typer.testing import CliRunner
 from portrayal.cli.code import app
 from portrayal.coding import open_project
 from portrayal.coding.codes import read_codes
+from portrayal.coding.server.desk import pack
+from portrayal.coding.store import Store
 from servers.raters_page import Client, Page
 
 Make = Callable[[], Client]
@@ -75,6 +78,53 @@ def test_a_second_rater_in_a_browser_ends_the_memory_of_the_first(client: Make, 
     assert browser.post("/begin", code=Client.codes[page.token, "quinn"], **given)[0] == 303
 
 
+def forged(name: str) -> str:
+    """What a rater who knows how cookies are made writes for another name."""
+    return pack(name, "rate")
+
+
+def test_nobody_reads_or_writes_as_another_rater(client: Make, page: Page, folder: Path) -> None:
+    ann = client().begin(page.token, "Ann")
+    ann.click(1, "note", "", "what only Ann reads")
+    eve = client().begin(page.token, "Eve")
+    own, (_, signature) = eve.reader, eve.reader.split(".")
+    kept = Store(folder / "codes.sqlite")
+    before = kept.answers("ann", "t1")
+    for reader in (forged("Ann"), f"{forged('Ann')}.{signature}", f"{forged('Ann')}.", "", None):
+        eve.reader = reader  # type: ignore[assignment]
+        status, said = eve.click(1, "note", "", "what Eve writes as Ann")
+        assert status == 400
+        assert "did not sign" in said["error"]
+        eve.cookies[f"portrayal_{page.port}_reader"] = str(reader)
+        status, headers, text = eve.ask("GET", "/text/1")
+        assert (status, headers["location"]) == (303, "/")
+        assert "only Ann" not in text
+    assert kept.answers("ann", "t1") == before
+    kept.close()
+    eve.reader = own
+    assert eve.click(1, "done")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "cookie", ["[", "WzFd", "W" * 3000, "\xff.\xfe", "a.b.c", '"', b64encode(b"[" * 2000).decode()]
+)
+def test_a_malformed_cookie_is_none(client: Make, page: Page, cookie: str) -> None:
+    browser = client()
+    browser.enter(page.token)
+    browser.cookies[f"portrayal_{page.port}_reader"] = cookie
+    assert browser.ask("GET", "/")[0] == 200
+    assert browser.ask("GET", "/next")[1]["location"] == "/"
+
+
+def test_names_that_look_alike_are_one_rater(client: Make, page: Page) -> None:
+    client().begin(page.token, "Finn").click(1, "note", "", "his own")
+    other = client()
+    other.enter(page.token)
+    status, _, text = other.post("/begin", form=other.form, name="\uff26\u2071nn", does="rate")
+    assert status == 200
+    assert "codes here" in text
+
+
 def test_a_lost_code_is_reset_on_the_command_line(client: Make, page: Page, folder: Path) -> None:
     client().begin(page.token, "Sol").click(1, "done")
     lost = Client.codes[page.token, "sol"]
@@ -115,6 +165,7 @@ def test_group_labels_and_strata_are_not_shown(client: Make, page: Page) -> None
         (0, "code", "noble_savage", "1"),
         (6, "code", "noble_savage", "1"),
         ("1", "code", "noble_savage", "1"),
+        (True, "code", "noble_savage", "1"),
         (1, "code", "no_such_code", "1"),
         (1, "code", "noble_savage", "2"),
         (1, "code", "noble_savage", 1),
@@ -133,14 +184,19 @@ def test_what_answers_no_question_is_refused(
     assert len(said["error"]) > 10
 
 
-@pytest.mark.parametrize("body", ["", "[]", "null", '{"reader": 3}', "[" * 5000, "\x00", '"x"'])
+@pytest.mark.parametrize(
+    "body", ["", "[]", "null", '{"reader": 3}', "[" * 5000, '{"reader": "x.y"}', "\x00", '"x"']
+)
 def test_a_body_that_is_no_click_is_refused(client: Make, page: Page, body: str) -> None:
     browser = client().begin(page.token, "Ann")
     status, _, _ = browser.ask("POST", "/save", body, {"X-Portrayal": browser.form})
     assert status == 400
 
 
-@pytest.mark.parametrize("path", ["/text/9", "/text/0", "/text/x", "/nowhere", "/static/../app.py"])
+@pytest.mark.parametrize(
+    "path",
+    ["/text/9", "/text/0", "/text/x", "/text/" + "9" * 5000, "/nowhere", "/static/../app.py"],
+)
 def test_what_is_not_there(client: Make, page: Page, path: str) -> None:
     assert client().begin(page.token, "Ann").ask("GET", path)[0] == 404
 

@@ -1,14 +1,21 @@
 """Who may speak to the page: token, password, host, origin."""
 
 import socket
+import ssl
 import stat
+from collections import deque
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coding.raters import project
-from portrayal.coding.server import Address, check_password, take_address
+from portrayal.coding.server import Address, check_certificate, check_password, take_address
 from portrayal.coding.server.gate import TRIES, Gate
 from portrayal.errors import OptionError
 from servers.raters_page import Client, Page
@@ -127,12 +134,74 @@ def test_guessing_is_slowed(locked: Page) -> None:
 
 
 def test_a_gate_opens_again() -> None:
-    gate = Gate(Address("127.0.0.1", 1, "t"))
+    gate = Gate(Address("127.0.0.1", 1, "t"), "a password")
     for _ in range(TRIES):
-        assert not gate.takes_token("wrong")
-    assert gate.is_shut
-    gate._wrong = type(gate._wrong)(at - 61 for at in gate._wrong)
-    assert not gate.is_shut
+        assert not gate.takes_password("wrong")
+    assert gate.is_shut()
+    assert not gate.is_shut("ann")
+    gate._wrong[""] = deque(at - 61 for at in gate._wrong[""])
+    assert not gate.is_shut()
+
+
+def test_wrong_tokens_never_lock_out_the_right_one(client: Make, page: Page) -> None:
+    other = client()
+    assert {other.ask("GET", f"/?token=wrong{i}")[0] for i in range(2 * TRIES)} == {403}
+    client().begin(page.token, "Ann")
+
+
+@given(st.text(), st.text(min_size=1))
+def test_only_what_the_gate_signed_is_taken(text: str, other: str) -> None:
+    gate, foreign = (Gate(Address("127.0.0.1", 1, "the same token")) for _ in range(2))
+    assert gate.signed(gate.sign(text)) == text
+    assert gate.signed(text) is None
+    assert gate.signed(foreign.sign(text)) is None
+    assert gate.signed(other + gate.sign(text)) is None
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate of this machine for a day."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    local = x509.IPAddress(ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([local]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    (folder / "c.pem").write_bytes(made.public_bytes(pem))
+    plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (folder / "k.pem").write_bytes(key.private_bytes(pem, *plain))
+    return folder / "c.pem", folder / "k.pem"
+
+
+def test_the_page_is_encrypted_where_there_is_a_certificate(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    files = ("--ssl-certfile", str(cert), "--ssl-keyfile", str(key))
+    served = Page(project(tmp_path / "p").folder, *files)
+    try:
+        assert served.url.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=str(cert))
+        with urlopen(served.url, context=trusted) as answer:
+            assert answer.status == 200
+            assert "secure" in answer.headers["set-cookie"].lower()
+    finally:
+        served.kill()
+
+
+def test_a_certificate_that_is_none_is_said(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    assert check_certificate(cert, key) == (cert, key)
+    assert check_certificate(None, None) is None
+    for pair in ((cert, None), (cert, tmp_path / "no.pem"), (key, cert)):
+        with pytest.raises(OptionError, match=r"certificate and its key|go together"):
+            check_certificate(*pair)
 
 
 def test_other_machines_need_a_password() -> None:
@@ -164,9 +233,11 @@ def test_an_address_answers_to_its_own_names(host: str, asked: str, answers: boo
 def test_an_address_is_kept_and_private(tmp_path: Path) -> None:
     first = take_address(tmp_path)
     assert take_address(tmp_path) == first
+    assert first.secret not in first.url + repr(first)
     assert stat.S_IMODE((tmp_path / "address.json").stat().st_mode) == 0o600
     renewed = take_address(tmp_path, renew=True)
     assert renewed.token != first.token
+    assert renewed.secret != first.secret
     (tmp_path / "address.json").write_text("nonsense")
     assert take_address(tmp_path).token not in (first.token, renewed.token)
 

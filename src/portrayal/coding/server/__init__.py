@@ -14,7 +14,7 @@ except ImportError as error:
         'the raters\' page is not installed. Install it with: pip install "portrayal[coding]"'
     ) from error
 
-from portrayal.coding.server.app import check_password, make_app, serve
+from portrayal.coding.server.app import check_certificate, check_password, make_app, serve
 from portrayal.coding.server.gate import Address, take_address
 
-__all__ = ["Address", "check_password", "make_app", "serve", "take_address"]
+__all__ = ["Address", "check_certificate", "check_password", "make_app", "serve", "take_address"]

@@ -2,7 +2,9 @@
 
 import json
 import socket
+import ssl
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -51,7 +53,7 @@ def make_app(desk: Desk, address: Address, password: str | None = None) -> Starl
         What raters enter first; None where the token in the address is enough.
     """
     gate = Gate(address, password)
-    views = _Views(desk, gate, Pages(desk, gate.form_key))
+    views = _Views(desk, gate, Pages(desk, gate))
     app = Starlette(
         routes=[
             Route("/", views.door),
@@ -59,7 +61,7 @@ def make_app(desk: Desk, address: Address, password: str | None = None) -> Starl
             Route("/begin", views.begin, methods=["POST"]),
             Route("/next", views.next),
             Route("/go", views.go),
-            Route("/text/{place:int}", views.text),
+            Route("/text/{place}", views.text),
             Route("/end", views.end),
             Route("/save", views.save, methods=["POST"]),
             Route("/undo", views.undo, methods=["POST"]),
@@ -113,8 +115,6 @@ class _Views:
         """Take the token, then ask for the password where there is one, then for a name."""
         token = request.query_params.get("token")
         if token is not None:
-            if self.gate.is_shut:
-                return self._shut()
             if not self.gate.takes_token(token):
                 return self._refused()
             if self.gate.password is not None and not self._inside(request):
@@ -129,10 +129,10 @@ class _Views:
     async def enter(self, request: Request) -> Response:
         """Take the password."""
         form = await _form(request)
-        if self.gate.is_shut:
-            return self._shut()
         if not self.gate.takes_token(form.get("token", "")):
             return self._refused()
+        if self.gate.is_shut():
+            return self._shut()
         if not self.gate.takes_password(form.get("password", "")):
             said = "That is not the password."
             return HTMLResponse(self.pages.password(form["token"], said), 403)
@@ -156,7 +156,8 @@ class _Views:
             except OptionError as error:
                 return HTMLResponse(self.pages.welcome(name, str(error)), 400)
             answer = RedirectResponse("/next", 303)
-            self._set(answer, f"{self.gate.cookie}_reader", pack(name, does), REMEMBERED)
+            signed = self.gate.sign(pack(name, does))
+            self._set(answer, f"{self.gate.cookie}_reader", signed, REMEMBERED)
             return answer
 
         return await run_in_threadpool(work)
@@ -177,9 +178,9 @@ class _Views:
             return None
         if not code:
             return HTMLResponse(self.pages.code(name, reader.does))
-        if self.gate.is_shut:
+        if self.gate.is_shut(person):
             return self._shut()
-        if not self.gate.takes_code(code, kept):
+        if not self.gate.takes_code(person, code, kept):
             said = "That is not the code of this name."
             return HTMLResponse(self.pages.code(name, reader.does, said), 403)
         return None
@@ -201,7 +202,8 @@ class _Views:
 
     async def text(self, request: Request) -> Response:
         """Show one text with its questions."""
-        place = request.path_params["place"]
+        asked = request.path_params["place"]
+        place = int(asked) if _is_number(asked) else 0
 
         def show(reader: Reader) -> Response:
             if self.desk.item(reader, place) is None:
@@ -244,7 +246,7 @@ class _Views:
             given = json.loads(await _body(request))
             if not isinstance(given, dict):
                 raise OptionError("a click is an object.")
-            name, does = unpack(str(given.get("reader", "")))
+            name, does = unpack(self.gate.signed(str(given.get("reader", ""))))
 
             def work() -> dict[str, Any]:
                 return act(self.desk.reader(name, does), given)
@@ -269,7 +271,8 @@ class _Views:
 
     def _reader(self, request: Request) -> Reader | None:
         try:
-            name, does = unpack(request.cookies.get(f"{self.gate.cookie}_reader", ""))
+            kept = request.cookies.get(f"{self.gate.cookie}_reader", "")
+            name, does = unpack(self.gate.signed(kept))
             return self.desk.reader(name, does)
         except OptionError:
             return None
@@ -282,14 +285,22 @@ class _Views:
         return answer
 
     def _set(self, answer: Response, name: str, value: str, seconds: int | None = None) -> None:
-        answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            httponly=True,
+            secure=self.gate.address.tls,
+            samesite="strict",
+            path="/",
+        )
 
     def _refused(self) -> Response:
         words = "Open the whole address that the command printed, with its token."
         return HTMLResponse(self.pages.message("This page needs its address", words), 403)
 
     def _shut(self) -> Response:
-        words = "Too many wrong tokens, passwords or codes. Wait a minute and try again."
+        words = "Too many wrong passwords or codes. Wait a minute and try again."
         return HTMLResponse(self.pages.message("Wait a minute", words), 429)
 
 
@@ -324,6 +335,7 @@ def serve(
     *,
     password: str | None = None,
     adjudicators: Collection[str] = (),
+    certificate: tuple[Path, Path] | None = None,
     ready: Callable[[Address], None] | None = None,
 ) -> None:
     """Serve the page of a project until the process is interrupted.
@@ -338,6 +350,8 @@ def serve(
         What raters enter first; needed where other machines can reach the page.
     adjudicators
         Names that may adjudicate while others still code.
+    certificate
+        Files of a certificate and its key, both PEM, where the page is encrypted (`Address.tls`).
     ready
         Called with the address once the page can be opened.
 
@@ -362,6 +376,8 @@ def serve(
             timeout_graceful_shutdown=3,
             limit_concurrency=200,
             lifespan="off",
+            ssl_certfile=None if certificate is None else certificate[0],
+            ssl_keyfile=None if certificate is None else certificate[1],
         )
         _run(uvicorn.Server(config), address, ready)
     finally:
@@ -377,6 +393,28 @@ def _run(server: uvicorn.Server, address: Address, ready: Callable[[Address], No
         if ready is not None:
             ready(address)
         server.run(sockets=[listening])
+
+
+def check_certificate(certificate: Path | None, key: Path | None) -> tuple[Path, Path] | None:
+    """Return the files of a certificate and its key; None where neither was given.
+
+    Raises
+    ------
+    OptionError
+        When one is missing, or they are no pair that a server can use.
+    """
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise OptionError("--ssl-certfile and --ssl-keyfile go together; one is missing.")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: b"")
+    except OSError as error:
+        raise OptionError(
+            f"{certificate} and {key} are no certificate and its key, both PEM and the key without "
+            f"a passphrase ({error.strerror or error})."
+        ) from error
+    return certificate, key
 
 
 def check_password(host: str, password: str | None) -> None:

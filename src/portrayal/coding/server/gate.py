@@ -9,7 +9,7 @@ import secrets
 import socket
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,11 +23,16 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Host, port and token of a page; `url` is what raters open."""
+    """Host, port and token of a page; `url` is what raters open.
+
+    `secret` is what the page signs with and no rater ever has; `tls` says whether it is encrypted.
+    """
 
     host: str
     port: int
     token: str
+    secret: str = field(default_factory=secrets.token_urlsafe, repr=False)
+    tls: bool = False
 
     @property
     def is_loopback(self) -> bool:
@@ -38,7 +43,8 @@ class Address:
     def url(self) -> str:
         """The address with its token, for a browser."""
         host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
+        scheme = "https" if self.tls else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
 
     def answers_to(self, host: str) -> bool:
         """Whether a request's Host header is one of this page.
@@ -55,7 +61,12 @@ class Address:
 
 
 def take_address(
-    folder: Path, host: str = "127.0.0.1", port: int | None = None, *, renew: bool = False
+    folder: Path,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    *,
+    renew: bool = False,
+    tls: bool = False,
 ) -> Address:
     """Return the address of a project's page: as it was the last time, where that is free.
 
@@ -66,7 +77,10 @@ def take_address(
     host, port
         Where to listen; without a port the last one, else a free one.
     renew
-        Whether to make a new token, which ends the use of the old address.
+        Whether to make a new token and secret, which ends the use of the old address and of all
+        cookies.
+    tls
+        Whether the page is served encrypted.
 
     Raises
     ------
@@ -76,12 +90,13 @@ def take_address(
     path = folder / FILE
     kept = {} if renew else _kept(path)
     token = kept.get("token") or secrets.token_urlsafe(24)
+    secret = kept.get("secret") or secrets.token_urlsafe()
     last = kept.get("port")
     if port is not None and not _is_free(host, port):
         raise OptionError(f"port {port} of {host} is taken or not allowed; give another --port.")
     if port is None:
         port = last if isinstance(last, int) and _is_free(host, last) else _free_port(host)
-    address = Address(host, port, str(token))
+    address = Address(host, port, str(token), str(secret), tls)
     _keep(path, address)
     return address
 
@@ -98,7 +113,8 @@ def _keep(path: Path, address: Address) -> None:
     with replacing(path) as temporary:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump({"port": address.port, "token": address.token}, stream)
+            kept = {"port": address.port, "token": address.token, "secret": address.secret}
+            json.dump(kept, stream)
 
 
 def _family(host: str) -> socket.AddressFamily:
@@ -141,7 +157,8 @@ def _is_number(name: str) -> bool:
 
 
 TRIES, WINDOW = 10, 60.0
-"""Wrong tokens, passwords or codes in so many seconds, after which the page waits."""
+"""Wrong passwords, or codes of one rater, in so many seconds, after which these wait. Tokens have
+192 bits that nobody guesses, so that wrong ones hold nobody up."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -160,11 +177,11 @@ HEADERS = {
 
 @dataclass
 class Gate:
-    """Compares tokens, passwords and cookies, each in constant time."""
+    """Compares tokens, passwords and cookies, each in constant time, and signs who a reader is."""
 
     address: Address
     password: str | None = None
-    _wrong: deque[float] = field(default_factory=deque)
+    _wrong: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(deque))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -175,7 +192,7 @@ class Gate:
     @property
     def session(self) -> str:
         """Value of the cookie of whoever had the token, and the password where there is one."""
-        return self._digest(f"session {self.password or ''}")
+        return self._digest(f"session {self.address.token} {self.password or ''}")
 
     @property
     def form_key(self) -> str:
@@ -187,37 +204,47 @@ class Gate:
         return _same(cookie or "", self.session)
 
     def takes_token(self, token: str) -> bool:
-        """Whether a token is the address's; wrong ones are counted."""
-        return self._counted(_same(token, self.address.token))
+        """Whether a token is the address's."""
+        return _same(token, self.address.token)
 
     def takes_password(self, password: str) -> bool:
         """Whether a password is right; wrong ones are counted."""
-        return self._counted(_same(password, self.password or ""))
+        return self._counted("", _same(password, self.password or ""))
 
-    def takes_code(self, code: str, kept: str) -> bool:
+    def takes_code(self, person: str, code: str, kept: str) -> bool:
         """Whether a rater's personal code is right; wrong ones are counted."""
-        return self._counted(matches(code, kept))
+        return self._counted(person, matches(code, kept))
 
     def takes_form(self, key: str) -> bool:
         """Whether a form or click came from a page of ours."""
         return _same(key, self.form_key)
 
-    @property
-    def is_shut(self) -> bool:
-        """Whether there were too many wrong ones in the last minute."""
-        with self._lock:
-            while self._wrong and self._wrong[0] < time.monotonic() - WINDOW:
-                self._wrong.popleft()
-            return len(self._wrong) >= TRIES
+    def sign(self, text: str) -> str:
+        """Return text with a signature that nobody else can make, for a cookie or a page."""
+        return f"{text}.{self._digest(f'signed {text}')}"
 
-    def _counted(self, right: bool) -> bool:
+    def signed(self, text: str) -> str | None:
+        """Return what `sign` was given; None where this page did not sign it."""
+        value, _, signature = text.rpartition(".")
+        return value if _same(signature, self._digest(f"signed {value}")) else None
+
+    def is_shut(self, person: str = "") -> bool:
+        """Whether a person had too many wrong codes (or all, passwords) in the last minute."""
+        with self._lock:
+            wrong = self._wrong[person]
+            while wrong and wrong[0] < time.monotonic() - WINDOW:
+                wrong.popleft()
+            return len(wrong) >= TRIES
+
+    def _counted(self, person: str, right: bool) -> bool:
         if not right:
             with self._lock:
-                self._wrong.append(time.monotonic())
+                self._wrong[person].append(time.monotonic())
         return right
 
     def _digest(self, what: str) -> str:
-        return hmac.new(self.address.token.encode(), what.encode(), hashlib.sha256).hexdigest()
+        key = self.address.secret.encode()
+        return hmac.new(key, what.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def same_origin(headers: dict[str, str], host: str) -> bool:

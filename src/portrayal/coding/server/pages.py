@@ -7,6 +7,7 @@ from typing import Any
 
 from portrayal.coding.project import Item, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
+from portrayal.coding.server.gate import Gate
 from portrayal.run.pages import templates, visible
 
 Piece = tuple[str, str]
@@ -85,12 +86,12 @@ class Choice:
 
 
 class Pages:
-    """Renders the pages of a desk; `form_key` goes into every form."""
+    """Renders the pages of a desk; the gate signs who a reader is, and keys every form."""
 
-    def __init__(self, desk: Desk, form_key: str) -> None:
-        self.desk = desk
+    def __init__(self, desk: Desk, gate: Gate) -> None:
+        self.desk, self.gate = desk, gate
         self.book = desk.project.codebook
-        self._shared = {"title": inert(self.book.title), "form_key": form_key}
+        self._shared = {"title": inert(self.book.title), "form_key": gate.form_key}
 
     def _render(self, page: str, /, **given: Any) -> str:
         template = templates("portrayal.coding.server").get_template(f"{page}.html.j2")
@@ -153,7 +154,7 @@ class Pages:
         return self._render(
             "text",
             reader=reader.name,
-            packed=pack(name, reader.does),
+            packed=self.gate.sign(pack(name, reader.does)),
             project=desk.project.folder.name,
             place=place,
             of_texts=len(desk.items),

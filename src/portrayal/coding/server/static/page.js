@@ -3,7 +3,7 @@
 // on its disk.
 (() => {
   const data = document.body.dataset;
-  const store = `portrayal ${data.project} ${data.reader}`;
+  const store = `portrayal ${data.project} ${data.reader.split(".")[0]}`;
   const $ = (id) => document.getElementById(id);
   const controls = [...document.querySelectorAll("[data-about]")];
   let memory = [];
