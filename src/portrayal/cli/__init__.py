@@ -36,11 +36,19 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
+    _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    most_unpacked: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="What a compressed file or spreadsheet may unpack to, such as 8GB; default 1GB.",
+        ),
+    ] = None,
 ) -> None:
-    pass
+    if most_unpacked is not None:
+        os.environ["PORTRAYAL_MOST_UNPACKED"] = most_unpacked
 
 
 @app.command()

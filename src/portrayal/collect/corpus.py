@@ -1,7 +1,6 @@
 """Corpus: the texts of a run, or of any file, one Arrow table at a time."""
 
 import hashlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from portrayal.collect.cells import label, story
 from portrayal.collect.fields import TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Source, open_source
@@ -134,20 +134,21 @@ class _Rows:
 
     def _rows(self) -> Iterator[dict[str, str]]:
         for number, row in enumerate(self.source.rows(), 1):
-            text, model = self._cell(row, "text"), self._cell(row, "model").strip()
-            text_id = self._cell(row, "text_id") or f"{number - 1:09d}"
+            text = story(row.get(self.mapping["text"]), self.source.name, number) or ""
+            model = self._cell(row, "model", number).strip()
+            text_id = self._cell(row, "text_id", number) or f"{number - 1:09d}"
             yield {
                 "text_id": text_id,
-                "prompt_id": self._prompt(row, text_id),
+                "prompt_id": self._prompt(row, text_id, number),
                 "model": model or _UNNAMED,
                 "outcome": self._outcome(row, text, number),
                 "text": text,
             }
 
-    def _prompt(self, row: Mapping[str, Any], text_id: str) -> str:
-        strata = {name: self._cell(row, name) for name in ("domain", "condition")}
-        words = self._cell(row, "prompt")
-        given = self._cell(row, "prompt_id") or words if self.by_prompt else text_id
+    def _prompt(self, row: Mapping[str, Any], text_id: str, number: int) -> str:
+        strata = {name: self._cell(row, name, number) for name in ("domain", "condition")}
+        words = self._cell(row, "prompt", number)
+        given = self._cell(row, "prompt_id", number) or words if self.by_prompt else text_id
         key = "\x1f".join((given, *strata.values()))
         prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
         if prompt_id not in self.prompts:
@@ -156,7 +157,7 @@ class _Rows:
         return prompt_id
 
     def _outcome(self, row: Mapping[str, Any], text: str, number: int) -> str:
-        given = self._cell(row, "outcome").strip().casefold()
+        given = self._cell(row, "outcome", number).strip().casefold()
         if given and given not in OUTCOMES:
             expected = ", ".join(OUTCOMES)
             raise DataError(
@@ -164,10 +165,9 @@ class _Rows:
             )
         return given or outcome_of(text)
 
-    def _cell(self, row: Mapping[str, Any], name: str) -> str:
-        value = row.get(self.mapping.get(name, ""))
-        missing = value is None or (isinstance(value, float) and math.isnan(value))
-        return "" if missing else str(value)
+    def _cell(self, row: Mapping[str, Any], name: str, number: int) -> str:
+        column = self.mapping.get(name)
+        return "" if column is None else label(row.get(column), self.source.name, number) or ""
 
 
 def _spans(parts: list[Path], text_ids: pa.Array) -> Mapping[str, Spans]:

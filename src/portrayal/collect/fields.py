@@ -1,7 +1,7 @@
 """Fields of a text, the column names they go by, and the values they may take."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from portrayal.errors import DataError, OptionError
@@ -151,7 +151,8 @@ def map_columns(
     """
     names = list(found)
     by_key = {_key(name): name for name in reversed(names)}
-    mapping = _guess(fields, by_key)
+    mapped = {*(columns or ()), *fields.presets.get(preset or "", ())}
+    mapping = _guess(fields, names, mapped, where)
     if preset is not None:
         if preset not in fields.presets:
             known = ", ".join(fields.presets) or "none"
@@ -174,14 +175,26 @@ def map_columns(
     return mapping
 
 
-def _guess(fields: TextFields, by_key: Mapping[str, str]) -> dict[str, str]:
+def _guess(
+    fields: TextFields, names: list[str], mapped: Collection[str], where: str
+) -> dict[str, str]:
+    """Columns by well-known names, of fields that nobody mapped."""
+    by_key: dict[str, list[str]] = {}
+    for column in names:
+        by_key.setdefault(_key(column), []).append(column)
     guessed: dict[str, str] = {}
     for name in fields.known:
-        if name in LABELS:
+        if name in LABELS or name in mapped:
             continue
         for alias in (*_ALIASES.get(name, (name,)), *fields.aliases.get(name, ())):
             if alias in by_key:
-                guessed[name] = by_key[alias]
+                first, *others = by_key[alias]
+                if others:
+                    raise DataError(
+                        f"{where}: the columns {first!r} and {others[0]!r} are both read as "
+                        f"{name}. Say which one with --column {name}=NAME."
+                    )
+                guessed[name] = first
                 break
     return guessed
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from portrayal.collect.cells import label, story
 from portrayal.collect.fields import TextFields, map_columns, parse_columns
-from portrayal.collect.sources import open_source
+from portrayal.collect.sources import encoding_of, open_source
 from portrayal.errors import DataError, OptionError
 
 STDIN = Path("-")
@@ -54,24 +55,23 @@ def read_plain(path: Path, columns: Iterable[str] = ()) -> Iterator[PlainText]:
     source = open_source(path)
     found = map_columns(_FIELDS, source.columns, columns=mapped, where=source.name)
     for number, row in enumerate(source.rows(), 1):
-        told = row.get(found["text_id"]) if "text_id" in found else None
-        text = row.get(found["text"])
-        text_id = str(number) if told in (None, "") else str(told)
-        yield PlainText(text_id, "" if text is None else str(text))
+        called = row.get(found["text_id"]) if "text_id" in found else None
+        text_id = label(called, source.name, number) or str(number)
+        yield PlainText(text_id, story(row.get(found["text"]), source.name, number) or "")
 
 
 def _whole(path: Path) -> str:
     """The whole of a plain text."""
-    if path != STDIN and not path.is_file():
+    if path != STDIN and not (path.is_file() or path.is_fifo()):
         raise DataError(f"{path}: there is no such file.")
     content = sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
     name = "standard input" if path == STDIN else str(path)
     if not content.strip():
         raise DataError(f"{name}: there is no text in it.")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(encoding_of(content[:2048], name))
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{name}: not a text in UTF-8 (byte {error.start}). Save it as UTF-8, or give a file "
-            "whose ending says what it is, such as .csv or .xlsx."
+            f"{name}: not a text in {error.encoding} (byte {error.start}). Save it as UTF-8, "
+            "or give a file whose ending says what it is, such as .csv or .xlsx."
         ) from error

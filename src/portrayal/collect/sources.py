@@ -1,24 +1,44 @@
 """Sources: any file or table as a stream of rows, with its column names and a digest."""
 
+import codecs
 import csv
 import gzip
 import hashlib
 import io
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import weakref
+import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from portrayal.errors import DataError
+from portrayal.errors import DataError, OptionError
 
 Row = Mapping[str, Any]
 
 _FORMATS = ".csv, .tsv, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods (also .gz)"
 _BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 _HEAD = 200  # JSON rows read ahead to learn the column names
+_LONGEST = 2**26  # characters of a line, or of a field over several lines
+_PEEK = 2048
+_MARKS = (
+    ((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+)
+MOST_UNPACKED = "PORTRAYAL_MOST_UNPACKED"
+"""Environment variable: how many bytes a compressed file or spreadsheet may unpack to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +80,8 @@ def open_source(texts: Any) -> Source:
     """
     if isinstance(texts, (str, Path)):
         path = Path(texts)
+        if path.is_fifo():
+            return _pipe(path)
         return _folder(path) if path.is_dir() else _file(path)
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
@@ -93,10 +115,24 @@ def _file(path: Path) -> Source:
     if kind not in readers:
         raise DataError(f"{path}: files of kind {kind or 'none'!r} are not read; use {_FORMATS}.")
     rows = readers[kind]
-    columns = dict.fromkeys(name for row in islice(rows(), _HEAD) for name in row)
+    columns = dict.fromkeys(name for row in islice(rows(), _HEAD) for name in row if name.strip())
     if not columns:
         raise DataError(f"{path}: no rows were found after the header.")
     return Source(str(path), _digest_file(path), tuple(columns), rows)
+
+
+def _pipe(path: Path) -> Source:
+    """What comes through a named pipe, kept in a file as long as the source is there."""
+    folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
+    try:
+        with path.open("rb") as given, (folder / path.name).open("wb") as kept:
+            shutil.copyfileobj(given, kept)
+        source = replace(_file(folder / path.name), name=str(path))
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
+    return source
 
 
 def _folder(path: Path) -> Source:
@@ -127,56 +163,145 @@ def _digest_file(path: Path) -> str:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _open(path: Path, zipped: bool) -> io.TextIOBase:
-    if zipped:
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def most_unpacked() -> int:
+    """Return how many bytes a compressed file may unpack to, as `PORTRAYAL_MOST_UNPACKED` says.
+
+    Raises
+    ------
+    OptionError
+        When it is not a size such as 500MB or 8GB.
+    """
+    given = os.environ.get(MOST_UNPACKED, "1GB")
+    size = re.fullmatch(r"(\d{1,12}) *([KMGT]?)B?", given.strip().upper())
+    if size is None:
+        raise OptionError(f"a size is written as 500MB or 8GB; got {given!r}.")
+    return int(size[1]) * int(1000 ** " KMGT".index(size[2] or " "))
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(
+        f"{path}: unpacks to more than {most_unpacked():,} bytes, which may be a mistake or an "
+        "attack. Unpack it yourself, or allow more with `portrayal --most-unpacked 8GB …` (in "
+        f"Python the variable {MOST_UNPACKED})."
+    )
+
+
+def encoding_of(head: bytes, where: str) -> str:
+    """Return the encoding of a file of text by its first bytes: UTF-8, or UTF-16 with its mark.
+
+    Raises
+    ------
+    DataError
+        When it holds NUL bytes, as UTF-16 without its mark does, and files that are no text.
+    """
+    for marks, encoding in _MARKS:
+        if head.startswith(marks):
+            return encoding
+    if b"\0" in head:
+        raise DataError(
+            f"{where}: not a text in UTF-8, as it holds NUL bytes: UTF-16 without a byte order "
+            "mark, or no text at all. Save it as UTF-8."
+        )
+    return "utf-8-sig"
+
+
+@contextmanager
+def _opened(path: Path, zipped: bool) -> Iterator[io.TextIOWrapper]:
+    with gzip.open(path) if zipped else path.open("rb") as stream:
+        encoding = encoding_of(stream.peek(_PEEK)[:_PEEK], str(path))
+        with io.TextIOWrapper(stream, encoding=encoding, newline="") as text:
+            yield text
+
+
+def _lines(path: Path, zipped: bool) -> Iterator[str]:
+    """Lines with their ends, none longer than `_LONGEST`, and not too many of a packed file."""
+    left = most_unpacked() if zipped else None
+    with _opened(path, zipped) as stream:
+        while line := stream.readline(_LONGEST + 1):
+            if len(line) > _LONGEST:
+                raise DataError(f"{path}: a line has more than {_LONGEST:,} characters.")
+            if left is not None:
+                left -= len(line)
+                if left < 0:
+                    raise _too_large(path)
+            yield line
+
+
+def header(names: Iterable[str], where: str) -> list[str]:
+    """Return the names of columns, each of which stands once; blank ones name nothing.
+
+    Raises
+    ------
+    DataError
+        When one stands twice.
+    """
+    kept = list(names)
+    twice = [name for name, n in Counter(kept).items() if n > 1 and name.strip()]
+    if twice:
+        raise DataError(f"{where}: the column {twice[0]!r} stands twice. Rename one of the two.")
+    return kept
 
 
 def _csv(path: Path, zipped: bool, separator: str) -> Iterator[Row]:
-    csv.field_size_limit(2**31 - 1)
-    with _open(path, zipped) as stream:
-        reader = csv.DictReader(stream, delimiter=separator, strict=True)
-        try:
-            for row in reader:
-                if None in row or None in row.values():
-                    raise DataError(
-                        f"{path}: line {reader.line_num} has another number of fields than the "
-                        f"header ({len(reader.fieldnames or ())}). Texts with a {separator!r} or "
-                        "line break must stand in double quotes."
-                    )
-                yield row
-        except (csv.Error, UnicodeDecodeError, *_BROKEN_ZIP) as error:
-            raise DataError(
-                f"{path}: line {reader.line_num + 1} is not valid CSV in UTF-8 ({error})."
-            ) from error
+    csv.field_size_limit(_LONGEST)
+    reader = csv.DictReader(_lines(path, zipped), delimiter=separator, strict=True)
+    try:
+        header(reader.fieldnames or (), str(path))
+        for row in reader:
+            if None in row or None in row.values():
+                raise DataError(
+                    f"{path}: line {reader.line_num} has another number of fields than the "
+                    f"header ({len(reader.fieldnames or ())}). Texts with a {separator!r} or "
+                    "line break must stand in double quotes."
+                )
+            yield row
+    except (csv.Error, UnicodeError, *_BROKEN_ZIP) as error:
+        raise DataError(
+            f"{path}: line {reader.line_num + 1} is not valid CSV in UTF-8 ({error})."
+        ) from error
 
 
 def _json_lines(path: Path, zipped: bool) -> Iterator[Row]:
-    with _open(path, zipped) as stream:
-        number = 0
-        try:
-            for line in stream:
-                if line.strip():
-                    yield _object(json.loads(line), f"{path}: line {number + 1}")
-                number += 1
-        except (ValueError, *_BROKEN_ZIP) as error:
-            raise DataError(
-                f"{path}: line {number + 1} is not valid JSON ({error}). "
-                "Expected one JSON object on each line."
-            ) from error
+    number = 0
+    try:
+        for line in _lines(path, zipped):
+            if line.strip():
+                yield _object(_parsed(line), f"{path}: line {number + 1}")
+            number += 1
+    except (ValueError, RecursionError, *_BROKEN_ZIP) as error:
+        raise DataError(
+            f"{path}: line {number + 1} is not valid JSON ({error}). "
+            "Expected one JSON object on each line."
+        ) from error
 
 
 def _json(path: Path, zipped: bool) -> Iterator[Row]:
+    most = most_unpacked() if zipped else None
     try:
-        with _open(path, zipped) as stream:
-            content = json.load(stream)
-    except (ValueError, *_BROKEN_ZIP) as error:
+        with _opened(path, zipped) as stream:
+            text = stream.read(-1 if most is None else most + 1)
+            if most is not None and len(text) > most:
+                raise _too_large(path)
+            content = _parsed(text)
+    except (ValueError, RecursionError, *_BROKEN_ZIP) as error:
         raise DataError(f"{path}: not valid JSON ({error}).") from error
     if not isinstance(content, list):
         raise DataError(f"{path}: expected a JSON array of objects, found another JSON value.")
     for number, item in enumerate(content, 1):
         yield _object(item, f"{path}: item {number}")
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_pairs)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no name stands twice; ValueError otherwise."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise ValueError(f"the name {name!r} stands twice in one object")
+    return found
 
 
 def _object(value: Any, where: str) -> Row:
@@ -191,23 +316,63 @@ def _parquet(path: Path) -> Iterator[Row]:
 
     try:
         with pq.ParquetFile(path) as file:
+            header(file.schema_arrow.names, str(path))
             for batch in file.iter_batches(4096):
                 yield from batch.to_pylist()
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
 
 
 def _excel(path: Path) -> Iterator[Row]:
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        sheet = CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0)
-        rows = iter(sheet.to_python(skip_empty_area=True))
-    except (CalamineError, OSError) as error:
-        raise DataError(f"{path}: not a readable spreadsheet ({error}).") from error
-    header = [str(cell).strip() for cell in next(rows, [])]
+    most = most_unpacked()
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as packed:
+        if sum(each.file_size for each in packed.infolist()) > most:
+            raise _too_large(path)
+    rows = _cells(path, 4 * most)
+    names = header((str(cell).strip() for cell in next(rows, [])), str(path))
     for row in rows:
-        yield dict(zip(header, row, strict=False))
+        yield dict(zip(names, row, strict=False))
+
+
+def _cells(path: Path, most: int) -> Iterator[list[Any]]:
+    """Rows of the first sheet, read by a process that may have `most` bytes of memory."""
+    reader = Path(__file__).with_name("sheet.py")
+    command = [sys.executable, "-P", str(reader), str(path), str(most)]
+    with subprocess.Popen(  # noqa: S603
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as child:
+        try:
+            while rows := _chunk(path, most, child):
+                yield from rows
+        finally:
+            child.kill()
+
+
+def _chunk(path: Path, most: int, child: "subprocess.Popen[bytes]") -> list[list[Any]]:
+    assert child.stdout is not None
+    line = child.stdout.readline()
+    rows: list[list[Any]] | str
+    if line.endswith(b"\n"):
+        rows = json.loads(line, object_hook=_typed)
+    else:
+        rows = f"its cells need more than {most:,} bytes, as where one is far from the others"
+    if isinstance(rows, str):
+        raise DataError(f"{path}: not a readable spreadsheet ({rows}). Save the sheet as CSV.")
+    return rows
+
+
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "time": time.fromisoformat,
+    "timedelta": lambda seconds: timedelta(seconds=seconds),
+}
+
+
+def _typed(value: dict[str, Any]) -> Any:
+    """A date or time of a sheet, which `sheet.py` wrote as an object with the name of its type."""
+    ((name, said),) = value.items()
+    return _TYPES[name](said)
 
 
 def _table(frame: Any) -> Source:
@@ -216,6 +381,7 @@ def _table(frame: Any) -> Source:
     table = pa.table(frame)
     if table.num_rows == 0:
         raise DataError("the table of texts has no rows.")
+    header(table.column_names, "the table")
     digest = hashlib.blake2b(digest_size=16)
     for batch in table.to_batches(4096):
         digest.update(repr(batch.to_pydict()).encode())

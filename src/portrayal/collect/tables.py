@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, TextIO
 
+from portrayal.collect.cells import label
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
@@ -81,11 +82,7 @@ def read_table(
         raise DataError(
             f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. {advice}"
         )
-    return [{name: restored(_text(cell)) for name, cell in row.items()} for row in source.rows()]
-
-
-def _text(cell: object) -> str:
-    """A cell as text; a spreadsheet writes the label 1 as 1.0."""
-    if isinstance(cell, float):
-        return "" if cell != cell else str(int(cell)) if cell.is_integer() else str(cell)  # noqa: PLR0124
-    return "" if cell is None else str(cell)
+    return [
+        {name: restored(label(cell, str(path), number) or "") for name, cell in row.items()}
+        for number, row in enumerate(source.rows(), 1)
+    ]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from portrayal.collect.cells import label, story
 from portrayal.collect.fields import LABELS, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Row, Source, open_source
@@ -153,18 +153,17 @@ class _Reader:
         return pa.schema([(n, types.get(n, pa.string())) for n in [*names, *self._labels]])
 
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
-        column = self.mapping.get
         for number, row in enumerate(rows, 1):
             prompt = self._prompt(row, number)
             model = self._model(row, number)
             self.models.add(model)
             sample = self._samples[model, prompt.prompt_id]
             self._samples[model, prompt.prompt_id] += 1
-            text = _text(row.get(column("text", "")))
-            labels = {name: _label(row.get(self.mapping[name])) for name in self._labels}
+            text = story(self._cell(row, "text"), self.where, number)
+            labels = {name: self._label(row, name, number) for name in self._labels}
             yield {
                 "text_id": f"{number - 1:09d}",
-                "source_id": _text(row.get(column("text_id", ""))),
+                "source_id": label(self._cell(row, "text_id"), self.where, number),
                 "prompt_id": prompt.prompt_id,
                 "sample": sample,
                 "model": model,
@@ -173,8 +172,20 @@ class _Reader:
                 **labels,
             }
 
+    def _cell(self, row: Row, name: str) -> Any:
+        column = self.mapping.get(name)
+        return None if column is None else row.get(column)
+
+    def _label(self, row: Row, name: str, number: int) -> str | None:
+        """A name or word; words that refer to a person may come as a list."""
+        value = self._cell(row, name)
+        parts = value if isinstance(value, (list, tuple)) and name in LABELS else [value]
+        text = ", ".join(label(part, self.where, number) or "" for part in parts).strip()
+        return None if text.casefold() in _BLANK else text
+
     def _model(self, row: Row, number: int) -> str:
-        model = (_text(row.get(self.mapping.get("model", ""))) or "").strip() or UNNAMED
+        given = label(self._cell(row, "model"), self.where, number) or ""
+        model = given.strip() or UNNAMED
         if model == ALL:
             raise DataError(
                 f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands for "
@@ -184,7 +195,7 @@ class _Reader:
 
     def _outcome(self, row: Row, text: str | None, labelled: bool, number: int) -> Outcome:
         """The outcome as given; a text whose people someone labelled was read; else guessed."""
-        given = _text(row.get(self.mapping.get("outcome", "")))
+        given = label(self._cell(row, "outcome"), self.where, number)
         if not given:
             unread = "text" in self.mapping and not (text or "").strip()
             return outcome_of(text) if unread or not labelled else "ok"
@@ -197,7 +208,7 @@ class _Reader:
 
     def _prompt(self, row: Row, number: int) -> Prompt:
         names = ("prompt", "prompt_id", *self.fields.strata)
-        key = tuple(_label(row.get(self.mapping.get(name, ""))) for name in names)
+        key = tuple(self._label(row, name, number) for name in names)
         prompt = self._cache.get(key)
         if prompt is None:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)
@@ -247,20 +258,6 @@ def _plain(text: str) -> str:
 
 
 _BLANK = frozenset(("", "nan", "none", "null", "n/a", "<na>"))
-
-
-def _text(value: Any) -> str | None:
-    """Return a cell as text; None for missing cells, NaN included."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
-    return value if isinstance(value, str) else str(value)
-
-
-def _label(value: Any) -> str | None:
-    if isinstance(value, (list, tuple)):
-        return ", ".join(str(item) for item in value)
-    text = (_text(value) or "").strip()
-    return None if text.casefold() in _BLANK else text
 
 
 def prompt_table(prompts: Iterable[Prompt]) -> pa.Table:

@@ -1,0 +1,49 @@
+"""Read a spreadsheet in a process of its own: `python -P sheet.py FILE BYTES`.
+
+A file of 10 KB may ask for 549 GB of cells, and the reader then ends its process. This one may have
+so many bytes of memory and no more; where it ends, its caller goes on. Standard output has, in
+JSON, a list of rows on each line and an empty list at the end, or a text that says what was wrong.
+"""
+
+import contextlib
+import json
+import sys
+from datetime import timedelta
+from typing import Any
+
+_ROWS = 1_000
+
+
+def main() -> None:
+    """Write the first sheet, or why there is none."""
+    path, most = sys.argv[1], int(sys.argv[2])
+    with contextlib.suppress(ImportError, OSError, ValueError):  # some systems set no such bound
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    from python_calamine import CalamineWorkbook
+
+    try:
+        sheet = CalamineWorkbook.from_path(path).get_sheet_by_index(0)
+        rows = sheet.to_python(skip_empty_area=True)
+    except BaseException as error:
+        say(f"{error or type(error).__name__}")
+        return
+    for first in range(0, len(rows), _ROWS):
+        say(rows[first : first + _ROWS])
+    say([])
+
+
+def say(value: Any) -> None:
+    """Write a line of JSON; dates and times as objects with the name of their type."""
+    print(json.dumps(value, default=_typed))  # noqa: T201
+
+
+def _typed(value: Any) -> dict[str, Any]:
+    if isinstance(value, timedelta):
+        return {"timedelta": value.total_seconds()}
+    return {type(value).__name__: value.isoformat()}
+
+
+if __name__ == "__main__":
+    main()
