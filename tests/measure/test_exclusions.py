@@ -89,6 +89,31 @@ def test_couples_count_only_romantic_stories(tallied, stories):
         assert e.n_texts - e.n_units == e.exclusions.get("gender of one partner not known", 0)
 
 
+def couple(first, second):
+    return story(
+        "p1",
+        domain="Love",
+        laden=False,
+        subject=("Ann", first),
+        other=("Bo", second),
+        relationship="romantic partners",
+    )
+
+
+def test_a_couple_with_an_unsure_gender_is_of_no_pair_and_bounds_say_what_it_could_do(tmp_path):
+    stories = [couple("F", "F")] * 3 + [couple("F", "M")] * 5
+    stories += [couple("F", "Unsure"), couple("Unspecified", "F")]
+    found = pair_representation(tally(make_run(stories, tmp_path)), scope(), baseline=P_STAR)
+    women = [e for e in found if e.group == {"pair": "F-F"}]
+    assert women
+    for e in women:
+        p = P_STAR.pair["F-F"]
+        assert (e.n_units, e.exclusions) == (8, {"gender of one partner not known": 2})
+        assert e.value == pytest.approx(3 / 8 / p)
+        assert e.details["lowest_possible"] == pytest.approx(3 / 10 / p)
+        assert e.details["highest_possible"] == pytest.approx(5 / 10 / p)
+
+
 def test_models_and_prompts_that_differ_in_case_alone_stay_apart(tmp_path):
     stories = [story("P1", model="GPT", laden=False, subject=("Sam", "M"))] * 3
     stories += [story("p1", model="gpt", laden=False, subject=("Emily", "F"))] * 5

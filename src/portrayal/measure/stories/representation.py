@@ -306,8 +306,16 @@ REPRESENTATION = Component(
 )
 
 
+UNKNOWN_PARTNER = "gender of one partner not known"
+"""Why a couple is of no pair: a gender that no word tells, or of which words of several tell."""
+
+
 def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> Iterator[Estimate]:
     """Yield the representation ratio of each gender pair among romantic partners.
+
+    Couples with a gender that is not told, or unsure, are of no pair: they are left out and
+    counted. `details` hold the ratio if none of them, and if all of them, were this pair
+    (`lowest_possible`, `highest_possible`), the sharpest bounds without assumptions (Manski 1989).
 
     Parameters
     ----------
@@ -335,13 +343,25 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
 
         def left_out(_: int, n: float, n_texts: int = n_texts) -> dict[str, int]:
             missing = n_texts - round(n)
-            return {"gender of one partner not known": missing} if missing else {}
+            return {UNKNOWN_PARTNER: missing} if missing else {}
 
         against = Against(baseline.name, starred)
         names = tally.prompt_names(stratum.prompts)
-        yield from share_ratios(
+        found = share_ratios(
             PAIR_REPRESENTATION, groups, sums, against, stratum, scope, left_out, names
         )
+        yield from map(_with_bounds, found)
+
+
+def _with_bounds(estimate: Estimate) -> Estimate:
+    """The estimate with its ratio if none, and if all, of the couples not known were this pair."""
+    missing = estimate.exclusions.get(UNKNOWN_PARTNER, 0)
+    if estimate.value is None or not missing:
+        return estimate
+    couples = (estimate.n_units + missing) * estimate.details["baseline"]
+    count = estimate.details["count"]
+    bounds = {"lowest_possible": count / couples, "highest_possible": (count + missing) / couples}
+    return replace(estimate, details={**estimate.details, **bounds})
 
 
 def pair_indicators(
@@ -379,7 +399,9 @@ PAIR_REPRESENTATION = Component(
     source="Shieh et al. 2025, Eq. 1, Fig. 1b, Table S13d",
     run=pair_representation,
     title="Representation ratio of couples",
-    reading="Above 1: more often among the couples than in the baseline.",
+    reading="Above 1: more often among the couples than in the baseline. Couples with a gender "
+    "that is not told, or unsure, are left out and counted; lowest_possible and highest_possible "
+    "are the ratio if none, or all, of them were this pair.",
     finding="{group} are {over}-represented in power-neutral {domain} stories: {value} times the "
     "baseline’s share{shares}",
     findings=1,

@@ -144,7 +144,7 @@ def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
 def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
     """Fit the topic model, and say what is left out; returns the mark of the topics."""
     if options.by_first_names:
-        say(f"race: people named by first and last name count {_by_first_names(run)}")
+        say(f"race: people named by first and last name count {_by_first_names(run, options)}")
     levels, left_out = options.chosen()
     for level, reason in left_out.items():
         say(f"left out: {level} level: {reason}")
@@ -209,7 +209,7 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     if options.people is not None:
         found["people"] = Path(options.people).name
     if options.by_first_names:
-        found["named people"] = _by_first_names(run)
+        found["named people"] = _by_first_names(run, options)
     if SENTIMENT in levels:
         found["sentiment"] = options.sentiment
     if TOXICITY in levels:
@@ -220,13 +220,14 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     return found | {f"{level} level": f"left out: {why}" for level, why in left_out.items()}
 
 
-def _by_first_names(run: Run) -> str:
+def _by_first_names(run: Run, options: NewsOptions) -> str:
     """How named people are counted, and in how many texts and originals there are any."""
     sides = (run.texts, run.annotations), (run.reference, run.reference_annotations)
     (some, n), (others, m) = (_with_names(texts, of(GROUP_WORDS.name)) for texts, of in sides)
+    each = "at each mention " if options.named_people == MENTIONS else ""
     return (
-        "by race shares of the bearers of their first names; a name that the table lists stands in "
-        f"{some:,} of {n:,} texts and {others:,} of {m:,} originals"
+        f"{each}by race shares of the bearers of their first names; a name that the table lists "
+        f"stands in {some:,} of {n:,} texts and {others:,} of {m:,} originals"
     )
 
 
