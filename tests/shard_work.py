@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 
@@ -31,4 +32,20 @@ def die_once(source: Path, target: Path) -> int:
     if source.read_text() == "once" and not seen.exists():
         seen.touch()
         os._exit(1)
+    return copy_shard(source, target)
+
+
+def say_who_and_stay(source: Path, target: Path) -> int:
+    """Write this process's number beside the source, then work for a minute."""
+    source.with_suffix(".pid").write_text(str(os.getpid()))
+    time.sleep(60)
+    return copy_shard(source, target)
+
+
+def say_who_and_compute(source: Path, target: Path) -> int:
+    """The same, without ever waiting."""
+    source.with_suffix(".pid").write_text(str(os.getpid()))
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        pass
     return copy_shard(source, target)

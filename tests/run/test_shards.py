@@ -1,8 +1,16 @@
 """Shards on any executor: what fails is named, what was made is kept, a rerun makes the rest."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+
+import shard_work
 
 from portrayal.errors import RunError
 from portrayal.run import ShardError, run_shards
@@ -152,3 +160,61 @@ def test_long_lists_of_failures_are_cut(shards):
     with pytest.raises(ShardError, match="8 of 8") as raised:
         run_shards(fail_on_bad, pairs)
     assert str(raised.value).count("ValueError") == 5
+
+
+PARENT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import shard_work
+from portrayal.run import run_shards
+
+if __name__ == "__main__":
+    pairs = [(Path(p), Path(p).with_suffix(".out")) for p in sys.argv[3:]]
+    run_shards(getattr(shard_work, sys.argv[2]), pairs, workers=2)
+"""
+
+
+def children(of):
+    """Numbers of the processes that `of` has started and that still run."""
+    listed = (Path("/proc") / str(of) / "task").glob("*/children")
+    return [int(number) for each in listed for number in each.read_text().split()]
+
+
+def runs(number):
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def until(met, seconds=30):
+    end = time.monotonic() + seconds
+    while not met() and time.monotonic() < end:
+        time.sleep(0.02)
+    return met()
+
+
+@pytest.mark.fault("kill -9 of the process whose workers annotate", "its workers end with it")
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+@pytest.mark.parametrize("work", ["say_who_and_stay", "say_who_and_compute", "at the start"])
+def test_workers_end_with_a_parent_that_is_killed(shards, tmp_path, work):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    sources = [source for source, _ in shards("a", "b")]
+    home = str(Path(shard_work.__file__).parent)
+    name = "say_who_and_stay" if work == "at the start" else work
+    parent = subprocess.Popen([sys.executable, str(script), home, name, *map(str, sources)])
+    try:
+        if work == "at the start":
+            assert until(lambda: len(children(parent.pid)) >= 2)
+        else:
+            assert until(lambda: all(source.with_suffix(".pid").exists() for source in sources))
+        started = children(parent.pid)
+        os.kill(parent.pid, signal.SIGKILL)
+    finally:
+        parent.kill()
+        parent.wait()
+    assert len(started) >= 2
+    assert until(lambda: not any(map(runs, started)), 10), [n for n in started if runs(n)]

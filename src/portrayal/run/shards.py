@@ -6,7 +6,9 @@ what is missing.
 """
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -122,11 +124,29 @@ def _local_pools(
 
 
 def _pool(work: ShardWork, todo: list[tuple[Path, Path]], size: int, report: _Counter) -> Failures:
-    pool = ProcessPoolExecutor(size, mp_context=multiprocessing.get_context("spawn"))
+    spawned = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(size, mp_context=spawned, initializer=_end_with_parent)
     try:
         return _submit(pool, work, todo, report)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let this worker end when its parent is gone, however that ended (kill -9 included).
+
+    A worker waits for work on a pipe whose other end its siblings hold as well, so that without
+    this all of them would wait for ever.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
 def _unfinished(lost: list[tuple[Path, Path]], report: _Counter) -> list[tuple[Path, Path]]:
