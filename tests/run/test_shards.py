@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import shard_work
-
 from portrayal.errors import RunError
 from portrayal.run import ShardError, run_shards
 from shard_work import copy_shard, die_on_bad, die_once, fail_on_bad

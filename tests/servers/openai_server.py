@@ -33,13 +33,20 @@ Write = Callable[[str, int], str]
 FAULTS = (
     "rate_limit", "rate_limit_date", "rate_limit_ms", "quota", "unauthorized", "not_found",
     "rejected", "blocked", "server_error", "overloaded", "reset", "closed", "truncated", "cut_json",
-    "wrong_json", "slow",
+    "wrong_json", "slow", "trickle", "redirect", "rate_limit_absurd", "rate_limit_negative",
 )  # fmt: skip
+MALFORMED = (
+    "no_choices", "null_choices", "null_message", "integer", "array", "error_200", "html", "events",
+    "nothing",
+)  # fmt: skip
+"""Answers with the status 200 that no client can read; all but the last two say what they cost."""
 ANSWERS = ("ok", "empty", "refusal", "content_filter", "length")
 _ERRORS: dict[str, tuple[int, str, str]] = {
     "rate_limit": (429, "rate_limit_exceeded", "Rate limit reached"),
     "rate_limit_date": (429, "rate_limit_exceeded", "Rate limit reached"),
     "rate_limit_ms": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "rate_limit_absurd": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "rate_limit_negative": (429, "rate_limit_exceeded", "Rate limit reached"),
     "quota": (429, "insufficient_quota", "You exceeded your current quota"),
     "unauthorized": (401, "invalid_api_key", "Incorrect API key provided"),
     "not_found": (404, "model_not_found", "The model does not exist"),
@@ -96,6 +103,9 @@ class OpenAIServer:
         self.times: list[float] = []  # monotonic arrival of every request
         self.in_flight = self.peak = self.requests = 0
         self.keep = True
+        self.elsewhere = ""  # where a redirect leads
+        self.absurd = "99999999999999"
+        self.heads: list[str] = []
         self._random = random.Random(seed)
         self._ready = threading.Event()
         self._port = 0
@@ -145,6 +155,8 @@ class OpenAIServer:
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        if self.keep:
+            self.heads.append(head)
         first, *lines = head.split("\r\n")
         fields = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(fields.get("content-length", 0)))
@@ -185,11 +197,51 @@ class OpenAIServer:
             return False
         if kind == "cut_json":  # whole by its length, but not as JSON
             return await self._send(writer, (200, reply[1], reply[2][: len(reply[2]) // 2]))
+        if kind == "redirect":
+            return await self._send(writer, (307, {"location": self.elsewhere + path}, b""))
+        if kind == "trickle":
+            return await self._trickle(writer)
+        if kind in MALFORMED:
+            return await self._send(writer, self._malformed(kind, reply))
         if kind == "wrong_json":
             return await self._send(writer, _json(200, {"hello": "world"}))
         kept = await self._send(writer, reply)
         self.answered[_prompt(asked)] += 1
         return kept
+
+    async def _trickle(self, writer: asyncio.StreamWriter) -> bool:
+        """Answer byte by byte, without an end."""
+        head = (
+            "HTTP/1.1 200 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
+        writer.write(head.encode())
+        while True:
+            writer.write(b"1\r\n \r\n")
+            await writer.drain()
+            await asyncio.sleep(0.02)
+
+    def _malformed(self, kind: str, reply: Reply) -> Reply:
+        body: Any = json.loads(reply[2])
+        choice = body["choices"][0]
+        message = choice["message"]
+        if kind == "html":
+            return 200, {"content-type": "text/html"}, b"<!doctype html><p>Welcome</p>"
+        if kind == "nothing":
+            return 200, {"content-type": "application/json"}, b""
+        if kind == "events":
+            events = [{"choices": [{"delta": {"content": "A"}}]}, {**body, "choices": []}]
+            lines = "".join(f"data: {json.dumps(each)}\n\n" for each in events)
+            stream = {"content-type": "text/event-stream"}
+            return 200, stream, (lines + "data: [DONE]\n\n").encode()
+        made = {
+            "no_choices": {**body, "choices": []},
+            "null_choices": {**body, "choices": None},
+            "null_message": {**body, "choices": [{**choice, "message": None}]},
+            "integer": {**body, "choices": [{**choice, "message": {**message, "content": 5}}]},
+            "array": [body],
+            "error_200": {"error": {"message": "Upstream broke"}, "usage": body["usage"]},
+        }
+        return _json(200, made[kind])
 
     def _kind(self) -> str:
         scripted = next(self.script, None)
@@ -238,6 +290,10 @@ class OpenAIServer:
         headers = {}
         if kind == "rate_limit":
             headers["retry-after"] = str(int(self.retry_after))
+        if kind == "rate_limit_absurd":
+            headers["retry-after"] = self.absurd
+        if kind == "rate_limit_negative":
+            headers["retry-after"] = "-60"
         if kind == "rate_limit_ms":
             headers["retry-after-ms"] = str(self.retry_after * 1000)
         if kind == "rate_limit_date":

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +22,17 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.asking import Asking
 
 WHOM = ("model", "samples")
-LIMITS = ("base_url", "parameter", "concurrency", "rpm", "tpm", "budget", "price", "yes")
+LIMITS = (
+    "base_url",
+    "parameter",
+    "concurrency",
+    "rpm",
+    "tpm",
+    "timeout",
+    "budget",
+    "price",
+    "yes",
+)
 BATCH = ("batch", "wait")
 BESIDE = ("base_url", "parameter", "budget", "price")
 """What a command offers of a second model; it is asked at the pace of the first."""
@@ -35,6 +46,7 @@ _HELP = {
     "concurrency": "Most requests in flight.",
     "rpm": "Requests a minute that the account allows.",
     "tpm": "Tokens a minute that the account allows.",
+    "timeout": "Seconds that one try may take, at most 600; default 180 for a service.",
     "budget": 'Stop before "5 USD" or "2M tokens".',
     "price": 'US dollars per million tokens in and out, "0.25/2".',
     "yes": "Start a paid collection without asking.",
@@ -56,6 +68,7 @@ class How:
     concurrency: int = 16
     rpm: float | None = None
     tpm: float | None = None
+    timeout: float | None = None
     budget: str | None = None
     price: str | None = None
     yes: bool = False
@@ -74,9 +87,9 @@ class How:
 
     def settings(self, progress: "AskCallback | None" = None) -> dict[str, Any]:
         """Return how to ask as fields of `Asking`, without whom."""
-        same = ("base_url", "concurrency", "rpm", "tpm", "budget", "price", "batch", "wait")
+        same = ("base_url", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
         return {
-            **{name: getattr(self, name) for name in same},
+            **{name: getattr(self, name) for name in (*same, "batch", "wait")},
             "parameters": parameters_of(self.parameter),
             "confirm": None if self.yes else confirm,
             "progress": progress,
@@ -84,9 +97,8 @@ class How:
 
     def beside(self, first: "How") -> "How":
         """Return how a second model is asked: at the pace and with the consent of the `first`."""
-        return dataclasses.replace(
-            self, concurrency=first.concurrency, rpm=first.rpm, tpm=first.tpm, yes=first.yes
-        )
+        same = ("concurrency", "rpm", "tpm", "timeout", "yes")
+        return dataclasses.replace(self, **{name: getattr(first, name) for name in same})
 
     def refuse(self, without: str, prefix: str = "") -> None:
         """Refuse the options of a model that is not asked, as `without` says."""
@@ -264,10 +276,17 @@ def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
 
 @contextmanager
 def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
-    """Show answers, rate, cost and time left on a terminal; nothing when `quiet`."""
-    console = Console(stderr=True, emoji=False)
-    if quiet or not console.is_terminal:
+    """Show answers, rate, cost and time left on a terminal; nothing when `quiet`.
+
+    Elsewhere, as in a log, only what it waits for is said, in lines.
+    """
+    console = Console(stderr=True, emoji=False, soft_wrap=True)
+    if quiet:
         yield None
+        return
+    waits = Waits(lambda words: console.print(words, markup=False, highlight=False))
+    if not console.is_terminal:
+        yield waits.say
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -276,6 +295,9 @@ def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
     task = bar.add_task("", total=None)
 
     def advance(state: "AskProgress") -> None:
+        if not (state.done or state.in_flight):  # a question may be next
+            waits.say(state)
+            return
         bar.start()  # only now: a question may have stood on the terminal before
         bar.update(task, completed=state.done, total=state.total, description=progress_line(state))
 
@@ -283,6 +305,40 @@ def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
         yield advance
     finally:
         bar.stop()
+
+
+class Waits:
+    """Says what a collection waits for: once it has waited a second, then as it changes.
+
+    Parameters
+    ----------
+    write
+        Takes a line.
+    clock
+        Gives seconds.
+    """
+
+    def __init__(
+        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write, self._clock = write, clock
+        self._began = self._said_at = clock()
+        self._said = ""
+
+    def say(self, state: "AskProgress") -> None:
+        """Take where a collection stands."""
+        now = self._clock()
+        kind = "".join(c for c in state.waits_for if not c.isdigit())
+        is_due = kind != self._said or now - self._said_at >= _AGAIN_SECONDS
+        if not kind or not is_due or now - self._began < _FIRST_SECONDS:
+            return
+        if self._said and now - self._said_at < _NEXT_SECONDS:
+            return
+        self._said, self._said_at = kind, now
+        self._write(f"asking, {state.done:,} of {state.total:,}: {state.waits_for}")
+
+
+_FIRST_SECONDS, _NEXT_SECONDS, _AGAIN_SECONDS = 0.8, 10.0, 60.0
 
 
 def progress_line(state: "AskProgress") -> str:
@@ -294,6 +350,8 @@ def progress_line(state: "AskProgress") -> str:
         minutes, seconds = divmod(round(state.seconds_left), 60)
         parts.append(f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d} left")
     parts += [f"{n:,} {name}" for name, n in state.outcomes.items() if n and name != "ok"]
+    if state.waits_for:
+        parts.append(state.waits_for)
     if state.waiting > 1:
         parts.append(f"waiting {state.waiting:.0f} s")
     if state.stopping:

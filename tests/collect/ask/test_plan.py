@@ -4,6 +4,7 @@ import dataclasses
 import random
 import subprocess
 import sys
+from collections import Counter
 from itertools import islice
 
 import pytest
@@ -80,13 +81,13 @@ def test_outcomes(answer, outcome):
 def test_waits_double_up_to_the_longest_and_respect_what_was_asked():
     retry, chance = Retry(attempts=5, first_wait=1, longest_wait=6), random.Random(0)
     for tries, most in ((1, 1), (2, 2), (3, 4), (4, 6)):
-        wait = retry.wait(TryAgainError("server", "x"), tries, 0, chance)
+        wait = retry.wait(TryAgainError("server", "x"), Counter(server=tries), chance)
         assert most / 2 <= wait <= most
-    assert retry.wait(TryAgainError("server", "x"), 5, 0, chance) is None
-    assert retry.wait(TryAgainError("rate_limit", "x", 30.0), 5, 5, chance) == 30.0
-    assert retry.wait(TryAgainError("rate_limit", "x"), 50, 50, chance) is None
+    assert retry.wait(TryAgainError("server", "x"), Counter(server=5), chance) is None
+    assert retry.wait(TryAgainError("rate_limit", "x", 30.0), Counter(rate_limit=5), chance) == 30.0
+    assert retry.wait(TryAgainError("rate_limit", "x"), Counter(rate_limit=50), chance) is None
     with pytest.raises(StopError, match="asks to wait 3,600 s"):
-        retry.wait(TryAgainError("rate_limit", "x", 3600.0), 1, 1, chance)
+        retry.wait(TryAgainError("rate_limit", "x", 3600.0), Counter(rate_limit=1), chance)
 
 
 def test_keys_are_scrubbed_by_value_and_by_look(monkeypatch):

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.collect.ask.batch.collect import check_no_batches, collect_batch
+from portrayal.collect.ask.batch.collect import BatchCallback, check_no_batches, collect_batch
 from portrayal.collect.ask.batch.rounds import BatchPace
 from portrayal.collect.ask.budget import Budget, CostEstimate, Price, expecting, price_to_pay
 from portrayal.collect.ask.collection import CollectReport
-from portrayal.collect.ask.limits import Retry
-from portrayal.collect.ask.provider import Provider, check_model, provider_of
+from portrayal.collect.ask.journal import DAMAGED
+from portrayal.collect.ask.limits import LONGEST_TIMEOUT, Retry
+from portrayal.collect.ask.provider import Provider, StopError, check_model, provider_of
 from portrayal.collect.ask.runner import AskCallback, collect_texts
 from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import OptionError
@@ -50,6 +51,9 @@ class Asking:
         Whether to use the service's batch interface, at half the price.
     wait
         Seconds to wait for a batch; None waits until it is done, 0 hands it in and returns.
+    timeout
+        Seconds that one try may take, at most 600; None leaves it to the provider (180 for a
+        service).
     confirm, progress
         Called with a `CostEstimate` before anything is asked, and a few times a second.
     provider, retry, pace
@@ -80,6 +84,7 @@ class Asking:
     judge: str | None = None
     batch: bool = False
     wait: float | None = None
+    timeout: float | None = None
     confirm: Callable[[CostEstimate], bool] | None = None
     progress: AskCallback | None = None
     provider: Provider | None = None
@@ -99,6 +104,10 @@ class Asking:
             Budget.parse(self.budget).check(price_to_pay(self.price, self.model), self.model)
         if self.judge is not None and self.batch:
             raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
+        if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
+            raise OptionError(
+                f"a timeout is above 0 and at most {LONGEST_TIMEOUT} s; got {self.timeout!r}."
+            )
         if self.wait is not None and not self.batch:
             raise OptionError("--wait says how long to wait for a batch: give --batch as well.")
 
@@ -150,7 +159,14 @@ class Asking:
         report: CollectReport
         if self.batch:
             report = collect_batch(
-                run, prompts, provider, self.samples, wait=self.wait, pace=self.pace, **shared
+                run,
+                prompts,
+                provider,
+                self.samples,
+                wait=self.wait,
+                pace=self.pace,
+                progress=_of_batch(self.progress),
+                **shared,
             )
         else:
             check_no_batches(run)
@@ -162,18 +178,28 @@ class Asking:
                 concurrency=self.concurrency,
                 rpm=self.rpm,
                 tpm=self.tpm,
-                retry=self.retry,
+                retry=self._retry(),
                 progress=self.progress,
                 judge=None if self.judge is None else provider_of(self.judge),
                 **shared,
             )
-        if report.stopped == "budget" and not run.texts.parts():
+        if report.stopped == "budget" and not (run.texts.parts() or report.malformed):
             raise OptionError(
                 f"a budget of {self.budget} for {self.model} does not cover a first answer, so "
                 "nothing was asked. Raise it (--budget), or set the parameter max_tokens=N to say "
                 "how long an answer may be."
             )
         return report
+
+    def _retry(self) -> Retry | None:
+        if self.timeout is None:
+            return self.retry
+        return dataclasses.replace(self.retry or Retry(), timeout=self.timeout)
+
+
+def _of_batch(progress: AskCallback | None) -> BatchCallback | None:
+    """What is called with the report of a batch where a live collection's progress is wanted."""
+    return None if progress is None else lambda report: progress(report.progress())
 
 
 SETTINGS = tuple(
@@ -233,7 +259,8 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     Raises
     ------
     StopError, OptionError, RunError
-        Saying what to do; what was answered before is kept.
+        Saying what to do; what was answered before is kept. Also where nothing at all has been
+        answered.
     """
     name = registry.resolve("prompts", study)
     prompts = prompts_of(name, asking.prompts, asking.prompt_options)
@@ -241,11 +268,16 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     if asking.batch and report.stopped == "declined":
         raise OptionError("no batch was handed in: the collection was declined.")
     tell(summary(report))
+    if report.done and report.n_answered == 0:
+        raise StopError(
+            f"no request to {report.model} has an answer: {_listed(report.reasons)}. Mend that, "
+            "then run the same command again."
+        )
     return report
 
 
 def summary(report: CollectReport) -> str:
-    """Return one line on what a collection did."""
+    """Return one line on what a collection did: answers, cost, and what was lost on the way."""
     counts = ", ".join(f"{n:,} {name}" for name, n in report.outcomes.items() if n)
     cost = "" if report.cost is None else f", {report.cost:.2f} USD so far"
     under_way = getattr(report, "open_batches", 0)
@@ -256,6 +288,28 @@ def summary(report: CollectReport) -> str:
         "declined": "; not started",
     }[report.stopped]
     return (
-        f"asked {report.model}: {report.done:,} of {report.total:,} answers ({counts or 'none'})"
-        f"{cost}{ended}"
+        f"asked {report.model}: {report.n_answered:,} of {report.total:,} answers "
+        f"({counts or 'none'}){cost}{ended}{_troubles(report)}"
     )
+
+
+def _troubles(report: CollectReport) -> str:
+    """What failed, what came malformed and what was damaged, each counted."""
+    said = ""
+    if report.reasons:
+        said += f"; failed: {_listed(report.reasons)}"
+    if report.malformed:
+        n = sum(report.malformed.values())
+        said += f"; {n:,} malformed answer(s), paid for: {_listed(report.malformed)}"
+    if report.damaged:
+        lines = "line" if report.damaged == 1 else "lines"
+        were = "was" if report.damaged == 1 else "were"
+        said += f"; {report.damaged:,} damaged {lines} of the journal {were} set aside ({DAMAGED})"
+    return said
+
+
+def _listed(reasons: Mapping[str, int], most: int = 3) -> str:
+    """The most frequent reasons with their counts."""
+    often = sorted(reasons.items(), key=lambda each: -each[1])
+    words = ", ".join(f"{reason} ({n:,})" for reason, n in often[:most])
+    return words + (f" and {len(often) - most} other reasons" if len(often) > most else "")

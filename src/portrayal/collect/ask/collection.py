@@ -8,15 +8,24 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
 import pyarrow.parquet as pq
 
-from portrayal.collect.ask.journal import JOURNAL, Journal, disk_told, fold, settle, write_failed
+from portrayal.collect.ask.journal import (
+    JOURNAL,
+    Journal,
+    Malformed,
+    disk_told,
+    fold,
+    last_part,
+    settle,
+    write_failed,
+)
 from portrayal.collect.ask.judge import answer_outcome
-from portrayal.collect.ask.provider import Answer, Provider, Usage
+from portrayal.collect.ask.provider import Answer, Provider, TryAgainError, Usage
 from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
 from portrayal.records import OUTCOMES, Outcome, Prompt
@@ -24,6 +33,10 @@ from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
 from portrayal.run.stages import fingerprint
 from portrayal.validate import check_count
+
+_NONE = Usage()
+_REASONS = 20
+_LONGEST_REASON = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +116,7 @@ def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib
 Stopped = Literal["", "interrupted", "budget", "declined"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CollectReport:
     """What a collection did.
 
@@ -125,6 +138,13 @@ class CollectReport:
         How long it took.
     stopped
         Why it ended early: "interrupted", "budget" or "declined"; "" where it did not.
+    malformed
+        Answers of this model in this run that came whole and could not be read, by what was wrong.
+        What they cost is part of `usage`.
+    reasons
+        Why rows of this collection failed: how many, by reason.
+    damaged
+        Damaged lines of the journal that were set aside.
     """
 
     model: str
@@ -138,6 +158,14 @@ class CollectReport:
     peak: int
     seconds: float
     stopped: Stopped
+    malformed: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    damaged: int = 0
+
+    @property
+    def n_answered(self) -> int:
+        """Requests with an answer, be it a refusal or an empty one."""
+        return self.done - self.outcomes.get("failed", 0)
 
     @property
     def complete(self) -> bool:
@@ -158,7 +186,11 @@ class Collection:
     outcomes
         Rows of this model by outcome, in this run; a failed row that is asked again is not in it.
     usage
-        Tokens of this model's rows in this run.
+        Tokens of this model in this run: of its rows, and of malformed answers.
+    malformed
+        This model's answers in this run that could not be read, by what was wrong.
+    reasons
+        Why rows of this collection failed, and how many.
     """
 
     def __init__(
@@ -176,6 +208,8 @@ class Collection:
         self.model, self._parameters = provider.name, dict(provider.parameters)
         self.plan = Plan(prompts, samples, self.model, self._parameters)
         self.outcomes: Counter[str] = Counter()
+        self.malformed: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
         self._tokens = Counter(input=0, output=0)
         self._mark = mark or _mark(study, prompts)
         self._asked = self._check()
@@ -184,7 +218,8 @@ class Collection:
             if not run.texts.note():
                 run.texts.begin(self._mark)
             write_parquet(prompt_table(prompts), run.prompts_path)
-            self.journal = Journal(run.path / JOURNAL, self._mark)
+            newest = last_part(run.texts.folder)
+            self.journal = Journal(run.path / JOURNAL, self._mark, newest)
             settle(self.journal, run.texts.folder)
             self._in_texts = self._read()
             self._write_note(0)
@@ -197,7 +232,7 @@ class Collection:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of this model's rows in this run."""
+        """Tokens of this model in this run, malformed answers included."""
         return Usage(self._tokens["input"], self._tokens["output"])
 
     @property
@@ -224,8 +259,7 @@ class Collection:
             "response_id": answer.response_id,
             "answered_by": answer.model,
         }
-        self._tokens["input"] += answer.usage.input_tokens
-        self._tokens["output"] += answer.usage.output_tokens
+        self._spend(answer.usage)
         self._append(request, outcome, fields, attempts, asked_at)
         return outcome
 
@@ -235,13 +269,49 @@ class Collection:
         reason: str,
         *,
         refused: bool = False,
+        usage: Usage = _NONE,
         attempts: int = 1,
         asked_at: str | None = None,
     ) -> Outcome:
         """Write the row of a request that got no answer: "refused", or else "failed" for now."""
         outcome: Outcome = "refused" if refused else "failed"
-        self._append(request, outcome, {"text": "", "reason": reason}, attempts, asked_at)
+        fields: dict[str, Any] = {"text": "", "reason": reason}
+        if refused:
+            fields |= asdict(usage)
+            self._spend(usage)
+        else:
+            self.reasons[self._brief(reason, self.reasons)] += 1
+        self._append(request, outcome, fields, attempts, asked_at)
         return outcome
+
+    def record_malformed(self, error: TryAgainError) -> None:
+        """Write what an answer cost that could not be read, and why; its request has no row yet."""
+        reason = self._brief(str(error), self.malformed)
+        self.malformed[reason] += 1
+        self._spend(error.usage)
+        self.journal.append(Malformed(Counter([reason]), **asdict(error.usage)).row(self.model))
+
+    def _brief(self, reason: str, known: Mapping[str, int]) -> str:
+        """A reason without the model's name; few enough differ to be listed."""
+        brief = reason.removeprefix(f"{self.model}: ").rstrip(".")[:_LONGEST_REASON]
+        return brief if brief in known or len(known) < _REASONS else "other reasons"
+
+    def _spend(self, usage: Usage) -> None:
+        self._tokens["input"] += usage.input_tokens
+        self._tokens["output"] += usage.output_tokens
+
+    def facts(self) -> dict[str, Any]:
+        """Return what every report of a collection says of it."""
+        return {
+            "model": self.model,
+            "done": self.plan.n_done,
+            "total": len(self.plan),
+            "outcomes": dict(self.outcomes),
+            "usage": self.usage,
+            "malformed": dict(self.malformed),
+            "reasons": dict(self.reasons),
+            "damaged": self.journal.n_damaged,
+        }
 
     def answered(self, keys: Set[str]) -> set[str]:
         """Return which of these requests, of this plan or not, have a row that did not fail."""
@@ -325,14 +395,16 @@ class Collection:
             if row["outcome"] != "failed":
                 self._unfolded += 1
                 self._count(row)
+        if spent := self.journal.malformed().get(self.model):
+            self.malformed.update(spent.reasons)
+            self._spend(Usage(spent.input_tokens, spent.output_tokens))
         return counted
 
     def _count(self, row: Mapping[str, Any]) -> None:
         if row["model"] == self.model:
             self.plan.mark_done(row["prompt_id"], row["sample"])
             self.outcomes[row["outcome"]] += 1
-            self._tokens["input"] += row.get("input_tokens") or 0
-            self._tokens["output"] += row.get("output_tokens") or 0
+            self._spend(Usage(row.get("input_tokens") or 0, row.get("output_tokens") or 0))
 
     def _write_note(self, n_failed: int) -> None:
         self._asked[self.model] = {

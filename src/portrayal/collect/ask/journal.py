@@ -1,20 +1,26 @@
 """The journal: one line for each finished request, appended before it counts as finished.
 
-Its first line names the segment that it holds; folding turns a segment into a
-part of the texts. A line is written by one call, so a killed process leaves at most a torn last
-line, which opening cuts off; every whole line stays. Lines survive a killed process at once and a
-power cut within half a second.
+Its first line names the segment that it holds; folding turns a segment into a part of the texts. A
+line is written by one call, so a killed process leaves at most a torn last line, which opening cuts
+off. Lines survive a killed process at once and a power cut within half a second.
+
+Each line is a JSON object whose last field, `crc`, is the CRC-32 of the bytes before it in eight
+hexadecimal digits: ``{"key":"…",…,"crc":"cbf43926"}``. A line that does not match was damaged on
+the disk. Opening moves it to `journal.damaged` and keeps every other one.
 """
 
 import errno
 import hashlib
 import json
 import os
+import re
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +31,51 @@ from portrayal.errors import RunError
 from portrayal.run.files import replacing, write_parquet
 
 JOURNAL = "journal.jsonl"
+DAMAGED = "journal.damaged"
 SYNC_SECONDS = 0.35  # asked for every 0.2 s, so a flush at least twice a second
-_VERSION = 1
+_VERSION = 2
+_SUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(slots=True)
+class Malformed:
+    """What answers cost that came whole and could not be read: no row of the texts holds that.
+
+    Attributes
+    ----------
+    reasons
+        How many there were, by what was wrong.
+    input_tokens, output_tokens
+        As the endpoint reported them; 0 where it did not.
+    """
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add those of a line."""
+        self.reasons.update(row["malformed"])
+        self.input_tokens += row["input_tokens"]
+        self.output_tokens += row["output_tokens"]
+
+    def row(self, model: str) -> dict[str, Any]:
+        """Return the line that says this."""
+        tokens = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
+        return {"malformed": dict(self.reasons), "model": model, **tokens}
 
 
 class Journal:
     """The open journal of a run.
+
+    Parameters
+    ----------
+    path, asked
+        As the attributes.
+    last_part
+        Number of the last part of the texts, 0 where there is none: where to go on when the first
+        line is damaged.
 
     Attributes
     ----------
@@ -43,50 +87,81 @@ class Journal:
         Number of the part that its lines will become.
     n_lines
         Lines that it holds, without the first.
+    n_damaged
+        Damaged lines that opening it has set aside.
     """
 
-    def __init__(self, path: Path, asked: str) -> None:
+    def __init__(self, path: Path, asked: str, last_part: int = 0) -> None:
         self.path, self.asked = path, asked
-        self.segment = self.n_lines = self._size = 0
+        self.segment = self.n_lines = self.n_damaged = self._size = 0
         self._file = -1
         self._lock = threading.Lock()
         self._synced_at = time.monotonic()
         self._unsynced = False
         with disk_told(path):
-            self._open()
+            self._open(last_part)
 
-    def _open(self) -> None:
+    def _open(self, last_part: int) -> None:
         if not self.path.exists():
             _write_whole(self.path, _header(0, self.asked), ())
-        kept = 0
         with self.path.open("rb") as stream:
             header = stream.readline()
-            self.segment = self._check(header)
-            kept += len(header)
+            kept = len(header)
+            whole = _is_whole(header)
+            if whole:
+                self.segment = self._check(header)
             for line in stream:
                 if not _is_whole(line):
+                    whole = whole and not (line.endswith(b"\n") or _SUM.search(line))
                     break
                 kept += len(line)
                 self.n_lines += 1
+        if not whole:
+            kept = self._mend(last_part)
         self._file = os.open(self.path, _APPEND)
         os.ftruncate(self._file, kept)
         self._size = kept
+
+    def _mend(self, last_part: int) -> int:
+        """Set damaged lines aside and keep the others; return the bytes that it then holds."""
+        kept, damaged = [], []
+        with self.path.open("rb") as stream:
+            for line in stream:
+                found, rest = _records(line)
+                kept += found
+                if rest and line.endswith(b"\n"):
+                    damaged.append(rest)
+        if not kept:
+            raise self._foreign()
+        first, *lines = kept
+        if b'"journal":' in first[:20]:
+            self.segment = self._check(first)
+        else:
+            self.segment, lines = last_part, kept
+        _set_aside(self.path.with_name(DAMAGED), damaged)
+        header = _header(self.segment, self.asked)
+        _write_whole(self.path, header, lines)
+        self.n_lines, self.n_damaged = len(lines), len(damaged)
+        return len(header) + sum(map(len, lines))
 
     def _check(self, header: bytes) -> int:
         try:
             first = json.loads(header)
             version, segment, asked = first["journal"], int(first["segment"]), first["asked"]
         except (ValueError, KeyError, TypeError):
-            raise RunError(
-                f"{self.path} is not a journal: its first line does not say so. Move it away, "
-                "or give another --out."
-            ) from None
+            raise self._foreign() from None
         if version != _VERSION or asked != self.asked:
             raise RunError(
                 f"{self.path} holds answers to other prompts or of another version. "
                 "Give another --out to keep both."
             )
         return segment
+
+    def _foreign(self) -> RunError:
+        return RunError(
+            f"{self.path} is not a journal of this version: its first line does not say so. Move "
+            "it away, or give another --out."
+        )
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Append one row; when this returns, a killed process does not lose it.
@@ -128,15 +203,32 @@ class Journal:
             os.close(handle)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield its rows, oldest first."""
+        """Yield the rows of its requests, oldest first."""
+        return (row for row in self._read() if "malformed" not in row)
+
+    def malformed(self) -> dict[str, Malformed]:
+        """Return by model what answers cost that could not be read, and how many there were."""
+        found: dict[str, Malformed] = {}
+        for row in self._read():
+            if "malformed" in row:
+                found.setdefault(row["model"], Malformed()).add(row)
+        return found
+
+    def _read(self) -> Iterator[dict[str, Any]]:
         with self.path.open("rb") as stream:
             stream.readline()
             for line in stream:
-                yield json.loads(line)
+                row = json.loads(line)
+                del row["crc"]
+                yield row
 
     def restart(self, rows: Iterable[Mapping[str, Any]], segment: int) -> None:
-        """Begin segment `segment` with `rows`, in one step; the old lines are gone after it."""
-        kept = [_line(row) for row in rows]
+        """Begin segment `segment` with `rows`, in one step; the old lines are gone after it.
+
+        What malformed answers cost stays, in one line for each model.
+        """
+        spent = (cost.row(model) for model, cost in self.malformed().items())
+        kept = [_line(row) for row in (*rows, *spent)]
         header = _header(segment, self.asked)
         with self._lock, disk_told(self.path):
             os.close(self._file)  # some systems replace no file that is open
@@ -160,7 +252,8 @@ class Journal:
 
 def _line(row: Mapping[str, Any]) -> bytes:
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace") + b"\n"
+    content = text.encode("utf-8", "replace")[:-1]
+    return content + b',"crc":"%08x"}\n' % zlib.crc32(content)
 
 
 def _header(segment: int, asked: str) -> bytes:
@@ -168,12 +261,41 @@ def _header(segment: int, asked: str) -> bytes:
 
 
 def _is_whole(line: bytes) -> bool:
-    if not line.endswith(b"\n"):
-        return False
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
+    """Whether a line is as it was written."""
+    end = _SUM.fullmatch(line, len(line) - _ENDING, len(line) - 1)
+    return (
+        end is not None
+        and line.endswith(b"\n")
+        and int(end.group(1), 16) == zlib.crc32(line[: end.start()])
+    )
+
+
+_ENDING = len(b',"crc":"00000000"}\n')
+
+
+def _records(line: bytes) -> tuple[list[bytes], bytes]:
+    """The whole lines inside one whose line feeds were damaged, and what is left of it."""
+    found, rest, start = [], b"", 0
+    for end in _SUM.finditer(line):
+        piece = line[start : end.end()] + b"\n"
+        if _is_whole(piece):
+            found.append(piece)
+        else:
+            rest += line[start : end.end() + 1]
+        start = end.end() + 1  # past what was the line feed
+    rest += line[start:]
+    return found, rest if rest.strip() else b""
+
+
+def _set_aside(path: Path, lines: Iterable[bytes]) -> None:
+    """Add damaged lines to the file beside the journal; none twice, should this be cut short."""
+    held = path.read_bytes().split(b"\n") if path.exists() else []
+    with path.open("ab") as stream:
+        stream.writelines(
+            line.rstrip(b"\n") + b"\n" for line in lines if line.rstrip(b"\n") not in held
+        )
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _write_whole(path: Path, header: bytes, lines: Iterable[bytes]) -> None:
@@ -232,6 +354,12 @@ _FROM_JOURNAL = {"text_id": "key", "source_id": "response_id"}
 def part_path(folder: Path, segment: int) -> Path:
     """Return the path of the part that segment `segment` becomes."""
     return folder / f"part-{segment:05d}.parquet"
+
+
+def last_part(folder: Path) -> int:
+    """Return the number of the last part; 0 where there is none."""
+    names = (path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet"))
+    return max((int(name) for name in names if name.isdecimal()), default=0)
 
 
 def settle(journal: Journal, folder: Path) -> None:

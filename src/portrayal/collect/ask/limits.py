@@ -7,7 +7,7 @@ endpoint asked for holds for every request to it.
 
 import asyncio
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -21,6 +21,11 @@ Clock = Callable[[], float]
 _START = 8
 _LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try that much longer
 _BURST_SECONDS = 1.0
+_IN_A_ROW = 5
+TIMEOUT = 180.0
+"""Seconds that one try may take."""
+LONGEST_TIMEOUT = 600
+"""Seconds that it may be given: more than that the clients of the services do not wait."""
 
 
 class Bucket:
@@ -158,24 +163,31 @@ class Retry:
     ----------
     attempts
         Tries of one request before its row is "failed"; rate limits count a tenth.
+    malformed
+        Further tries after an answer that came whole and cannot be read, which is paid for.
     first_wait, longest_wait
         Seconds before the second try and at most; in between they double, times a random 0.5–1.
     patience
         Longest wait in seconds that an endpoint may ask for; a longer one ends the collection.
     timeout
-        Seconds that one try may take.
+        Seconds that one try may take; None leaves it to the provider, or else is `TIMEOUT`.
+    outage
+        Seconds without any response, and at least `_IN_A_ROW` failures to connect, after which
+        collecting ends.
     """
 
     attempts: int = 8
+    malformed: int = 2
     first_wait: float = 1.0
     longest_wait: float = 60.0
     patience: float = 600.0
-    timeout: float = 600.0
+    timeout: float | None = None
+    outage: float = 30.0
 
-    def wait(self, error: TryAgainError, tries: int, limited: int, random: Random) -> float | None:
-        """Return the seconds to wait after try `tries`, `limited` of them rate limits.
+    def wait(self, error: TryAgainError, failed: Counter[str], random: Random) -> float | None:
+        """Return the seconds to wait after `error`; None when the request is given up.
 
-        None when the request is given up.
+        `failed` counts the failures of this request by kind, this one included.
 
         Raises
         ------
@@ -187,8 +199,52 @@ class Retry:
                 f"{error} The endpoint asks to wait {error.retry_after:,.0f} s. Run the same "
                 "command again after that; nothing that was answered is asked again."
             )
+        tries, limited = failed.total(), failed["rate_limit"]
         if tries - limited + limited / _LIMITED_TIMES >= self.attempts:
+            return None
+        if error.kind == "body" and failed["body"] > self.malformed:
             return None
         doubled = self.first_wait * 2.0 ** min(tries - 1, 30)
         wait = min(self.longest_wait, doubled) * random.uniform(0.5, 1.0)
         return max(wait, error.retry_after or 0.0)
+
+
+class Breaker:
+    """Ends a collection whose endpoint is gone: it counts failures to connect in a row.
+
+    Any response, be it an error, closes it again. So a short loss of the network is waited out.
+    """
+
+    def __init__(self, outage: float, clock: Clock = time.monotonic) -> None:
+        self._outage, self._clock = outage, clock
+        self._since: float | None = None
+        self._failures = 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the first request of those that failed was sent; 0 while there is none."""
+        return 0.0 if self._since is None else self._clock() - self._since
+
+    def responded(self) -> None:
+        """Note that the endpoint is there."""
+        self._since, self._failures = None, 0
+
+    def failed(self, error: TryAgainError, sent_at: float) -> None:
+        """Note a failure of a request.
+
+        Raises
+        ------
+        StopError
+            When the endpoint counts as gone.
+        """
+        if error.kind not in ("connection", "timeout"):
+            self.responded()
+            return
+        self._failures += 1
+        self._since = sent_at if self._since is None else min(self._since, sent_at)
+        if self._failures >= _IN_A_ROW and self.seconds >= self._outage:
+            raise StopError(
+                f"{error} No request had a response for {self.seconds:,.0f} s, {self._failures} in "
+                "a row. Check that the endpoint can be reached, then run the same command again; "
+                "nothing that was answered is asked again."
+            )

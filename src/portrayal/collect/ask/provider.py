@@ -4,11 +4,13 @@ A *provider* is one model behind one endpoint. It answers one prompt at a time, 
 a failure, and sorts its failures into those worth another try and those that end the collection.
 """
 
+import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, cast, runtime_checkable
+from urllib.parse import urlsplit
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
@@ -104,20 +106,31 @@ class Answer:
 
 
 class TryAgainError(PortrayalError):
-    """A failure worth another try: a rate limit, a lost connection, an undecodable body.
+    """A failure worth another try: a rate limit, a lost connection, a malformed answer.
 
     Attributes
     ----------
     kind
-        "rate_limit", "server", "connection", "timeout" or "body".
+        "rate_limit", "server", "connection", "timeout" or "body": an answer that came whole and
+        cannot be read, which is paid for all the same.
     retry_after
-        Seconds that the endpoint asked to wait; None where it did not say.
+        Seconds that the endpoint asked to wait; None where it did not say, or nothing sensible.
+    usage
+        Tokens that it cost all the same.
     """
 
-    def __init__(self, kind: str, message: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        retry_after: float | None = None,
+        usage: Usage | None = None,
+    ) -> None:
         super().__init__(message)
         self.kind = kind
-        self.retry_after = retry_after
+        sensible = retry_after is not None and 0 <= retry_after < math.inf
+        self.retry_after = retry_after if sensible else None
+        self.usage = usage or Usage()
 
 
 class StopError(PortrayalError):
@@ -134,11 +147,14 @@ class RejectedError(PortrayalError):
     ----------
     refused
         Whether a content policy blocked the prompt, which makes the row a refusal, not a failure.
+    usage
+        Tokens that it cost all the same.
     """
 
-    def __init__(self, message: str, *, refused: bool = False) -> None:
+    def __init__(self, message: str, *, refused: bool = False, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.refused = refused
+        self.usage = usage or Usage()
 
 
 @runtime_checkable
@@ -169,6 +185,21 @@ class Provider(Protocol):
     async def close(self) -> None:
         """Give back connections."""
         ...
+
+
+async def check_reach(provider: Provider) -> None:
+    """Check that a provider that has an address can be reached there, without asking anything.
+
+    One that has no method `check` is taken to be there.
+
+    Raises
+    ------
+    StopError
+        Where nothing answers.
+    """
+    check = getattr(provider, "check", None)
+    if check is not None:
+        await check()
 
 
 MakeProvider = Callable[[str, str | None, Mapping[str, Any]], Provider]
@@ -203,8 +234,24 @@ def provider_of(
         When there is no key; names the variable to set.
     """
     service, model = check_model(spec)
+    if base_url is not None:
+        check_address(base_url)
     make = cast("MakeProvider", registry.get("providers", service))
     return make(model, base_url, dict(parameters or {}))
+
+
+def check_address(url: str) -> None:
+    """Refuse a base URL that is none."""
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_url = is_url and parts.port != 0 and not re.search(r"\s", url)
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise OptionError(
+            f"a base URL is an address such as http://localhost:8000/v1; got {url!r}."
+        )
 
 
 def check_model(spec: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
@@ -19,6 +20,7 @@ from pydantic_ai.settings import ModelSettings
 from portrayal.collect.ask.batch.door import BatchService, no_batches
 from portrayal.collect.ask.provider import Answer, FinishReason, TryAgainError, Usage
 from portrayal.collect.ask.trouble import trouble_of
+from portrayal.collect.ask.wire import looking, reach, watch
 
 _NO_TOOLS = ModelRequestParameters()
 _REASONS: dict[str | None, FinishReason] = {
@@ -72,18 +74,42 @@ class RemoteModel:
         """Send one user message and return the answer; see `Provider.ask`."""
         if self._open is None:
             await self._enter()
-        try:
-            response = await self.model.request([self.request(prompt)], self.settings, _NO_TOOLS)
-        except Exception as error:
-            # The client's error may echo a key, so it is not chained to what is shown.
-            raise trouble_of(error, self.name, self.variables) from None
+        with looking() as seen:
+            try:
+                response = await self._request(prompt)
+            except Exception as error:
+                # The client's error may echo a key, so it is not chained to what is shown.
+                raise trouble_of(error, self.name, self.variables, seen) from None
         return self.read(response)
+
+    async def _request(self, prompt: str) -> ModelResponse:
+        return await self.model.request([self.request(prompt)], self.settings, _NO_TOOLS)
+
+    async def check(self) -> None:
+        """Check that something answers at this model's address, without a key.
+
+        Raises
+        ------
+        StopError
+            Where nothing does.
+        """
+        try:
+            url = str(self._service.base_url)
+        except UserError:  # a service that finds its address by the model
+            return
+        await reach(self.name, url)
+
+    @property
+    def _service(self) -> Any:
+        made: Any = self.model
+        return made._provider
 
     async def _enter(self) -> None:
         async with self._opening:
             if self._open is None:
                 stack = AsyncExitStack()
                 await stack.enter_async_context(self.model)
+                await watch(self._service)
                 self._open = stack
 
     async def close(self) -> None:
@@ -115,10 +141,15 @@ class RemoteModel:
         details = response.provider_details or {}
         said = str(details.get("finish_reason") or "").lower()
         reason: FinishReason = _REASONS.get(response.finish_reason, "other")
+        usage = Usage(response.usage.input_tokens, response.usage.output_tokens)
         if not text and response.finish_reason == "error":
-            raise TryAgainError("server", f"{self.name}: the answer ended with an error.")
+            raise TryAgainError(
+                "body", f"{self.name}: an answer that ended with an error.", None, usage
+            )
         if not text and not said and response.finish_reason is None:
-            raise TryAgainError("body", f"{self.name}: the answer holds nothing that was promised.")
+            raise TryAgainError(
+                "body", f"{self.name}: an answer without anything in it.", None, usage
+            )
         if response.finish_reason is None and said == "content_filter":
             reason = "content_filter"
         refusal = details.get("refusal")
@@ -128,7 +159,7 @@ class RemoteModel:
         return Answer(
             text=text,
             finish_reason=reason,
-            usage=Usage(response.usage.input_tokens, response.usage.output_tokens),
+            usage=usage,
             model=response.model_name or "",
             response_id=response.provider_response_id or "",
         )

@@ -5,7 +5,7 @@ import functools
 import signal
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from portrayal.collect.ask.budget import (
 )
 from portrayal.collect.ask.collection import Collection, CollectReport, Request, Stopped, now
 from portrayal.collect.ask.judge import Asks, judge_outcome
-from portrayal.collect.ask.limits import Retry, Throttle
+from portrayal.collect.ask.limits import TIMEOUT, Breaker, Retry, Throttle
 from portrayal.collect.ask.provider import (
     Answer,
     Provider,
@@ -31,6 +31,7 @@ from portrayal.collect.ask.provider import (
     StopError,
     TryAgainError,
     Usage,
+    check_reach,
 )
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.records import Outcome, Prompt
@@ -61,6 +62,8 @@ class AskProgress:
         Seconds until the endpoint or the given limits allow another request.
     stopping
         Whether only requests in flight are finished.
+    waits_for
+        What it waits for where no answer comes, in a few words; "" where answers come.
     """
 
     done: int
@@ -74,6 +77,7 @@ class AskProgress:
     limit: int
     waiting: float
     stopping: bool
+    waits_for: str = ""
 
 
 AskCallback = Callable[[AskProgress], None]
@@ -116,6 +120,7 @@ def _tell(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for requests in flight when no further one can succeed
+_SILENT_SECONDS = 10.0
 _STUCK = 20  # requests in a row without an answer, or twice the concurrency if more
 
 
@@ -134,6 +139,9 @@ class Workers:
     ) -> None:
         self._collection, self._provider, self._judge = collection, provider, judge
         self._throttle, self._meter, self._retry = throttle, meter, retry
+        self._timeout = retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
+        self._breaker = Breaker(retry.outage)
+        self._trouble, self._answered_at = "", 0.0
         self._random = Random(seed)  # noqa: S311 (spreads waits, keeps no secret)
         self._requests = iter(collection.plan)
         self._began = time.monotonic()
@@ -148,6 +156,16 @@ class Workers:
     def decline(self) -> None:
         """Ask nothing."""
         self._stopped = "declined"
+
+    async def reach(self, progress: AskCallback | None) -> None:
+        """Check the address; after a second say that this is what it waits for."""
+        checking = asyncio.create_task(check_reach(self._provider))
+        await asyncio.wait([checking], timeout=1.0)
+        if not checking.done() and progress is not None:
+            self._trouble = f"reaching for {self._provider.name}"
+            progress(self._snapshot())
+            self._trouble = ""
+        await checking
 
     async def run(self, progress: AskCallback | None) -> None:
         """Ask until all is asked or something ends it; raise what ended it."""
@@ -209,23 +227,30 @@ class Workers:
 
     async def _settle(self, request: Request) -> None:
         """Try a request until it has its row."""
-        tries = limited = 0
+        failed: Counter[str] = Counter()
         while True:
             asked_at = now()
-            tries += 1
+            tries = failed.total() + 1
             try:
                 answer = await self._ask(request)
             except TryAgainError as error:
-                limited += error.kind == "rate_limit"
-                wait = self._retry.wait(error, tries, limited, self._random)
+                failed[error.kind] += 1
+                if error.kind == "body":
+                    self._meter.add(error.usage)
+                    self._collection.record_malformed(error)
+                wait = self._retry.wait(error, failed, self._random)
                 if wait is None:
                     self._unanswered(request, f"{error} ({tries} tries)", tries, asked_at)
+                    return
+                if not self._meter.room(self._in_progress - 1):
+                    self._stopped = "budget"
                     return
                 if self._stop.is_set():
                     return
                 await asyncio.sleep(wait)
             except RejectedError as error:
-                self._unanswered(request, str(error), tries, asked_at, refused=error.refused)
+                self._meter.add(error.usage)
+                self._unanswered(request, str(error), tries, asked_at, rejected=error)
                 return
             else:
                 self._meter.add(answer.usage)
@@ -244,23 +269,37 @@ class Workers:
         assert task is not None  # a worker is a task
         self._in_flight.add(task)
         self._tries += 1
-        tokens = None
+        tokens, sent_at = None, time.monotonic()
         try:
-            async with asyncio.timeout(self._retry.timeout):
-                answer = await self._answer(request)
+            answer = await self._answered_in_time(request)
             tokens = answer.usage.input_tokens + answer.usage.output_tokens
-        except TimeoutError:
-            waited = f"{self._provider.name}: no answer within {self._retry.timeout:,.0f} s."
-            raise TryAgainError("timeout", waited) from None
+            self._breaker.responded()
         except TryAgainError as error:
+            self._trouble = f"trying again after: {error}"
+            self._breaker.failed(error, sent_at)
             if error.kind == "rate_limit" or error.retry_after is not None:
                 self._throttle.slow_down(epoch, error.retry_after)
             raise
+        except RejectedError:
+            self._breaker.responded()
+            raise
         else:
+            self._trouble, self._answered_at = "", time.monotonic()
             return answer
         finally:
             self._in_flight.discard(task)
             self._throttle.leave(epoch, tokens=tokens)
+
+    async def _answered_in_time(self, request: Request) -> Answer:
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._answer(request)
+        except TimeoutError:
+            raise TryAgainError(
+                "timeout",
+                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (--timeout allows "
+                "more).",
+            ) from None
 
     async def _judged(self, answer: Answer) -> Outcome | None:
         """The judge's outcome; None without a judge, or where it fails: no answer waits for it."""
@@ -270,7 +309,7 @@ class Workers:
         assert task is not None  # a worker is a task
         self._in_flight.add(task)
         try:
-            async with asyncio.timeout(self._retry.timeout):
+            async with asyncio.timeout(self._timeout):
                 verdict = await judge_outcome(answer.text, self._judge, answer.finish_reason)
         except (TryAgainError, TimeoutError):
             return None
@@ -291,10 +330,17 @@ class Workers:
         return answer
 
     def _unanswered(
-        self, request: Request, reason: str, tries: int, asked_at: str, *, refused: bool = False
+        self,
+        request: Request,
+        reason: str,
+        tries: int,
+        asked_at: str,
+        rejected: RejectedError | None = None,
     ) -> None:
+        refused = rejected is not None and rejected.refused
+        usage = Usage() if rejected is None else rejected.usage
         self._collection.record_unanswered(
-            request, reason, refused=refused, attempts=tries, asked_at=asked_at
+            request, reason, refused=refused, usage=usage, attempts=tries, asked_at=asked_at
         )
         self._asked += 1
         self._without_answer = 0 if refused else self._without_answer + 1
@@ -334,7 +380,16 @@ class Workers:
             limit=int(self._throttle.limit),
             waiting=self._throttle.wait(),
             stopping=self._stop.is_set(),
+            waits_for=self._waits_for(),
         )
+
+    def _waits_for(self) -> str:
+        silent = time.monotonic() - (self._answered_at or self._began)
+        if self._trouble and (silent > 1 or not self._answered_at):
+            return self._trouble
+        if not self._answered_at:
+            return f"waiting for the first answer, {silent:.0f} s"
+        return f"no answer for {silent:.0f} s" if silent > _SILENT_SECONDS else ""
 
     def _cost(self) -> float | None:
         price = self._meter.price
@@ -342,19 +397,14 @@ class Workers:
 
     def report(self) -> CollectReport:
         """Return what was done."""
-        plan = self._collection.plan
         return CollectReport(
-            model=self._collection.model,
-            done=plan.n_done,
-            total=len(plan),
-            outcomes=dict(self._collection.outcomes),
+            **self._collection.facts(),
             asked=self._asked,
             tries=self._tries,
-            usage=self._collection.usage,
             cost=self._cost(),
             peak=self._throttle.peak,
             seconds=time.monotonic() - self._began,
-            stopped=self._stopped if plan.n_left else "",
+            stopped=self._stopped if self._collection.plan.n_left else "",
         )
 
 
@@ -467,6 +517,8 @@ async def collect(
     try:
         with opened as (collection, meter):
             workers = Workers(collection, provider, throttle, meter, retry or Retry(), seed, judge)
+            if collection.plan.n_left:
+                await workers.reach(progress)
             if confirm is None or confirm(estimate_cost(collection.plan, known, cap)):
                 await workers.run(progress)
             else:

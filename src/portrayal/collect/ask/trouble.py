@@ -7,6 +7,7 @@ from typing import Any
 from pydantic_ai import exceptions as client
 
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
+from portrayal.collect.ask.wire import Seen, is_filtered, redirected, usage_in, wrong_with
 
 _LONGEST = 300
 _CONTINUE = "Then run the same command again; nothing that was answered is asked again."
@@ -24,11 +25,18 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
 Trouble = TryAgainError | StopError | RejectedError
 
 
-def trouble_of(error: Exception, name: str, variables: Sequence[str]) -> Trouble:
+def trouble_of(
+    error: Exception, name: str, variables: Sequence[str], seen: Seen | None = None
+) -> Trouble:
     """Return what `error`, raised while asking `name`, means for the collection.
 
-    `variables` are the environment variables of its keys, for advice and for scrubbing.
+    `variables` are the environment variables of its keys, for advice and for scrubbing; `seen` is
+    the response, which says what a malformed answer cost.
     """
+    if seen is not None and seen.elsewhere:
+        return redirected(name, seen.elsewhere)
+    if seen is not None and seen.is_answer:
+        return malformed(seen.body, name, variables)
     said = f"{name}: {scrub(_words(error), variables)}"
     stop = _stop(error, name, said, variables)
     if stop is not None:
@@ -36,6 +44,14 @@ def trouble_of(error: Exception, name: str, variables: Sequence[str]) -> Trouble
     if isinstance(error, client.ModelAPIError) and _is_rejection(error):
         return RejectedError(said, refused=_is_policy(error))
     return TryAgainError(_kind(error), said, getattr(error, "retry_after", None))
+
+
+def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> Trouble:
+    """Return what an answer means that came whole and that its client could not read."""
+    usage = usage_in(body)
+    if is_filtered(body):
+        return RejectedError(f"{name}: stopped by a content filter.", refused=True, usage=usage)
+    return TryAgainError("body", f"{name}: {scrub(wrong_with(body), variables)}.", usage=usage)
 
 
 def _stop(error: Exception, name: str, said: str, variables: Sequence[str]) -> StopError | None:

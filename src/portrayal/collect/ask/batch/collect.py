@@ -26,8 +26,8 @@ from portrayal.collect.ask.budget import (
     price_to_pay,
 )
 from portrayal.collect.ask.collection import CollectReport, Stopped
-from portrayal.collect.ask.provider import Provider
-from portrayal.collect.ask.runner import on_interrupt
+from portrayal.collect.ask.provider import Provider, check_reach
+from portrayal.collect.ask.runner import AskProgress, on_interrupt
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
@@ -37,7 +37,7 @@ BatchCallback = Callable[["BatchReport"], None]
 Confirm = Callable[[CostEstimate], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BatchReport(CollectReport):
     """What a batch collection did, or has done so far.
 
@@ -47,10 +47,32 @@ class BatchReport(CollectReport):
         Batches still under way; the same call continues with them.
     notes
         What else a person should know, such as a batch that was made twice.
+    trouble
+        The failure after which it tries again; "" where there is none.
     """
 
     open_batches: int
     notes: tuple[str, ...]
+    trouble: str = ""
+
+    def progress(self) -> AskProgress:
+        """Return where it stands in the words of a collection that asks live."""
+        handing = "handing in a batch"
+        waits = f"{self.open_batches:,} batch(es) under way" if self.open_batches else handing
+        return AskProgress(
+            done=self.done,
+            total=self.total,
+            outcomes=self.outcomes,
+            rate=0.0,
+            seconds_left=None,
+            usage=self.usage,
+            cost=self.cost,
+            in_flight=self.open_batches,
+            limit=0,
+            waiting=0.0,
+            stopping=False,
+            waits_for=self.trouble or waits,
+        )
 
 
 def collect_batch(
@@ -126,6 +148,8 @@ def collect_batch(
     with opened as (collection, meter):
         rounds = Rounds(collection, service, Submissions(run.path / FOLDER), meter, steps)
         course = _Course(rounds, steps, meter, cap, progress)
+        if collection.plan.n_left:
+            asyncio.run(check_reach(provider))
         if submit and confirm is not None and not course.confirmed(confirm):
             course.decline()
             asyncio.run(provider.close())
@@ -164,6 +188,11 @@ class _Course:
         self._began = time.monotonic()
         self._peak = 0
         self._stopped: Stopped = ""
+        rounds.on_trouble = self._say
+
+    def _say(self) -> None:
+        if self._tell is not None:
+            self._tell(self.report())
 
     def confirmed(self, confirm: Confirm) -> bool:
         """Whether what is to be handed in may be; true where all of it is under way."""
@@ -180,6 +209,7 @@ class _Course:
     async def run(self, submit: bool, wait: float | None) -> None:
         rounds, checks, stop = self._rounds, 0, asyncio.Event()
         end = math.inf if wait is None else self._began + wait
+        self._say()
         with on_interrupt(stop.set):
             await rounds.settle()
             await rounds.poll()
@@ -187,8 +217,7 @@ class _Course:
                 if submit and not stop.is_set():
                     await rounds.submit()
                 self._peak = max(self._peak, sum(len(one.items) for one in rounds.open))
-                if self._tell is not None:
-                    self._tell(self.report())
+                self._say()
                 left = end - time.monotonic()
                 if left <= 0 or not (rounds.open or (submit and rounds.left)):
                     break
@@ -203,19 +232,16 @@ class _Course:
         rounds, collection = self._rounds, self._rounds.collection
         price = self._meter.price
         return BatchReport(
-            model=collection.model,
-            done=collection.plan.n_done,
-            total=len(collection.plan),
-            outcomes=dict(collection.outcomes),
+            **collection.facts(),
             asked=rounds.asked,
             tries=rounds.tries,
-            usage=collection.usage,
             cost=None if price is None else price.cost(collection.usage),
             peak=self._peak,
             seconds=time.monotonic() - self._began,
             stopped=self._stopped if collection.plan.n_left else "",
             open_batches=len(rounds.open),
             notes=tuple(rounds.notes),
+            trouble=rounds.trouble,
         )
 
 

@@ -43,6 +43,10 @@ class BatchPace:
         Times that one request is asked in one collection before its row is "failed".
     failures
         Checks or creations in a row that may fail.
+    unreached
+        The same, where there was no connection.
+    patience
+        Longest wait in seconds that an endpoint may ask for.
     max_requests
         Requests in a batch, if fewer than the endpoint allows.
     """
@@ -52,6 +56,8 @@ class BatchPace:
     settle_seconds: float = 60.0
     rounds: int = 3
     failures: int = 8
+    unreached: int = 4
+    patience: float = 600.0
     max_requests: int | None = None
 
     def wait(self, checks: int) -> float:
@@ -69,12 +75,19 @@ class Settler:
     ----------
     notes
         What a person should know, such as a batch that was made twice.
+    trouble
+        The failure after which it tries again; "" after a success.
+    on_trouble
+        Called when that has changed.
     """
 
     def __init__(self, service: BatchService, store: Submissions, pace: BatchPace) -> None:
         self._service, self.store, self._pace = service, store, pace
         self._failures: Counter[str] = Counter()
+        self._unreached = 0
         self.notes: list[str] = []
+        self.trouble = ""
+        self.on_trouble: Callable[[], None] = lambda: None
 
     @property
     def open(self) -> list[Submission]:
@@ -127,16 +140,36 @@ class Settler:
             except TryAgainError as error:
                 checks += 1
                 self._count_failure("call", error)
-                await asyncio.sleep(self._pace.wait(checks))
+                await asyncio.sleep(self._wait(error, self._pace.wait(checks)))
             else:
-                self._failures["call"] = 0
+                self._succeeded("call")
                 return got
+
+    def _wait(self, error: TryAgainError, least: float) -> float:
+        """Seconds to wait after `error`."""
+        asked = error.retry_after or 0.0
+        if asked > self._pace.patience:
+            raise StopError(
+                f"{error} The endpoint asks to wait {asked:,.0f} s. Run the same command again "
+                "after that: batches under way are kept, and no request is sent twice."
+            )
+        return max(asked, least)
+
+    def _succeeded(self, what: str) -> None:
+        self._failures[what] = self._unreached = 0
+        self.trouble = ""
 
     def _count_failure(self, what: str, error: TryAgainError) -> None:
         self._failures[what] += 1
-        if self._failures[what] >= self._pace.failures:
+        is_lost = error.kind in ("connection", "timeout")
+        self._unreached = self._unreached + 1 if is_lost else 0
+        self.trouble = f"trying again after: {error}"
+        self.on_trouble()
+        most = self._pace.unreached if is_lost else self._pace.failures
+        count = max(self._failures[what], self._unreached)
+        if count >= self._pace.failures or self._unreached >= most:
             raise StopError(
-                f"{error} That was failure {self._failures[what]} in a row. Run the same command "
+                f"{error} That was failure {count} in a row. Run the same command "
                 "again later: batches under way are kept, and no request is sent twice."
             )
 
@@ -192,12 +225,12 @@ class Rounds(Settler):
                 if error.kind != "rate_limit":  # it may exist all the same
                     await self.settle()
                     return
-                await asyncio.sleep(max(error.retry_after or 0.0, self._pace.first_wait))
+                await asyncio.sleep(self._wait(error, self._pace.first_wait))
             except StopError:
                 self.store.save(one, state="void")
                 raise
             else:
-                self._failures["create"] = 0
+                self._succeeded("create")
                 self.store.save(one, state="submitted", batch_id=batch_id)
                 self.tries += len(requests)
                 return
@@ -247,7 +280,7 @@ class Rounds(Settler):
                 self.store.save(one, state="void")
                 raise
             else:
-                self._failures[one.mark] = 0
+                self._succeeded(one.mark)
                 news = news or taken
         if any(one.state == "intended" for one in self.open):
             await self.settle()
@@ -304,12 +337,16 @@ class Rounds(Settler):
 
     def _record(self, request: Request, got: Result) -> StopError | None:
         times = self._times[request.key]
+        if isinstance(got, TryAgainError) and got.kind == "body":
+            self._meter.add(got.usage)
+            self.collection.record_malformed(got)
         if isinstance(got, Answer):
             self._meter.add(got.usage)
             self.collection.record(request, got, attempts=times)
         elif isinstance(got, RejectedError):
+            self._meter.add(got.usage)
             self.collection.record_unanswered(
-                request, str(got), refused=got.refused, attempts=times
+                request, str(got), refused=got.refused, usage=got.usage, attempts=times
             )
         elif got is None:
             if self.collection.plan.holds(request.prompt.prompt_id, request.sample):

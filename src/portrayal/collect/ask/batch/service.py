@@ -15,9 +15,11 @@ from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBa
 
 from portrayal.collect.ask.batch.door import Result, no_batches
 from portrayal.collect.ask.batch.store import Submission
+from portrayal.collect.ask.limits import TIMEOUT
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
 from portrayal.collect.ask.remote import RemoteModel
 from portrayal.collect.ask.trouble import trouble_of
+from portrayal.collect.ask.wire import Seen, looking, redirected, watch
 from portrayal.errors import OptionError, PortrayalError
 
 _LONGEST = 300
@@ -73,7 +75,7 @@ def _is_transport(error: Exception) -> bool:
 def _retry_after(error: Exception) -> float | None:
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
     try:
-        return max(0.0, float(headers.get("retry-after")))
+        return float(headers.get("retry-after"))
     except (TypeError, ValueError):
         return None
 
@@ -116,6 +118,8 @@ class RemoteBatches:
 
     async def __aenter__(self) -> Self:
         await self._open.enter_async_context(self._model)
+        model: Any = self._model
+        await watch(model._provider)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -206,12 +210,18 @@ class RemoteBatches:
         except TryAgainError as error:
             return error
         except Exception as error:  # pydantic-ai's and pydantic's; one row never sinks a batch
-            return trouble_of(error, self.name, self._remote.variables)
+            seen = Seen(
+                body=(result.body or "").encode(), status=200 if result.status == "succeeded" else 0
+            )
+            return trouble_of(error, self.name, self._remote.variables, seen)
 
     @contextmanager
     def _sorted(self, doing: str) -> Iterator[None]:
-        try:
-            yield
-        except Exception as error:
-            # The client's error may echo a key, so it is not chained to what is shown.
-            raise sort_error(error, self.name, doing, self._remote.variables) from None
+        with looking(TIMEOUT) as seen:
+            try:
+                yield
+            except Exception as error:
+                if seen.elsewhere:
+                    raise redirected(self.name, seen.elsewhere) from None
+                # The client's error may echo a key, so it is not chained to what is shown.
+                raise sort_error(error, self.name, doing, self._remote.variables) from None

@@ -1,0 +1,195 @@
+"""A journal damaged on its disk: what was not touched stays, what was is set aside and said."""
+
+import re
+from types import MappingProxyType
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from portrayal.collect.ask import Collection, collect_texts
+from portrayal.collect.ask.asking import summary
+from portrayal.collect.ask.journal import DAMAGED, JOURNAL, Journal
+from portrayal.collect.ask.provider import Answer, StopError
+from portrayal.errors import RunError
+
+BAD_DISK = pytest.mark.fault(
+    "bytes of the journal change on the disk",
+    "the damaged lines alone are set aside, counted, said and asked again",
+)
+
+
+class Counting:
+    """A provider that answers with its count, and stops after so many."""
+
+    name = "counting:one"
+    parameters = MappingProxyType({})
+
+    def __init__(self, most=10**6):
+        self.asked, self.most = 0, most
+
+    async def ask(self, prompt):
+        if self.asked == self.most:
+            raise StopError("enough.")
+        self.asked += 1
+        return Answer(f"Story {self.asked}.\nÆrø \u2028 東京")
+
+    async def close(self):
+        pass
+
+
+def write(path, keys):
+    path.unlink(missing_ok=True)
+    book = Journal(path, "asked")
+    for key in keys:
+        book.append({"key": key, "text": f"Story {key}\n Ærø \u2028 東京"})
+    book.close()
+
+
+def keys(book):
+    return [row["key"] for row in book.rows()]
+
+
+def test_the_checksum_is_the_documented_one(tmp_path):
+    import zlib
+
+    path = tmp_path / "journal.jsonl"
+    write(path, "a")
+    for line in path.read_bytes().splitlines():
+        match = re.fullmatch(rb'(.*),"crc":"([0-9a-f]{8})"\}', line)
+        assert int(match[2], 16) == zlib.crc32(match[1])
+
+
+@pytest.fixture(scope="module")
+def book_path(tmp_path_factory):
+    return tmp_path_factory.mktemp("damage") / "journal.jsonl"
+
+
+@BAD_DISK
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(st.floats(0, 0.9999), st.integers(0, 255)), min_size=1, max_size=6))
+def test_whatever_bytes_change_every_line_without_one_is_kept(book_path, changes):
+    names = [f"k{i}" for i in range(12)]
+    write(book_path, names)
+    aside = book_path.with_name(DAMAGED)
+    aside.unlink(missing_ok=True)
+    before = book_path.read_bytes()
+    after = bytearray(before)
+    for place, value in changes:
+        after[int(place * len(after))] = value
+    book_path.write_bytes(after)
+    touched, at = set(), 0
+    for number, line in enumerate(before.split(b"\n")[:-1]):
+        if after[at : at + len(line)] != line:
+            touched.add(number)
+        at += len(line) + 1
+    again = Journal(book_path, "asked")
+    untouched = [name for i, name in enumerate(names, 1) if i not in touched]
+    assert keys(again) == untouched
+    assert all(row["text"] == f"Story {row['key']}\n Ærø \u2028 東京" for row in again.rows())
+    assert (again.n_damaged > 0) == aside.exists() or again.n_damaged == 0
+    again.append({"key": "new"})
+    again.close()
+    once_more = Journal(book_path, "asked")
+    assert keys(once_more) == [*untouched, "new"]
+    assert once_more.n_damaged == 0
+    once_more.close()
+
+
+@pytest.mark.fault("a torn last line of the journal", "it is cut off; every whole line stays")
+@pytest.mark.parametrize("cut", [1, 9, 30])
+def test_a_torn_tail_is_cut_and_is_no_damage(tmp_path, cut):
+    path = tmp_path / "journal.jsonl"
+    write(path, "abc")
+    path.write_bytes(path.read_bytes()[: -cut - 1] + b"\x00" * 3)
+    again = Journal(path, "asked")
+    assert (keys(again), again.n_damaged) == (["a", "b"], 0)
+    assert not path.with_name(DAMAGED).exists()
+    again.close()
+
+
+def test_a_line_without_its_line_feed_is_whole(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    write(path, "abc")
+    path.write_bytes(path.read_bytes()[:-1])
+    again = Journal(path, "asked")
+    assert (keys(again), again.n_damaged) == (["a", "b", "c"], 0)
+    again.append({"key": "d"})
+    assert keys(again) == ["a", "b", "c", "d"]
+    again.close()
+
+
+@BAD_DISK
+@pytest.mark.parametrize("line", [10, 101, 0])
+def test_one_damaged_line_of_a_hundred_costs_one_answer(run, prompts, rows, line):
+    first = Counting(101)
+    with Collection(run, prompts, first, 20) as collection:
+        taken = zip(collection.plan, range(101), strict=False)
+        for number, (request, _) in enumerate(taken):
+            collection.record(request, Answer(f"Story {number}."))
+        collection.journal.sync(now=True)
+        collection.abandon()
+        collection.close = lambda: None
+    path = run.path / JOURNAL
+    lines = path.read_bytes().split(b"\n")
+    assert len(lines) == 103
+    damaged = bytearray(lines[line])
+    damaged[3] ^= 1
+    damaged[40] ^= 64
+    lines[line] = bytes(damaged)
+    path.write_bytes(b"\n".join(lines))
+    second = Counting()
+    report = collect_texts(run, prompts, second, 20)
+    lost = 0 if line == 0 else 1
+    assert second.asked == report.asked == 200 - 101 + lost
+    assert report.damaged == 1
+    assert "1 damaged line of the journal was set aside (journal.damaged)" in summary(report)
+    assert (run.path / DAMAGED).read_bytes() == bytes(damaged) + b"\n"
+    kept = rows(run)
+    assert len(kept) == len({row["text_id"] for row in kept}) == 200
+    third = collect_texts(run, prompts, Counting(), 20)
+    assert (third.asked, third.damaged) == (0, 0)
+    assert "damaged" not in summary(third)
+
+
+@BAD_DISK
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_damaged_first_line_doubles_no_row(run, prompts, rows, folded):
+    """After a fold, or after one that was cut short before it began the next segment."""
+    collect_texts(run, prompts, Counting(), 2, shard_rows=20)
+    part = run.texts.folder / "part-00000.parquet"
+    assert part.exists()
+    if folded:  # the journal as it was before the fold's last step
+        held = [
+            {"key": row["text_id"], "outcome": row["outcome"]}
+            | {n: row[n] for n in ("prompt_id", "sample", "model", "text")}
+            for row in rows(run)
+        ]
+        path = run.path / JOURNAL
+        path.unlink()
+        book = Journal(path, run.texts.note()["fingerprint"])
+        for row in held:
+            book.append(row)
+        book.close()
+    else:
+        with Collection(run, prompts, Counting(), 3) as collection:
+            request = next(iter(collection.plan))
+            collection.record(request, Answer("A story."))
+            collection.abandon()
+            collection.close = lambda: None
+    path = run.path / JOURNAL
+    path.write_bytes(b"X" + path.read_bytes()[1:])
+    again = Counting()
+    report = collect_texts(run, prompts, again, 3, shard_rows=20)
+    assert report.complete
+    assert again.asked == (10 if folded else 9)
+    kept = rows(run)
+    assert len(kept) == len({row["text_id"] for row in kept}) == 30
+
+
+def test_a_file_without_one_whole_line_is_not_ours(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text("some\nother file\n")
+    with pytest.raises(RunError, match=r"[Gg]ive another --out"):
+        Journal(path, "asked")
+    assert path.read_text() == "some\nother file\n"

@@ -1,0 +1,182 @@
+"""Answers with status 200 that cannot be read: metered, retried twice at most, said and counted."""
+
+import json
+
+import pytest
+
+from portrayal.collect.ask import (
+    RejectedError,
+    Retry,
+    StopError,
+    TryAgainError,
+    Usage,
+    collect_texts,
+    provider_of,
+)
+from portrayal.collect.ask.asking import Asking, ask_model, summary
+from portrayal.collect.ask.wire import usage_in, wrong_with
+from servers.openai_server import MALFORMED
+
+QUICK = Retry(first_wait=0.001)
+WORDS = {
+    "no_choices": "an answer without choices",
+    "null_choices": "choices that are null",
+    "null_message": "a message that is null",
+    "integer": "content that is a number",
+    "array": "an array in place of an answer",
+    "error_200": "an error with the status of an answer: Upstream broke",
+    "html": "a page of HTML or XML in place of an answer",
+    "events": "a stream of events, which was not asked for",
+    "nothing": "an empty body",
+}
+WITH_USAGE = tuple(kind for kind in MALFORMED if kind not in ("html", "nothing"))
+PAID = pytest.mark.fault(
+    "a malformed answer with status 200 (9 kinds)",
+    "what it cost is metered, it is tried twice more at most and within the budget, and its reason "
+    "is said and counted",
+)
+
+
+@PAID
+@pytest.mark.parametrize("service", ["openai:test", "server:test"])
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_it_is_tried_three_times_metered_and_said(serve, run, prompts, rows, service, kind):
+    server = serve(faults={kind: 1.0})
+    model = provider_of(service, base_url=server.base_url)
+    report = collect_texts(run, prompts[:2], model, retry=QUICK, concurrency=2)
+    assert server.requests == report.tries == 6
+    assert report.malformed == {WORDS[kind]: 6}
+    cost = 30 * 6 if kind in WITH_USAGE else 0
+    assert report.usage.input_tokens + report.usage.output_tokens == cost
+    assert (report.outcomes, report.n_answered) == ({"failed": 2}, 0)
+    assert all(WORDS[kind] in row["reason"] for row in rows(run))
+    said = summary(report)
+    assert "0 of 2 answers (2 failed)" in said
+    assert f"6 malformed answer(s), paid for: {WORDS[kind]} (6)" in said
+
+
+@PAID
+def test_the_budget_holds_for_them(serve, run, prompts):
+    server = serve(faults={"no_choices": 1.0})
+    model = provider_of("server:test", base_url=server.base_url, parameters={"max_tokens": 20})
+    report = collect_texts(run, prompts[:2], model, budget="100 tokens", retry=QUICK)
+    assert report.stopped == "budget"
+    assert server.requests == 3
+    assert report.usage == Usage(30, 60)
+    assert "stopped at the budget" in summary(report)
+    again = collect_texts(run, prompts[:2], model, budget="100 tokens", retry=QUICK)
+    assert (again.tries, again.usage, again.stopped) == (0, Usage(30, 60), "budget")
+    server.faults = {}
+    done = collect_texts(run, prompts[:2], model, budget="160 tokens", retry=QUICK)
+    assert (done.complete, done.usage) == (True, Usage(50, 100))
+
+
+@PAID
+def test_what_they_cost_outlives_folds_and_restarts(serve, run, prompts, rows):
+    server = serve(script=["no_choices", "ok", "html", "integer", *["ok"] * 40])
+    model = provider_of("openai:test", base_url=server.base_url)
+    first = collect_texts(run, prompts, model, 2, retry=QUICK, concurrency=1, shard_rows=7)
+    assert (first.complete, first.usage) == (True, Usage(220, 440))
+    assert run.texts.note()["asked"]["openai:test"]["output_tokens"] == 440
+    assert sum(row["output_tokens"] for row in rows(run)) == 400
+    lines = [json.loads(line) for line in (run.path / "journal.jsonl").read_text().splitlines()]
+    assert [set(line) >= {"malformed", "model"} for line in lines] == [False, True]
+    again = collect_texts(run, prompts, model, 3, retry=QUICK)
+    assert again.usage == Usage(320, 640)
+    assert sum(again.malformed.values()) == 3
+    other = provider_of("server:test", base_url=server.base_url)
+    assert collect_texts(run, prompts, other, 1).usage == Usage(100, 200)
+
+
+def test_a_collection_without_one_answer_is_an_error(serve, run, prompts, tmp_path):
+    server = serve(faults={"html": 1.0})
+    file = tmp_path / "mine.jsonl"
+    row = {"id": "a", "text": "Write.", "domain": "Labor", "condition": "power-neutral"}
+    file.write_text(json.dumps({**row, "subject_role": "nurse"}) + "\n")
+    asking = Asking("server:m", prompts=file, base_url=server.base_url, retry=QUICK)
+    told = []
+    with pytest.raises(StopError, match=r"no request to server:m has an answer: a page of HTML"):
+        ask_model(run, "laissez-faire", asking, told.append)
+    assert "0 of 1 answers" in told[0]
+    assert server.requests == 3
+
+
+def test_an_answer_that_a_filter_stopped_without_a_message_is_a_refusal(serve, run, prompts, rows):
+    def render(path, asked, kind):
+        usage = {"prompt_tokens": 10, "completion_tokens": 0, "total_tokens": 10}
+        choice = {"index": 0, "finish_reason": "content_filter", "message": None}
+        return {"id": "a", "object": "chat.completion", "created": 1, "model": "m",
+                "choices": [choice], "usage": usage}  # fmt: skip
+
+    server = serve(render=render)
+    model = provider_of("openai:test", base_url=server.base_url)
+    report = collect_texts(run, prompts[:2], model, retry=QUICK)
+    assert (server.requests, report.outcomes) == (2, {"refused": 2})
+    assert report.usage == Usage(20, 0)
+    assert {row["input_tokens"] for row in rows(run)} == {10}
+    assert collect_texts(run, prompts[:2], model).usage == Usage(20, 0)
+
+
+def test_an_odd_reason_does_not_fill_the_journal_or_the_summary(run, prompts):
+    class Odd:
+        name, parameters, n = "odd:one", {}, 0
+
+        async def ask(self, prompt):
+            self.n += 1
+            raise TryAgainError("body", f"odd:one: {'x' * 900} {self.n}.", usage=Usage(1, 1))
+
+        async def close(self):
+            pass
+
+    many = [prompts[0].__class__(f"p{i}", f"Prompt {i}") for i in range(19)]
+    report = collect_texts(run, many, Odd(), retry=QUICK, concurrency=1)
+    assert sum(report.malformed.values()) == 57
+    assert len(report.malformed) <= 21
+    assert len(summary(report)) < 1500
+
+
+@pytest.mark.parametrize(
+    ("body", "usage"),
+    [
+        (b'{"usage": {"prompt_tokens": 3, "completion_tokens": 4}}', Usage(3, 4)),
+        (b'{"usage": {"input_tokens": 3, "output_tokens": 4, "cache_read_input_tokens": 5}}',
+         Usage(8, 4)),
+        (b'{"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 4, '
+         b'"thoughtsTokenCount": 2}}', Usage(3, 6)),
+        (b'{"usage": {"tokens": {"input_tokens": 3, "output_tokens": 4}}}', Usage(3, 4)),
+        (b'{"usage": {"inputTokens": 3, "outputTokens": 4}}', Usage(3, 4)),
+        (b'{"usage": {"prompt_tokens": -3, "completion_tokens": "4"}}', Usage()),
+        (b'{"usage": {"prompt_tokens": true, "completion_tokens": 1e3}}', Usage()),
+        (b'{"usage": null}', Usage()), (b"[]", Usage()), (b"\xff{", Usage()), (None, Usage()),
+        (b"[" * 100_000, Usage()),
+    ],
+)  # fmt: skip
+def test_usage_is_read_in_the_words_of_every_service(body, usage):
+    assert usage_in(body) == usage
+    assert len(wrong_with(body)) < 200
+
+
+def test_a_malformed_result_of_a_batch_says_what_it_cost(run, prompts):
+    from portrayal.collect.ask.trouble import malformed
+
+    got = malformed(b'{"usage": {"input_tokens": 3, "output_tokens": 4}, "output": 7}', "m")
+    assert (got.kind, got.usage) == ("body", Usage(3, 4))
+    filtered = malformed(b'{"choices": [{"finish_reason": "content_filter"}]}', "m")
+    assert isinstance(filtered, RejectedError)
+    assert filtered.refused
+
+
+def test_a_key_in_a_malformed_body_is_not_shown(serve, run, prompts, key):
+    server = serve(faults={"error_200": 1.0})
+    made = server._malformed
+
+    def leaking(kind, reply):
+        status, headers, body = made(kind, reply)
+        return status, headers, body.replace(b"Upstream broke", b"Bad key " + key.encode())
+
+    server._malformed = leaking
+    model = provider_of("openai:test", base_url=server.base_url)
+    report = collect_texts(run, prompts[:1], model, retry=QUICK)
+    assert "[key]" in summary(report)
+    assert key not in summary(report)
+    assert key.encode() not in b"".join(p.read_bytes() for p in run.path.rglob("*") if p.is_file())
