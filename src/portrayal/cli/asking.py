@@ -322,12 +322,14 @@ class Waits:
         self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._write, self._clock = write, clock
-        self._began = self._said_at = clock()
-        self._said = ""
+        self._began: float | None = None
+        self._said, self._said_at = "", clock()
 
     def say(self, state: "AskProgress") -> None:
         """Take where a collection stands."""
         now = self._clock()
+        if self._began is None:
+            self._began = now
         kind = "".join(c for c in state.waits_for if not c.isdigit())
         is_due = kind != self._said or now - self._said_at >= _AGAIN_SECONDS
         if not kind or not is_due or now - self._began < _FIRST_SECONDS:
@@ -338,7 +340,7 @@ class Waits:
         self._write(f"asking, {state.done:,} of {state.total:,}: {state.waits_for}")
 
 
-_FIRST_SECONDS, _NEXT_SECONDS, _AGAIN_SECONDS = 0.8, 10.0, 60.0
+_FIRST_SECONDS, _NEXT_SECONDS, _AGAIN_SECONDS = 0.5, 10.0, 60.0
 
 
 def progress_line(state: "AskProgress") -> str:

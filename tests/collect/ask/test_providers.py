@@ -224,3 +224,43 @@ def test_importing_the_door_loads_no_client():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.fault("a redirect to another host", "it is not followed: no key and no prompt leaves")
+@pytest.mark.parametrize("service", sorted(KEYS))
+def test_nothing_is_sent_to_a_host_that_an_endpoint_redirects_to(service, serve, make):
+    server, other = serve(render=render, faults={"redirect": 1.0}), serve(render=render)
+    server.elsewhere = other.root
+    with pytest.raises(StopError, match="redirects to another host"):
+        ask(make(service, server))
+    assert other.heads == []
+
+
+@pytest.mark.parametrize("service", sorted(KEYS))
+def test_what_no_client_can_read_is_malformed_and_metered(service, serve, make):
+    def odd(path, asked, kind):
+        usual = render(path, asked, "ok")
+        if usual is None:
+            return {"usage": {"prompt_tokens": 10, "completion_tokens": 20}, "choices": []}
+        usual.update(content=None, candidates=7, message=None, output=None)
+        return usual
+
+    server = serve(render=odd)
+    with pytest.raises(TryAgainError) as caught:
+        ask(make(service, server))
+    assert caught.value.kind == "body"
+    assert caught.value.usage == Usage(10, 20)
+
+
+def test_a_prompt_that_google_blocked_is_a_refusal(serve, make):
+    from portrayal.collect.ask import answer_outcome
+
+    def blocked(path, asked, kind):
+        return {
+            "promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "m", "responseId": "r",
+            "usageMetadata": {"promptTokenCount": 10, "totalTokenCount": 10},
+        }  # fmt: skip
+
+    server = serve(render=blocked)
+    (answer,) = ask(make("google", server))
+    assert answer_outcome(answer) == "refused"

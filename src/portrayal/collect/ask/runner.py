@@ -120,6 +120,7 @@ def _tell(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for requests in flight when no further one can succeed
+_REACH_SECONDS = 0.5
 _SILENT_SECONDS = 10.0
 _STUCK = 20  # requests in a row without an answer, or twice the concurrency if more
 
@@ -158,13 +159,13 @@ class Workers:
         self._stopped = "declined"
 
     async def reach(self, progress: AskCallback | None) -> None:
-        """Check the address; after a second say that this is what it waits for."""
+        """Check the address, and say that this is what it waits for."""
         checking = asyncio.create_task(check_reach(self._provider))
-        await asyncio.wait([checking], timeout=1.0)
-        if not checking.done() and progress is not None:
-            self._trouble = f"reaching for {self._provider.name}"
-            progress(self._snapshot())
-            self._trouble = ""
+        self._trouble = f"reaching for {self._provider.name}"
+        while not (await asyncio.wait([checking], timeout=_REACH_SECONDS))[0]:
+            if progress is not None:
+                progress(self._snapshot())
+        self._trouble = ""
         await checking
 
     async def run(self, progress: AskCallback | None) -> None:
@@ -179,6 +180,7 @@ class Workers:
             for task in (beat, *workers):
                 task.cancel()
             await asyncio.gather(beat, *workers, return_exceptions=True)
+        self._trouble = ""
         if progress is not None:
             progress(self._snapshot())
         if self._error is not None:
@@ -387,6 +389,8 @@ class Workers:
         silent = time.monotonic() - (self._answered_at or self._began)
         if self._trouble and (silent > 1 or not self._answered_at):
             return self._trouble
+        if self._stop.is_set() or not self._in_progress:
+            return ""
         if not self._answered_at:
             return f"waiting for the first answer, {silent:.0f} s"
         return f"no answer for {silent:.0f} s" if silent > _SILENT_SECONDS else ""

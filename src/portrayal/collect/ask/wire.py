@@ -114,6 +114,8 @@ async def _on_response(response: Any) -> None:
 def _on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
     if (seen := _SEEN.get()) is not None:
         seen.status, seen.body = response_dict["status_code"], response_dict["body"]
+        if 300 <= response_dict["status_code"] < 400:  # this client follows none
+            seen.elsewhere = response_dict["headers"].get("location", "")
 
 
 def _is_elsewhere(asked: str, target: str) -> bool:

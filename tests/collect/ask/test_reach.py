@@ -1,0 +1,278 @@
+"""An endpoint that is not there, goes away, hangs or leads elsewhere: said at once, in one line."""
+
+import asyncio
+import socket
+import threading
+import time
+from types import MappingProxyType
+
+import pytest
+
+from portrayal.collect.ask import Retry, StopError, collect_texts, limits, provider_of, wire
+from portrayal.collect.ask.limits import Breaker
+from portrayal.collect.ask.provider import Answer, TryAgainError
+from portrayal.errors import OptionError
+
+SOON = Retry(first_wait=0.01, longest_wait=0.05, outage=0.3)
+
+
+@pytest.fixture
+def dead_url():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+
+
+@pytest.fixture
+def listen():
+    """Serve raw bytes to whoever connects."""
+    held = []
+
+    def start(reply=None):
+        door = socket.create_server(("127.0.0.1", 0))
+        held.append(door)
+
+        def serve():
+            while True:
+                try:
+                    guest, _ = door.accept()
+                except OSError:
+                    return
+                held.append(guest)
+                if reply is not None:
+                    guest.recv(10_000)
+                    guest.sendall(reply)
+                    guest.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        return f"http://127.0.0.1:{door.getsockname()[1]}/v1"
+
+    yield start
+    for each in held:
+        each.close()
+
+
+@pytest.mark.fault("no server at the address", "one line, status 2, before anything starts")
+@pytest.mark.parametrize("service", ["openai", "server", "anthropic", "mistral"])
+def test_a_dead_address_is_said_at_first(run, prompts, dead_url, monkeypatch, service):
+    for name in ("OPENAI", "ANTHROPIC", "MISTRAL"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-planted-000000000000")
+    address = dead_url if service in ("openai", "server") else dead_url.removesuffix("/v1")
+    model = provider_of(f"{service}:m", base_url=address)
+    began = time.monotonic()
+    with pytest.raises(StopError, match=r"nothing answers at http://127.*onnect.*--base-url") as e:
+        collect_texts(run, prompts, model, 5, confirm=lambda _: pytest.fail("asked in vain"))
+    assert "\n" not in str(e.value)
+    assert time.monotonic() - began < 20
+    assert not run.texts.parts()
+
+
+def test_a_host_that_does_not_exist_is_said(run, prompts):
+    model = provider_of("server:m", base_url="http://no-such-host.invalid:9/v1")
+    with pytest.raises(StopError, match=r"nothing answers at http://no-such-host\.invalid:9"):
+        collect_texts(run, prompts, model)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000/v1", "http://", "ftp://x/v1", "http://a b/v1",
+                                 "http://[::1", "http://h:port/v1", "/v1", ""])  # fmt: skip
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(OptionError, match="a base URL is an address such as"):
+        provider_of("server:m", base_url=url)
+
+
+def test_what_does_not_speak_http_is_said(run, prompts, listen):
+    model = provider_of("server:m", base_url=listen(b"SSH-2.0-OpenSSH_9.6\r\n"))
+    with pytest.raises(StopError, match="does not speak HTTP"):
+        collect_texts(run, prompts, model)
+
+
+def test_an_address_that_is_slow_to_say_hello_is_there(listen, monkeypatch):
+    monkeypatch.setattr(wire, "_PATIENCE", 0.1)
+    asyncio.run(wire.reach("server:m", listen()))
+
+
+def test_what_is_all_answered_reaches_for_nothing(serve, run, prompts):
+    server = serve()
+    model = provider_of("server:m", base_url=server.base_url)
+    collect_texts(run, prompts, model)
+    heads = len(server.heads)
+    assert collect_texts(run, prompts, model).tries == 0
+    assert len(server.heads) == heads
+
+
+@pytest.mark.fault(
+    "the server goes away in the middle", "collecting stops with one line after 30 s without it"
+)
+def test_a_server_that_goes_away_ends_it(serve, run, prompts, rows):
+    server = serve(delay=0.005)
+    seen = []
+
+    def leave(progress):
+        seen.append(progress)
+        if progress.done >= 20 and not server._end.is_set():
+            server.__exit__()
+
+    model = provider_of("server:m", base_url=server.base_url)
+    with pytest.raises(StopError, match=r"No request had a response for \d+ s.*same command"):
+        collect_texts(run, prompts, model, 500, concurrency=4, retry=SOON, progress=leave)
+    assert 20 <= len(rows(run)) == server.answered.total()
+    assert {row["outcome"] for row in rows(run)} == {"ok"}
+    server.__exit__ = lambda *_: None
+
+
+class Odd:
+    """A provider that goes through a list of errors before it answers."""
+
+    name, parameters = "odd:one", MappingProxyType({})
+
+    def __init__(self, *errors):
+        self.errors = list(errors)
+
+    async def ask(self, prompt):
+        if self.errors:
+            raise self.errors.pop(0)
+        return Answer("A story.")
+
+    async def close(self):
+        pass
+
+
+def lost():
+    return TryAgainError("connection", "odd:one: refused.")
+
+
+@pytest.mark.fault("a short loss of the network", "it is waited out")
+def test_a_short_loss_is_waited_out(run, prompts):
+    report = collect_texts(run, prompts, Odd(*[lost()] * 12), retry=Retry(first_wait=0.001))
+    assert report.outcomes == {"ok": 10}
+
+
+def test_the_breaker_needs_a_run_of_failures_and_time():
+    now = [100.0]
+    breaker = Breaker(30.0, lambda: now[0])
+    for _ in range(20):
+        breaker.failed(lost(), now[0])  # many at once are no outage
+    now[0] += 29
+    breaker.failed(lost(), now[0])
+    breaker.failed(TryAgainError("server", "503"), now[0])  # it is there
+    assert breaker.seconds == 0
+    breaker.failed(lost(), now[0])
+    now[0] += 40
+    for _ in range(3):
+        breaker.failed(lost(), now[0])  # long, but few
+    with pytest.raises(StopError, match="for 40 s, 5 in a row"):
+        breaker.failed(lost(), now[0])
+    breaker.responded()
+    breaker.failed(TryAgainError("timeout", "slow"), now[0] - 60)
+    assert breaker.seconds == 60
+
+
+@pytest.mark.fault(
+    "a server that hangs", "each try ends after --timeout (180 s); a run of them ends collecting"
+)
+def test_a_server_that_hangs_ends_it(serve, run, prompts):
+    server = serve(faults={"slow": 1.0}, slow=60.0)
+    model = provider_of("server:m", base_url=server.base_url)
+    hung = Retry(first_wait=0.01, timeout=0.2, outage=0.1)
+    began = time.monotonic()
+    with pytest.raises(StopError, match=r"no answer within 0 s \(--timeout allows more\)"):
+        collect_texts(run, prompts, model, retry=hung)
+    assert time.monotonic() - began < 20
+    assert server.requests <= 16
+
+
+@pytest.mark.fault("an answer that comes byte by byte without an end", "the try ends at --timeout")
+def test_a_body_without_an_end_is_given_up(serve, run, prompts, rows):
+    server = serve(script=["trickle", "ok"])
+    model = provider_of("server:m", base_url=server.base_url)
+    quick = Retry(first_wait=0.001, timeout=0.5)
+    report = collect_texts(run, prompts[:1], model, retry=quick)
+    assert (report.outcomes, report.tries) == ({"ok": 1}, 2)
+
+
+def test_the_default_is_well_below_ten_minutes():
+    assert limits.TIMEOUT <= 180
+    assert Retry().timeout is None
+
+
+def test_progress_says_what_it_waits_for_from_the_first_second(serve, run, prompts):
+    server = serve(faults={"slow": 1.0}, slow=1.5)
+    began, seen = time.monotonic(), []
+    model = provider_of("server:m", base_url=server.base_url)
+    collect_texts(
+        run, prompts[:3], model, progress=lambda s: seen.append((time.monotonic() - began, s))
+    )
+    first, state = seen[0]
+    assert first < 1.5
+    assert state.waits_for.startswith("waiting for the first answer")
+    assert seen[-1][1].waits_for == ""
+
+
+def test_progress_says_what_it_tries_again(run, prompts):
+    seen = []
+    collect_texts(
+        run, prompts, Odd(*[lost()] * 10), retry=Retry(first_wait=1.0), progress=seen.append
+    )
+    assert any(s.waits_for == "trying again after: odd:one: refused." for s in seen)
+
+
+def test_progress_says_that_an_address_is_being_reached(run, prompts):
+    class Slow(Odd):
+        async def check(self):
+            await asyncio.sleep(1.3)
+
+    seen = []
+    collect_texts(run, prompts, Slow(), progress=seen.append)
+    assert (seen[0].waits_for, seen[0].in_flight) == ("reaching for odd:one", 0)
+    assert seen[-1].waits_for == ""
+
+
+@pytest.mark.fault(
+    "429 with an absurd Retry-After", "collecting stops with one line that says how long"
+)
+@pytest.mark.parametrize("asked", ["99999999999999", "9" * 300])
+def test_an_absurd_wait_ends_it(serve, run, prompts, asked):
+    server = serve(faults={"rate_limit_absurd": 1.0})
+    server.absurd = asked
+    model = provider_of("server:m", base_url=server.base_url)
+    with pytest.raises(StopError, match=r"asks to wait [\d,]+ s"):
+        collect_texts(run, prompts, model, retry=SOON)
+
+
+@pytest.mark.fault("429 with a negative or garbled Retry-After", "it waits as if none were given")
+@pytest.mark.parametrize("asked", ["-60", "-inf", "nan", "inf", "soon", "", "9" * 400, "1e999"])
+def test_a_wait_that_makes_no_sense_is_ours(serve, run, prompts, asked):
+    server = serve(script=["rate_limit_absurd"] * 2)
+    server.absurd = asked
+    model = provider_of("server:m", base_url=server.base_url)
+    report = collect_texts(run, prompts, model, retry=SOON, concurrency=2)
+    assert report.outcomes == {"ok": 10}
+
+
+@pytest.mark.parametrize("wait", [float("inf"), float("nan"), -1.0, None])
+def test_no_error_carries_a_wait_that_makes_no_sense(wait):
+    assert TryAgainError("rate_limit", "x", wait).retry_after is None
+
+
+def test_a_redirect_on_the_same_host_is_followed(serve, run, prompts):
+    server = serve(script=["redirect"])
+    server.elsewhere = server.root
+    model = provider_of("openai:m", base_url=server.base_url)
+    assert collect_texts(run, prompts[:1], model).outcomes == {"ok": 1}
+    assert server.requests == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "target", "elsewhere"),
+    [
+        ("https://a.example/v1", "https://a.example/v2", False),
+        ("https://a.example/v1", "https://a.example:443/v2", False),
+        ("http://a.example/v1", "https://a.example/v1", False),
+        ("https://a.example/v1", "http://a.example/v1", True),
+        ("https://a.example/v1", "https://b.example/v1", True),
+        ("https://a.example/v1", "https://a.example.b.example/v1", True),
+        ("http://a.example:8000/v1", "http://a.example:8001/v1", True),
+    ],
+)
+def test_where_another_host_begins(asked, target, elsewhere):
+    assert wire._is_elsewhere(asked, target) == elsewhere
