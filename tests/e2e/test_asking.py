@@ -379,6 +379,53 @@ def test_an_edited_datasheet_is_kept(ask: Portrayal, serve: Serve, tmp_path: Pat
     assert sheet.read_text(encoding="utf-8") == filled
 
 
+DEAD = ("--model", "server:m", "--base-url", "http://127.0.0.1:9/v1")
+
+
+@pytest.mark.fault("no server at the address", "one line, status 2, before anything starts")
+@pytest.mark.parametrize("command", ["audit", "collect"])
+def test_a_dead_address_is_one_line_and_no_report(
+    ask: Portrayal, tmp_path: Path, command: str
+) -> None:
+    ask(command, STUDY, *DEAD, "--out", "r").refused("nothing answers at", "--base-url")
+    assert not (tmp_path / "r" / "report.html").exists()
+    ask(command, STUDY, *DEAD[:3], "nowhere", "--out", "q").refused("'nowhere'", "http://")
+    assert not (tmp_path / "q").exists()
+
+
+@pytest.mark.fault("no request gets an answer", "an error with status 2 and no report")
+@pytest.mark.parametrize("command", ["audit", "collect"])
+def test_nothing_but_failures_is_an_error_and_no_report(
+    ask: Portrayal, serve: Serve, tmp_path: Path, command: str
+) -> None:
+    server = serve(faults={"no_choices": 1.0})
+    (tmp_path / "mine.toml").write_text(PROMPT_FILE, encoding="utf-8")
+    arguments = (command, STUDY, *_model(server), "--prompts", "mine.toml", "--out", "r")
+    done = ask(*arguments)
+    last = done.err.strip().splitlines()[-1]
+    assert done.status == 2
+    assert last.startswith("error: no request to server:m has an answer: an answer without choices")
+    assert "6 malformed answer(s), paid for" in done.out
+    assert not (tmp_path / "r" / "report.html").exists()
+    ask("audit", STUDY, "--out", "r").refused("nothing to audit", "--model")
+
+
+def test_a_log_says_what_is_waited_for(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(PROMPT_FILE, encoding="utf-8")
+    server = serve(faults={"slow": 1.0}, slow=2.0)
+    arguments = ("collect", STUDY, *_model(server), "--prompts", "mine.toml", "--out", "r")
+    done = ask(*arguments).ok()
+    assert re.search(r"^asking, 0 of 2: waiting for the first answer, \d s$", done.err, re.M)
+    assert ask(*arguments, "--json").ok().err == ""
+    hung = serve(faults={"slow": 1.0}, slow=30.0)
+    quick = ("--timeout", "0.2", "--concurrency", "2")
+    done = ask("collect", STUDY, *_model(hung), "--out", "h", *quick)
+    assert done.status == 2
+    assert "trying again after: server:m: no answer within 0 s" in done.err
+    assert "No request had a response for" in done.err.splitlines()[-1]
+    ask("collect", STUDY, *_model(hung), "--out", "t", "--timeout", "601").refused("600")
+
+
 REFUSED = [
     (("collect", STUDY), ["--model"]),
     (("collect", STUDY, "--model", "gpt-5"), ["SERVICE:MODEL", "gpt-5"]),

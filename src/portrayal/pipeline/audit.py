@@ -257,6 +257,12 @@ def _collect(
             raise OptionError(
                 f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
             )
+        answered = {name: n for name, n in note["outcomes"].items() if name != "failed"}
+        if note.get("asked") and not any(answered.values()):
+            raise OptionError(
+                f"no request of {run.path} has an answer, so there is nothing to audit. Ask again: "
+                "the same command with --model."
+            )
     else:
         fields = options.text_fields(study.fields)
         note = import_texts(

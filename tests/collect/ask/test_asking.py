@@ -11,7 +11,7 @@ from portrayal import registry
 from portrayal.cli import asking as cli_asking
 from portrayal.cli import printing as show
 from portrayal.cli.studies import of_study, prompt_options
-from portrayal.collect.ask import CollectReport, CostEstimate, Usage
+from portrayal.collect.ask import CollectReport, CostEstimate, Retry, Usage
 from portrayal.collect.ask.asking import Asking, ask_model, prompts_of, summary
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.run import Run
@@ -186,6 +186,46 @@ def test_the_summary(stopped, words):
 def test_a_model_is_printed_as_it_was_typed(capsys):
     show.line(summary(_report(model="server:m:smile:[b]")))
     assert "asked server:m:smile:[b]:" in capsys.readouterr().out
+
+
+def test_what_is_waited_for_is_said_once_a_second_has_passed_and_again_when_it_changes():
+    said, now = [], [0.0]
+    waits = cli_asking.Waits(said.append, lambda: now[0])
+
+    def at(seconds, words):
+        now[0] = seconds
+        waits.say(types.SimpleNamespace(done=3, total=9, waits_for=words))
+
+    at(0.2, "waiting 0 s")
+    at(0.4, "waiting 0 s")
+    assert said == []
+    at(0.8, "waiting 1 s")
+    at(1.0, "waiting 1 s")
+    at(1.2, "trying again")
+    at(12.0, "")
+    assert said == ["asking, 3 of 9: waiting 1 s"]
+    at(12.2, "trying again")
+    at(40.0, "trying again")
+    at(73.0, "trying again")
+    assert said[1:] == ["asking, 3 of 9: trying again"] * 2
+
+
+def test_the_summary_counts_what_was_lost_on_the_way():
+    many = {"no choices": 2, "HTML": 7, "a": 1, "b": 1}
+    said = summary(_report(outcomes={"ok": 60, "failed": 6}, malformed=many, damaged=2))
+    assert "60 of 1,000 answers (60 ok, 6 failed)" in said
+    words = "11 malformed answer(s), paid for: HTML (7), no choices (2), a (1) and 1 other reasons"
+    assert words in said
+    assert "2 damaged lines of the journal were set aside (journal.damaged)" in said
+    assert "failed: rejected (6)" in summary(_report(reasons={"rejected": 6}))
+
+
+@pytest.mark.parametrize("timeout", [0, -1, 601, float("nan")])
+def test_a_timeout_is_one(timeout):
+    with pytest.raises(OptionError, match="600 s"):
+        Asking("server:m", timeout=timeout)
+    asking = Asking("server:m", timeout=20.0, retry=Retry(attempts=3))
+    assert asking._retry() == Retry(attempts=3, timeout=20.0)
 
 
 def test_a_batch_is_confirmed_before_it_is_handed_in(tmp_path, monkeypatch):

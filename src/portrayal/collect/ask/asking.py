@@ -268,10 +268,11 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     if asking.batch and report.stopped == "declined":
         raise OptionError("no batch was handed in: the collection was declined.")
     tell(summary(report))
-    if report.done and report.n_answered == 0:
+    reasons = report.reasons or report.malformed
+    if reasons and report.n_answered == 0 and report.stopped != "interrupted":
         raise StopError(
-            f"no request to {report.model} has an answer: {_listed(report.reasons)}. Mend that, "
-            "then run the same command again."
+            f"no request to {report.model} has an answer: {_listed(reasons)}. Mend that, then run "
+            "the same command again."
         )
     return report
 
