@@ -71,6 +71,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return run.estimates_path.read_bytes()
 
 
+@pytest.mark.fault("Ctrl-C in an audit", "the same command goes on to the same bytes")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c(portrayal: Portrayal, tmp_path: Path, workers: int, undisturbed: bytes) -> None:
     out = tmp_path / "r"
@@ -89,6 +90,7 @@ def test_ctrl_c(portrayal: Portrayal, tmp_path: Path, workers: int, undisturbed:
     assert after == kept  # what was done was not done again
 
 
+@pytest.mark.fault("kill -9 of an audit with workers", "the same command goes on to the same bytes")
 def test_kill_9_with_two_workers(portrayal: Portrayal, tmp_path: Path, undisturbed: bytes) -> None:
     out = tmp_path / "r"
     process = _start(out, tmp_path, 2)

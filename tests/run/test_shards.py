@@ -97,6 +97,7 @@ def test_a_failing_shard_is_named_and_the_others_are_kept(shards, run):
     assert again.seen == [(4, 4)]
 
 
+@pytest.mark.fault("a worker process dies", "its shard is made again by another")
 def test_a_lost_worker_is_replaced_and_its_shard_made_again(shards):
     pairs, progress = shards("a", "once", "c", "d"), Counted()
     run_shards(die_once, pairs, workers=2, progress=progress)
@@ -104,6 +105,7 @@ def test_a_lost_worker_is_replaced_and_its_shard_made_again(shards):
     assert progress.seen == [(n, 4) for n in (1, 2, 3, 4)]
 
 
+@pytest.mark.fault("a shard that kills every worker", "it is named; no other shard is lost")
 def test_a_shard_that_kills_every_worker_costs_no_other_shard(shards):
     pairs = shards("bad", "b", "c", "d")
     with pytest.raises(ShardError, match="1 of 4 shards failed") as raised:

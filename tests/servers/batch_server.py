@@ -75,6 +75,7 @@ class BatchServer:
         self.asked: Counter[str] = Counter()  # custom ids in created batches
         self.prompts: Counter[str] = Counter()  # prompts that were run
         self.creates = self.lists = 0
+        self.is_gone = False  # whether every connection is dropped
         self.hanging = threading.Event()
         self.release = threading.Event()
         self._random = random.Random(seed)
@@ -175,6 +176,7 @@ def _handle(server: BatchServer, http: BaseHTTPRequestHandler, body: bytes) -> N
             break
     else:
         reply = (404, {"error": {"message": f"no route {http.command} {path.path}"}})
+    reply = None if server.is_gone else reply
     if reply is None:  # the connection is dropped without a word
         http.close_connection = True
         http.connection.close()
@@ -197,8 +199,11 @@ def _handle(server: BatchServer, http: BaseHTTPRequestHandler, body: bytes) -> N
         http.connection.close()
 
 
+_RATE = (429, "rate_limit_exceeded", "Rate limit reached")
+_WAITS = {"rate_limit_inf": "inf", "rate_limit_negative": "-9", "rate_limit_long": "99999999"}
 _FAULTS = {
-    "rate_limit": (429, "rate_limit_exceeded", "Rate limit reached"),
+    "rate_limit": _RATE,
+    **dict.fromkeys(_WAITS, _RATE),
     "unauthorized": (
         401,
         "invalid_api_key",
@@ -213,7 +218,7 @@ def _refuse(fault: str) -> Any:
         return None
     status, code, message = _FAULTS[fault]
     kind = {"code": code, "type": code, "message": message, "status": code.upper()}
-    return status, {"type": "error", "error": kind}, {"retry-after": "0"}
+    return status, {"type": "error", "error": kind}, {"retry-after": _WAITS.get(fault, "0")}
 
 
 def _stamp(when: float) -> str:
@@ -338,6 +343,8 @@ def _openai_line(server: BatchServer, job: Job, cid: str, kind: str) -> dict[str
                   "input_tokens_details": {"cached_tokens": 0},
                   "output_tokens_details": {"reasoning_tokens": 0}},
     }  # fmt: skip
+    if kind == "malformed":
+        body["output"] = 7
     if kind in _ITEM_ERRORS:
         status, code = _ITEM_ERRORS[kind]
         body = {"error": {"code": code, "type": code, "message": f"{kind} here"}}

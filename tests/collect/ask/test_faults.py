@@ -14,6 +14,10 @@ QUICK = Retry(first_wait=0.01)
 FAULTS = ("rate_limit", "server_error", "reset", "truncated", "overloaded", "closed", "cut_json")
 
 
+@pytest.mark.fault(
+    "about a fifth of the requests fail (429, 500, 503, reset, closed, cut off)",
+    "every answer comes exactly once",
+)
 @pytest.mark.parametrize(("faults", "count"), [(FAULTS[:4], 1000), (FAULTS[3:], 300)])
 def test_every_answer_comes_once_under_four_faults(serve, run, prompts, rows, faults, count):
     shares = {fault: 0.02 if fault == "cut_json" else 0.05 for fault in faults}  # 3 end a request

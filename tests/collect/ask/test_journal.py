@@ -63,6 +63,7 @@ def test_a_line_is_one_write(path, monkeypatch):
     assert written[0].endswith(b"\n")
 
 
+@pytest.mark.fault("a disk that fills up", "one line; what was answered is kept and goes on")
 @pytest.mark.parametrize("half", [False, True])
 def test_a_full_disk_leaves_a_readable_journal_and_says_what_to_do(path, monkeypatch, half):
     book = Journal(path, "asked")
@@ -85,6 +86,7 @@ def test_a_full_disk_leaves_a_readable_journal_and_says_what_to_do(path, monkeyp
     book.close()
 
 
+@pytest.mark.fault("a disk that fills up", "one line; what was answered is kept and goes on")
 def test_a_disk_that_fills_up_ends_a_collection_that_then_continues(
     run, prompts, rows, monkeypatch, journalled
 ):
@@ -184,6 +186,7 @@ def test_a_disk_that_fills_up_during_a_fold_loses_nothing(run, prompts, rows, mo
     assert len(rows(run)) == 30
 
 
+@pytest.mark.fault("a disk that fills up", "one line; what was answered is kept and goes on")
 def test_a_really_full_disk(tmp_path, prompts):
     """On a file system of 300 kB, where one may be mounted."""
     small = tmp_path / "small"

@@ -166,6 +166,7 @@ def test_a_malformed_result_of_a_batch_says_what_it_cost(run, prompts):
     assert filtered.refused
 
 
+@pytest.mark.fault("an error message that echoes the key", "the key is shown and written nowhere")
 def test_a_key_in_a_malformed_body_is_not_shown(serve, run, prompts, key):
     server = serve(faults={"error_200": 1.0})
     made = server._malformed

@@ -46,6 +46,7 @@ class Quiet:
         pass
 
 
+@pytest.mark.fault("kill -9 of a collection", "the same command goes on; no answer is asked twice")
 @pytest.mark.parametrize("after", [45, 290])
 def test_a_killed_collection_continues_where_it_was(
     serve, prompts, tmp_path, rows, journalled, after
@@ -96,6 +97,7 @@ def _cut(monkeypatch, module, name, *, after=False):
     monkeypatch.setattr(module, name, failing)
 
 
+@pytest.mark.fault("a process ends while the journal becomes texts", "no row is lost or doubled")
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", ["part", "journal"])
 def test_a_fold_cut_short_anywhere_is_finished_by_the_next(

@@ -13,6 +13,7 @@ from portrayal.collect.ask.provider import Answer, TryAgainError
 QUICK = Retry(first_wait=0.01)
 
 
+@pytest.mark.fault("a wrong key, a used-up quota, an unknown model", "one line on what to do")
 @pytest.mark.parametrize(
     ("fault", "advice"),
     [
@@ -50,6 +51,7 @@ def test_a_patience_longer_than_ours_ends_it(serve, run, prompts):
     assert server.requests <= 2
 
 
+@pytest.mark.fault("Ctrl-C while asking", "what is in flight is finished and kept")
 def test_ctrl_c_finishes_what_is_in_flight(serve, run, prompts, rows):
     server = serve(delay=0.02)
     seen = []
@@ -93,6 +95,7 @@ def test_a_collection_stopped_in_the_middle_is_balanced(serve, run, prompts, row
     assert max(row["sample"] for row in rows(run)) <= 14
 
 
+@pytest.mark.fault("an error message that echoes the key", "the key is shown and written nowhere")
 def test_a_planted_key_is_nowhere(serve, run, prompts, key, caplog):
     caplog.set_level(logging.DEBUG)
 
