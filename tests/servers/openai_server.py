@@ -167,7 +167,9 @@ class OpenAIServer:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
-            return await self._answer(path, json.loads(body or b"{}"), writer)
+            is_form = fields.get("content-type", "").startswith("multipart")
+            asked = {} if is_form else json.loads(body or b"{}")
+            return await self._answer(path, asked, writer)
         finally:
             self.in_flight -= 1
 

@@ -48,7 +48,7 @@ def test_a_service_that_goes_away_ends_the_wait_and_keeps_the_batch(run, prompts
         with pytest.raises(StopError, match=r"failure 4 in a row.*batches under way are kept"):
             collect_batch(run, prompts, model(server, key), pace=PACE, progress=leave)
     assert len(open_batches(run)) == 1
-    assert seen[-1].trouble.startswith("trying again after: openai:gpt-test: checking a batch")
+    assert seen[-1].trouble.startswith("trying again after: openai:gpt-test: Connection error")
 
 
 def test_progress_says_what_a_batch_waits_for(run, prompts, key):
