@@ -36,3 +36,24 @@ def test_one_person_and_several():
     assert (one.gender, one.references) == ("NB", ("they", "their"))
     several, _ = extract_people("Ro, a baker, fed the guests. They were glad.", BAKER)
     assert several.gender == "Unspecified"
+
+
+FRIENDS = Roles("person", "roommate")
+SCENE = (
+    "Boone had burned rice and eggs. So Sky took the spatula out of his hand. {} He leaned in. "
+    "Boone served Sky an omelet, and he smiled."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "singly"),
+    [
+        ("“Watch,” they said.", True),
+        ('"Watch," they said, and smashed the garlic.', True),
+        ("“Dinner!” they said in unison.", False),
+        ("“Watch what they do,” he said.", False),
+    ],
+)
+def test_one_person_says_what_is_quoted(said, singly):
+    found = extract_people(SCENE.format(said), FRIENDS)
+    assert ("NB" in {person.gender for person in found if person}) == singly

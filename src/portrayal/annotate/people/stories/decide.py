@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from math import exp
 
 from portrayal.annotate.people.shared.mentions import OTHER
+from portrayal.annotate.people.shared.scan import QUOTES
+from portrayal.annotate.people.shared.words import SAYING, word_set
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.codes import (
     ALIKE_AT,
@@ -37,6 +39,7 @@ from portrayal.annotate.people.stories.trace import (
     trace,
 )
 
+_AT_ONCE = word_set("all both chorus each simultaneously together unison")
 SINGLY = "NB"
 """Gender of a character that singular "they" stands for."""
 
@@ -103,7 +106,21 @@ def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[Choice
     story = _story(scene, cast, saliences)
     options = _options(story)
     found = _follow(story, steps, first, likely(story.told, options))
-    return found or _follow(story, steps, first, options)
+    found = found or _follow(story, steps, first, options)
+    singly = [choice for choice in found if SINGLY in choice.genders]
+    return singly if singly and _one_says(scene) else found
+
+
+def _one_says(scene: Scene) -> bool:
+    """Whether "they" says whose a quotation is: '"Watch," they said.' One person speaks it."""
+    low, quoted = scene.tokens.low, scene.tokens.quoted
+    return any(
+        low[at - 1] in QUOTES
+        and not quoted[at]
+        and not SAYING.isdisjoint(low[at + 1 : at + 2])
+        and _AT_ONCE.isdisjoint(low[at + 2 : at + 6])
+        for at in scene.they
+    )
 
 
 def _follow(
