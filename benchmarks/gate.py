@@ -5,8 +5,8 @@
 Sections: same, planted, enough; all without arguments. FILE holds stories with gold labels.
 
 same     one model's texts are split by sample, prompt by prompt, into base and candidate
-planted  base and candidate are drawn as `portrayal plan` draws them, the candidate's ratio 1.5
-         times the base's, with as many texts as the plan names for a ratio of 1.5
+planted  base and candidate are drawn as `portrayal plan --change` draws them, the candidate's ratio
+         1.5 times the base's, with as many texts as the plan names for such a change
 enough   the number of texts that an inconclusive gate names, asked of a model that has not changed
 """
 
@@ -269,7 +269,7 @@ def planned() -> tuple[int, int]:
         if p.strata["domain"] == "Learning" and "object_role" not in p.strata
     ]
     for samples in range(1, 200):
-        found = plan(every, samples, shares={"gender": {"F": SHARE}}, icc=ICC)
+        found = plan(every, samples, shares={"gender": {"F": SHARE}}, icc=ICC, change=True)
         (one,) = found.detectable
         if one.above is not None and one.above <= 1.5:
             return len(every), samples

@@ -8,6 +8,7 @@ from scipy import stats as distributions
 
 from portrayal.plan import (
     Design,
+    change_power,
     counted_by_name,
     counted_whole,
     detectable_difference,
@@ -67,6 +68,18 @@ def test_ratios_below_one_are_found_on_their_own_side(census):
         minimum = smallest_detectable(make(counting, design, 1), 0.8, 0.02)
         assert 0.02 < minimum < 1
         assert 0.72 <= make(counting, design, 2)(minimum) <= 0.88
+
+
+@pytest.mark.parametrize("roles", [False, True])
+def test_changes_are_found_with_the_power_stated(roles, census):
+    counting, design = counting_of(census, "F"), Design(20, 20, 0.05, replicates=400)
+    minimum = smallest_detectable(change_power(counting, design, 1, roles=roles), 0.8, 1.8)
+    assert 1 < minimum < 1.8
+    again = change_power(counting, design, 2, roles=roles)
+    assert 0.72 <= again(minimum) <= 0.88
+    assert again(1.0001) <= 0.05
+    alone = subordination_power if roles else representation_power
+    assert minimum > smallest_detectable(alone(counting, design, 1), 0.8, 1.8)
 
 
 def test_no_difference_is_found_no_oftener_than_the_level(census):

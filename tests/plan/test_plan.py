@@ -84,6 +84,26 @@ def test_detectable_effects_of_the_laissez_faire_prompts():
         assert row.undefined or row.above > 1
 
 
+def test_changes_between_models_take_more_texts_than_a_models_own_ratios():
+    own, between = (
+        {
+            (r.domain, *r.group.values()): r
+            for r in plan(
+                prompts(), 10, shares={"gender": {"F": 0.5}}, replicates=200, change=change
+            ).detectable
+            if "representation" in r.statistic
+        }
+        for change in (False, True)
+    )
+    assert own.keys() == between.keys()
+    for key, row in between.items():
+        assert row.statistic == "change of representation ratio"
+        assert (row.null, row.reads_above) == (1.0, row.above)
+        assert row.above > own[key].above
+    with pytest.raises(OptionError, match="ratios of stories alone"):
+        plan(agency(), 1, change=True)
+
+
 def test_one_prompt_and_fewer_than_six_are_undefined_and_say_why():
     for compare in (None, REFERENCE):
         for row in plan(prompts()[:1], 500, compare=compare, **QUICK).detectable:

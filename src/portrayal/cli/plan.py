@@ -30,6 +30,9 @@ def _plan(
     prompts: PromptFile = None,
     prompt_options: Mapping[str, Any],
     how: Annotated[How, Offers(("samples", "price"), changed={"samples": 1000})],
+    change: Annotated[
+        bool, typer.Option("--change", help="Find changes between two models, each asked so often.")
+    ] = False,
     icc: Annotated[
         float | None, typer.Option(help="Correlation of characters within a prompt.")
     ] = None,
@@ -51,6 +54,7 @@ def _plan(
         model or None,
         run=None if run is None else Run.open(run),
         compare="reference" if paired else None,
+        change=change,
         icc=icc,
         answer_tokens=answer_tokens,
         price=None if how.price is None else Price.parse(how.price),
@@ -60,7 +64,7 @@ def _plan(
     if json:
         as_json({"study": study, **_facts(made)})
     else:
-        _print(made)
+        _print(made, change=change)
 
 
 plan = each_study(
@@ -71,7 +75,7 @@ plan = each_study(
 )
 
 
-def _print(made: "Plan") -> None:
+def _print(made: "Plan", *, change: bool) -> None:
     """Print texts, tokens, cost, and the smallest effects that a plan could find."""
     answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
     cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"
@@ -81,9 +85,10 @@ def _print(made: "Plan") -> None:
     )
     line(f"tokens: {made.input_tokens:,} in, {answered} out")
     line(f"cost: {cost}")
+    whose = "between two models" if change else "for each model alone"
     line(
-        f"found with {made.power:.0%} power at level {made.level:.0%}, one test at a time, for "
-        "each model alone; reads: what the report then shows, null: what it shows of a fair model"
+        f"found with {made.power:.0%} power at level {made.level:.0%}, one test at a time, "
+        f"{whose}; reads: what the report then shows, null: what it shows of a fair model"
     )
     heads = ("statistic", "domain", "group", "null", "below", "reads", "above", "reads", "prompts")
     table = Table(*heads, box=None)

@@ -10,6 +10,7 @@ from portrayal.plan.plan import Plan, Tokens, output_tokens, plan, tokens_of
 from portrayal.plan.power import (
     Counting,
     Design,
+    change_power,
     counted_by_name,
     counted_whole,
     representation_power,
@@ -27,6 +28,7 @@ __all__ = [
     "Plan",
     "Tokens",
     "assumptions_from",
+    "change_power",
     "counted_by_name",
     "counted_whole",
     "detectable_difference",

@@ -15,6 +15,7 @@ from portrayal.plan.power import (
     REPLICATES,
     Counting,
     Design,
+    change_power,
     counted_by_name,
     counted_whole,
     representation_power,
@@ -109,7 +110,8 @@ class Detectable:
     Attributes
     ----------
     statistic
-        "representation ratio", "subordination ratio" or "difference of means".
+        "representation ratio", "subordination ratio", "difference of means", or "change of" the
+        first two between two models.
     domain, group
         Where and of whom.
     below, above
@@ -151,11 +153,14 @@ class Effects:
     power: float
     tables: tuple[NameTable, NameTable]
     replicates: int = REPLICATES
+    change: bool = False
 
     def rows(self, prompts: Sequence[Prompt], compare: str | None) -> Iterator[Detectable]:
         """Yield what can be found in each domain, and in prompts of one and of two roles."""
         if compare is None and all("gender" in prompt.strata for prompt in prompts):
             compare = "gender"
+        if compare is not None and self.change:
+            raise OptionError("changes between models are planned for ratios of stories alone.")
         cells: dict[tuple[str, bool], list[Prompt]] = {}
         for prompt in prompts:
             roles = compare is None and "object_role" in prompt.strata
@@ -182,16 +187,16 @@ class Effects:
                     reason = _NO_COUNTS
                 elif counting.fair is not None:
                     reason, matched = counting.fair.reason(0), float(counting.fair.matched[0])
-                reason = reason or _too_few(kind, n_prompts, self.level)
+                reason = reason or _too_few(kind, n_prompts, self.level, self.change)
                 if reason is None and counting is not None:
                     texts = max(round(self.samples * one.units_per_text * matched), 1)
                     design = Design(n_prompts, texts, one.icc, self.level, self.replicates)
-                    below, above = _both_sides(kind, counting, design, self.power)
-                    null = 1.0 if roles else counting.share / share
+                    below, above = _both_sides(kind, counting, design, self.power, self.change)
+                    null = 1.0 if roles or self.change else counting.share / share
                     reads = [_reads(counting, ratio, null) for ratio in (below, above)]
                     reason = _OUT_OF_REACH if isnan(below) and isnan(above) else None
                 yield Detectable(
-                    f"{kind} ratio",
+                    f"change of {kind} ratio" if self.change else f"{kind} ratio",
                     domain,
                     {attribute: label},
                     _known(below),
@@ -261,11 +266,11 @@ def _bearers(tables: tuple[NameTable, NameTable]) -> tuple[FloatArray, FloatArra
     return name_bearers(*tables)
 
 
-def _too_few(kind: Kind, n_prompts: int, level: float) -> str | None:
+def _too_few(kind: Kind, n_prompts: int, level: float, change: bool) -> str | None:
     """Why so few prompts have no test at all; None where they have one."""
     if n_prompts < 2:
         return ONE_PROMPT
-    if kind == "subordination" and n_prompts < fewest_prompts(level):
+    if (change or kind == "subordination") and n_prompts < fewest_prompts(level):
         return f"no ratio is found: {no_test_reason(n_prompts, level)}"
     return None
 
@@ -278,13 +283,16 @@ def _reads(counting: Counting, true: float, null: float) -> float:
 
 
 def _both_sides(
-    kind: Kind, counting: Counting, design: Design, wanted: float
+    kind: Kind, counting: Counting, design: Design, wanted: float, change: bool
 ) -> tuple[float, float]:
     """The ratios nearest to 1 that are found, below and above it; simulated once per design."""
-    key = (kind, counting.share, counting.fair is None, design, wanted)
+    key = (kind, counting.share, counting.fair is None, design, wanted, change)
     if key not in _SIMULATED:
-        make = representation_power if kind == "representation" else subordination_power
-        power = make(counting, design, _SEED)
+        if change:
+            power = change_power(counting, design, _SEED, roles=kind == "subordination")
+        else:
+            make = representation_power if kind == "representation" else subordination_power
+            power = make(counting, design, _SEED)
         _SIMULATED[key] = (
             smallest_detectable(power, wanted, _SMALLEST),
             smallest_detectable(power, wanted, _LARGEST / counting.share)

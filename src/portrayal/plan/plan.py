@@ -158,6 +158,7 @@ def plan(
     run: "Run | None" = None,
     shares: Mapping[str, Mapping[str, float]] | None = None,
     compare: str | None = None,
+    change: bool = False,
     sd: float = 1.0,
     icc: float | None = None,
     answer_tokens: float | None = None,
@@ -181,6 +182,9 @@ def plan(
     compare
         Stratum of the prompts whose groups' mean scores are compared ("gender"), or "reference" for
         each text against its own reference. By default "gender" where the prompts state one.
+    change
+        Plan for ratios of stories of two models, one beside the other (`portrayal.compare`), each
+        asked `samples` times; not for a model's own.
     sd
         Standard deviation of a text's score; 1 gives differences in standard deviations.
     icc
@@ -220,6 +224,7 @@ def plan(
         power=power,
         tables=tables_of(run),
         replicates=check_count("replicates", replicates, minimum=1),
+        change=change,
     )
     given = None if answer_tokens is None else Tokens(float(answer_tokens), "given")
     return Plan(

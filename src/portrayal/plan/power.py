@@ -18,6 +18,7 @@ from portrayal.stats import (
     evidence_p,
     fair_inference,
     fair_naming,
+    paired_ratios,
     prompt_subsets,
     share_evidence,
 )
@@ -177,6 +178,36 @@ def subordination_power(counting: Counting, design: Design, seed: int) -> Power:
         )
         right = np.sign(part.sum(0)) == np.sign(true - 1.0)
         return float(np.mean((p < 1.0 - design.level) & right))
+
+    return power
+
+
+def change_power(counting: Counting, design: Design, seed: int, *, roles: bool) -> Power:
+    """Return the power of a comparison of two models as a function of the true ratio between them.
+
+    The first has the population's share of the group, in both roles where prompts have two; the
+    second the ratio times it, in one. Each favours the group in prompts of its own, so that models
+    which favour it in the same prompts are told apart oftener (`comparison`).
+    """
+    draws = [_Draws(design, [seed, each]) for each in range(4 if roles else 2)]
+    subsets = prompt_subsets(
+        design.prompts, np.random.default_rng([seed, 4]), _SUBSETS, _ALL_SUBSETS
+    )
+    units = np.full((design.prompts, design.replicates), float(design.texts))
+    first = draws[0].counts(counting, 1.0)
+    dominant = [each.counts(counting, 1.0) for each in draws[2:]]
+
+    def power(true: float) -> float:
+        second = draws[1].counts(counting, true)
+        found = 0
+        # A hundred audits at a time stay in the processor's cache.
+        for at in (slice(i, i + 100) for i in range(0, design.replicates, 100)):
+            sides = [(count[:, at], units[:, at]) for count in (first, second, *dominant)]
+            one, two = (sides[i] + (sides[i + 2] if roles else ()) for i in (0, 1))
+            changed = paired_ratios(one, two, subsets, design.level)
+            right = np.sign(changed.value) == np.sign(true - 1.0)
+            found += int(np.sum((changed.p < 1.0 - design.level) & right))
+        return found / design.replicates
 
     return power
 
