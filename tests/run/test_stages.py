@@ -137,3 +137,19 @@ def test_the_note_is_readable_json(stage):
     stage.finish("a", {"source": "Geschichten ä.csv"})
     note = json.loads((stage.folder / "stage.json").read_text(encoding="utf-8"))
     assert note["source"] == "Geschichten ä.csv"
+
+
+@pytest.mark.parametrize("keep", [0, 3, 100, -1])
+def test_a_part_that_was_cut_off_is_made_again(tmp_path, keep):
+    stage = Stage(tmp_path / "s")
+    stage.begin("mark")
+    for name in ("part-00000.parquet", "part-00001.parquet"):
+        write_parquet(pa.table({"a": list(range(100))}), stage.folder / name)
+    stage.finish("mark", {})
+    assert stage.is_complete("mark")
+    first, second = stage.parts()
+    first.write_bytes(first.read_bytes()[:keep])
+    assert stage.damaged() == [first]
+    assert not stage.is_complete("mark")
+    stage.begin("mark")
+    assert stage.parts() == [second]

@@ -113,7 +113,7 @@ def annotate_run(
     names = [part.name for part in parts]
     base = fingerprint(texts=note["fingerprint"], annotator=name, **facts)
     mark = fingerprint(base=base, parts=names)
-    if stage.is_complete(mark):
+    if stage.is_complete(mark) and [part.name for part in stage.parts()] == names:
         return stage
     stage.begin(mark, base=base)  # texts may have grown since: parts made before are kept
     stage.keep_parts(names)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -77,7 +78,6 @@ def estimates(
     json: Json = False,
 ) -> None:
     """Print the estimates of a run."""
-    from portrayal.collect.tables import write_rows
     from portrayal.run import Run, flatten_estimates
     from portrayal.validate import check_choice
 
@@ -87,7 +87,7 @@ def estimates(
         show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
     elif format == "csv":
         table = flatten_estimates(rows)
-        write_rows(sys.stdout, table.column_names, table.to_pylist())
+        show.as_csv(table.column_names, table.to_pylist())
     else:
         show.estimates_table(rows)
 
@@ -143,6 +143,7 @@ app.add_typer(mitigate.app, name="mitigate")
 
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
+    _speak_utf8()
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -158,9 +159,27 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         _stop(f"{error.filename or 'the system'}: {error.strerror or error}.")
+    except Exception as error:
+        if type(error).__module__.strip("_").partition(".")[0] not in ("pyarrow", "duckdb"):
+            raise
+        _stop(f"a Parquet file that this command reads is damaged: {error}")
     if status == _INTERRUPTED:
         typer.echo("interrupted: the same command continues where it stopped.", err=True)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _speak_utf8() -> None:
+    """Take names of files with any letters, and print any letters, whatever the locale says.
+
+    Where names of files are not read as UTF-8 (a C locale without UTF-8 mode) the command begins
+    again in UTF-8 mode; letters that a terminal lacks are printed by their numbers.
+    """
+    if os.name == "posix" and sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
+        command = [sys.executable, "-X", "utf8", "-m", "portrayal", *sys.argv[1:]]
+        os.execv(sys.executable, command)  # noqa: S606
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 _INTERRUPTED = 130
@@ -178,5 +197,5 @@ def _usage(error: Exception) -> str:
 def _stop(message: str) -> NoReturn:
     """Leave with status 2; a command without arguments has shown its help and needs no message."""
     if message:
-        typer.echo(f"error: {message}", err=True)
+        typer.echo(f"error: {' '.join(message.translate(show.CONTROL).split())}", err=True)
     sys.exit(2)

@@ -1,6 +1,5 @@
 """The commands `collect`, `prompts` and `import-inspect`, and what they print."""
 
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -124,11 +123,9 @@ def _report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
 
 def _print_prompts(study: str, made: "Iterable[Prompt]", *, as_object: bool) -> None:
     """Print prompts as CSV or one JSON object."""
-    from portrayal.collect.tables import write_rows
-
     rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in made]
     if as_object:
         show.as_json({"study": study, "prompts": rows})
         return
     names = dict.fromkeys(name for row in rows for name in row if name != "text")
-    write_rows(sys.stdout, [*names, "text"], rows)
+    show.as_csv([*names, "text"], rows)

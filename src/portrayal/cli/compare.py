@@ -80,7 +80,7 @@ def compare(
         write_atomically(out, text)
         show.line(f"comparison: {out}")
     else:
-        sys.stdout.write(text)
+        (sys.stdout.write if kind == "table" else show.data)(text)
 
 
 def _written(

@@ -1,6 +1,5 @@
 """`portrayal gate`: may this run be shipped?"""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +44,7 @@ def gate(
     verdict = judge(run, against, policy)
     said = FORMATS[format](verdict)
     if out is None:
-        sys.stdout.write(said)
+        show.data(said)
     else:
         write_atomically(out, said)
         show.line(verdict.summary)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from portrayal.cli.printing import as_json, line
+from portrayal.cli.printing import CONTROL, as_json, line
 from portrayal.errors import OptionError
 
 ENDINGS = (".jsonl", ".csv")
@@ -94,12 +94,6 @@ _CELLS = (
     "confidence",
 )
 _HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
-_CONTROL = {
-    **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd"),
-    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
-}
-"""Control characters are shown as such, and marks of direction are left out."""
-
 Row = Mapping[str, Any]
 
 
@@ -110,7 +104,7 @@ def print_table(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
         about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
         words = ", ".join(row["references"])
         cells = (row["text_id"], _called(row), row["gender"], words, len(row["mentions"]), about)
-        shown.add_row(*(escape(str(cell).translate(_CONTROL)) for cell in cells))
+        shown.add_row(*(escape(str(cell).translate(CONTROL)) for cell in cells))
     if rows:
         Console(emoji=False, highlight=False).print(shown)
     line(_summary(len(rows), counts))

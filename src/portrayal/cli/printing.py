@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from rich.console import Console
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from portrayal.run import Run
     from portrayal.studies.study import Check, Row
 
+CONTROL = {
+    **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd"),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+}
+"""Control characters are shown as such, and marks of direction are left out."""
+
 Advance = Callable[[int, int], None]
 
 
@@ -37,7 +43,23 @@ def nothing(_: str) -> None:
 
 def as_json(value: Any) -> None:
     """Print one JSON object: infinite numbers as "inf" and "-inf", NaN as null."""
-    sys.stdout.write(json_text(value))
+    data(json_text(value))
+
+
+def data(text: str) -> None:
+    """Print CSV, JSON or the like in UTF-8 whatever the locale says, to be read again as it is."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    sys.stdout.write(text)
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print rows as CSV, in which no text takes effect as a formula."""
+    from portrayal.collect.tables import write_rows
+
+    stream = StringIO()
+    write_rows(stream, columns, rows)
+    data(stream.getvalue())
 
 
 def json_text(value: Any) -> str:

@@ -36,7 +36,7 @@ def main() -> None:
 
 def say(value: Any) -> None:
     """Write a line of JSON; dates and times as objects with the name of their type."""
-    print(json.dumps(value, default=_typed))  # noqa: T201
+    sys.stdout.write(json.dumps(value, default=_typed) + "\n")
 
 
 def _typed(value: Any) -> dict[str, Any]:

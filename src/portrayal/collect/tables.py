@@ -15,8 +15,8 @@ from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings of a cell that a spreadsheet would run as a formula."""
+FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
+"""Beginnings of a cell that a spreadsheet would run as a formula; some take wide signs as well."""
 
 
 def inert(cell: str) -> str:
@@ -40,7 +40,7 @@ def restored(cell: str) -> str:
 
 
 def _runs(cell: str) -> bool:
-    return cell.lstrip(" ").startswith(FORMULAS)
+    return cell.startswith(FORMULAS) or cell.lstrip().startswith(FORMULAS)
 
 
 def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> int:

@@ -16,7 +16,7 @@ from portrayal.collect.sources import Row, Source, open_source
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.files import write_parquet
+from portrayal.run.files import is_whole, write_parquet
 from portrayal.run.stages import fingerprint
 
 SHARD_ROWS = 5_000
@@ -75,7 +75,9 @@ def import_texts(
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, where=source.name)
     mark = fingerprint(source=source.digest, mapping=mapping, importer="texts.v1")
     stage = run.reference if reference else run.texts
-    if stage.is_complete(mark):
+    prompts_path = run.reference_prompts_path if reference else run.prompts_path
+    is_there = stage.note().get("n_parts", 0) == len(stage.parts()) and is_whole(prompts_path)
+    if stage.is_complete(mark) and is_there:
         return stage.note()
     held = stage.note().get("source_digest", source.digest)
     if held != source.digest and not replace:
@@ -88,7 +90,6 @@ def import_texts(
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
     reader = _Reader(fields, mapping, prompts, source.name)
     facts = _write(stage.folder, reader, source, shard_rows)
-    prompts_path = run.reference_prompts_path if reference else run.prompts_path
     write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()

@@ -29,6 +29,7 @@ from portrayal.run import (
     read_prompts,
     write_parquet,
 )
+from portrayal.run.files import is_whole
 from portrayal.run.shards import Progress
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say
@@ -253,6 +254,7 @@ def _collect(
 ) -> None:
     note = run.texts.note()
     if texts is None:
+        run.check(run.texts)
         if not run.texts.parts() or not (note.get("complete") or note.get("asked")):
             raise OptionError(
                 f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
@@ -328,7 +330,7 @@ def _measure(
         files={name: _file_mark(value) for name, value in asked.items()},
     )
     stage = Stage(run.path / "estimates")
-    made = run.estimates_path.exists() and run.influences_path.exists()
+    made = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and made):
         stage.begin(mark)
         estimates = with_q_values(list(study.estimate(run, options)), study.stated)

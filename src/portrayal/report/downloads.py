@@ -2,14 +2,18 @@
 
 import base64
 import gzip
+import math
+from io import StringIO
 from typing import Any
 
+from portrayal.collect.tables import write_rows
 from portrayal.report.formats import interval, number, probability
-from portrayal.report.inert import csv_cell, short
+from portrayal.report.inert import short
 from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import described, group_label, measure_title
 from portrayal.run.estimates import flat_row
+from portrayal.run.pages import visible
 
 
 def csv_text(view: View) -> str:
@@ -24,9 +28,16 @@ def csv_text(view: View) -> str:
     fixed = ("study", "measure", "statistic", "unit")
     numbers = [n for row in rows[:1] for n in row if n not in (*fixed, *labels, *details)]
     names = [*fixed, *labels, *numbers, *details]
-    lines = [",".join(csv_cell(name) for name in names)]
-    lines += [",".join([csv_cell(row.get(name)) for name in names]) for row in rows]
-    return "\r\n".join([*lines, ""])
+    stream = StringIO()
+    write_rows(stream, names, ({name: _cell(row.get(name)) for name in names} for row in rows))
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A value in six digits; words with what does not print made visible."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else float(f"{value:.6g}")
+    return visible(value) if isinstance(value, str) else value
 
 
 def packed_csv(view: View) -> str:

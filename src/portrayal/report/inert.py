@@ -2,7 +2,6 @@
 
 import json
 import math
-from functools import lru_cache
 from typing import Any
 
 from portrayal.run.pages import visible
@@ -28,27 +27,6 @@ def short(text: str, most: int = 60) -> str:
     """Return text for a label: on one line, with an ellipsis beyond `most` characters."""
     line = " ".join(visible(text[: 4 * most]).split())
     return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def csv_cell(value: Any) -> str:
-    """Return one CSV cell; text that a spreadsheet would run as a formula gets a `'` in front."""
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.6g}"
-    if isinstance(value, int):
-        return str(value)
-    return _quoted(str(value))
-
-
-@lru_cache(maxsize=4096)
-def _quoted(value: str) -> str:
-    text = visible(value)
-    if text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n"):
-        text = "'" + text
-    if any(c in text for c in ',"\n\r'):
-        text = '"' + text.replace('"', '""') + '"'
-    return text
 
 
 def _finite(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from portrayal.run.directory import Run
 from portrayal.run.estimates import ESTIMATES, estimates_to_table, flatten_estimates, read_estimates
-from portrayal.run.files import replacing, write_atomically, write_parquet
+from portrayal.run.files import is_whole, replacing, write_atomically, write_parquet
 from portrayal.run.influences import INFLUENCES, Influences, influences_to_table, read_influences
 from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
 from portrayal.run.shards import ShardError, run_shards
@@ -19,6 +19,7 @@ __all__ = [
     "fingerprint",
     "flatten_estimates",
     "influences_to_table",
+    "is_whole",
     "read_chosen",
     "read_estimates",
     "read_influences",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.run.estimates import ESTIMATES, flatten_estimates, read_estimates
-from portrayal.run.files import write_atomically
+from portrayal.run.files import is_whole, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.stages import Stage
 
@@ -48,7 +48,18 @@ class Run:
                 f"{run.path} is not a run: it has no {SETTINGS}. "
                 "Name a directory that `portrayal audit … --out DIR` made."
             )
+        run.check(run.texts, run.reference, *map(Stage, run.path.glob("*annotations/*")))
         return run
+
+    def check(self, *stages: Stage) -> None:
+        """Raise RunError where a part of a stage, the prompts or the estimates were cut off."""
+        beside = [path for path in self.path.glob("*.parquet") if not is_whole(path)]
+        damaged = [*(part for stage in stages for part in stage.damaged()), *beside]
+        if damaged:
+            raise RunError(
+                f"{damaged[0]} is damaged: the file was cut off. Run the same `portrayal audit` "
+                "command again, with its --texts: what is damaged is made anew."
+            )
 
     @property
     def settings_path(self) -> Path:
@@ -104,9 +115,20 @@ class Run:
         return Stage(self.path / "reference-annotations" / name)
 
     def settings(self) -> dict[str, Any]:
-        """Return `audit.toml` as a dictionary."""
-        with self.settings_path.open("rb") as stream:
-            return tomllib.load(stream)
+        """Return `audit.toml` as a dictionary.
+
+        Raises
+        ------
+        RunError
+            When it cannot be read.
+        """
+        try:
+            return tomllib.loads(self.settings_path.read_text("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise RunError(
+                f"{self.settings_path} is damaged ({error}). Run the same `portrayal audit` "
+                "command again, which writes it anew."
+            ) from error
 
     def write_settings(self, settings: dict[str, Any]) -> None:
         """Write `audit.toml` in one step."""

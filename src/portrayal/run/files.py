@@ -42,6 +42,17 @@ def write_parquet(table: "pa.Table", path: Path, *, flush: bool = False) -> None
         pq.write_table(table, temporary, compression="zstd")
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a Parquet file is there with both of its ends; one that was cut off is not."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.read(4)
+            stream.seek(-4, os.SEEK_END)
+            return first == stream.read() == b"PAR1"
+    except OSError:
+        return False
+
+
 def _flush(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import RunError
-from portrayal.run.files import write_atomically
+from portrayal.run.files import is_whole, write_atomically
 
 NOTE = "stage.json"
 _OURS = re.compile(r"stage\.json|part-.*\.parquet|\..*\.tmp")
@@ -37,12 +37,17 @@ class Stage:
         return note if isinstance(note, dict) else {}
 
     def is_complete(self, mark: str) -> bool:
-        """Whether the folder was completed from exactly `mark`."""
+        """Whether the folder was completed from exactly `mark`, and no part was cut off since."""
         note = self.note()
-        return note.get("fingerprint") == mark and bool(note.get("complete"))
+        made = note.get("fingerprint") == mark and bool(note.get("complete"))
+        return made and not self.damaged()
+
+    def damaged(self) -> list[Path]:
+        """Return the parts that were cut off, as by a full disk or a copy that stopped."""
+        return [part for part in self.parts() if not is_whole(part)]
 
     def begin(self, mark: str, *, base: str | None = None) -> None:
-        """Keep the folder's parts if they were made from `mark` or the same `base`; else empty it.
+        """Keep the folder's whole parts if made from `mark` or the same `base`; else empty it.
 
         `base` is a mark of all but the list of parts, for a folder that follows a growing one.
 
@@ -56,6 +61,8 @@ class Stage:
         if self.folder.exists() and not kept:
             self._empty()
         self.folder.mkdir(parents=True, exist_ok=True)
+        for part in self.damaged():
+            part.unlink()
         self._write({"fingerprint": mark, "base": base, "complete": False})
 
     def finish(self, mark: str, facts: Mapping[str, Any]) -> None:

@@ -78,7 +78,12 @@ def label_run(
     stage = run.annotations(LABELERS["llm" if base is None else "routed"])
     asked = _mark(run, asking, base, share)
     note = stage.note()
-    whole = note.get("complete") and note.get("asked") == asked and note.get("all_asked")
+    whole = (
+        note.get("complete")
+        and note.get("asked") == asked
+        and note.get("all_asked")
+        and not stage.damaged()
+    )
     if whole and not again:
         return stage
     rows, confidences = _readable(run, base)
