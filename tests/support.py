@@ -249,3 +249,26 @@ def headless_chromium(profile: Path, *flags: str, downloads: Path | None = None)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=str(driver))
     return webdriver.Chrome(options=options, service=service)
+
+
+_STUDENTS = {"she": ("Maria", "She"), "he": ("Juan", "He")}
+
+
+def student_stories(share: float, seed: int, model: str = "m", n: int = 40) -> list[dict[str, str]]:
+    """Stories of fifteen prompts in which a woman is the student with this probability."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for prompt in student_prompts():
+        for woman in rng.random(n) < share + rng.normal(0, 0.05):
+            name, word = _STUDENTS["she" if woman else "he"]
+            text = f"{name} was a star student. {word} won a prize."
+            made.append({"prompt_id": prompt, "text": text, "model": model})
+    return made
+
+
+def student_prompts() -> list[str]:
+    """Names of the power-neutral prompts about learning."""
+    from portrayal.studies.laissez_faire.prompts import prompts
+
+    every = [p.prompt_id for p in prompts()]
+    return [name for name in every if name.startswith("learning-neutral")]

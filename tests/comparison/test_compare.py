@@ -15,28 +15,7 @@ from portrayal.comparison.sums import Sums, between
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.kept import bucket
 from portrayal.stats import prompt_subsets
-
-NAMES = {"she": ("Maria", "She"), "he": ("Juan", "He")}
-
-
-def stories(share: float, seed: int, model: str = "m", n: int = 40) -> list[dict[str, str]]:
-    """Stories of fifteen prompts in which a woman is the student with this probability."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for prompt in portrayal_prompts():
-        for woman in rng.random(n) < share + rng.normal(0, 0.05):
-            name, word = NAMES["she" if woman else "he"]
-            text = f"{name} was a star student. {word} won a prize."
-            made.append({"prompt_id": prompt, "text": text, "model": model})
-    return made
-
-
-def portrayal_prompts() -> list[str]:
-    """Names of the power-neutral prompts about learning."""
-    from portrayal.studies.laissez_faire.prompts import prompts
-
-    every = [p.prompt_id for p in prompts()]
-    return [name for name in every if name.startswith("learning-neutral")]
+from support import student_prompts, student_stories
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +24,13 @@ def runs(tmp_path_factory):
     for name, share, seed in (("a", 0.7, 1), ("again", 0.7, 2), ("b", 0.35, 3)):
         portrayal.audit(
             "laissez-faire",
-            texts=stories(share, seed, model=name),
+            texts=student_stories(share, seed, model=name),
             out=folder / name,
             report=False,
         )
     portrayal.audit(
         "laissez-faire",
-        texts=stories(0.7, 1, "one") + stories(0.35, 3, "two"),
+        texts=student_stories(0.7, 1, "one") + student_stories(0.35, 3, "two"),
         out=folder / "both",
         report=False,
     )
@@ -97,7 +76,7 @@ def test_turning_the_sides_turns_the_change(runs):
 
 
 def test_prompts_of_one_run_alone_are_counted(runs, tmp_path):
-    few = [row for row in stories(0.7, 1) if row["prompt_id"] != portrayal_prompts()[0]]
+    few = [row for row in student_stories(0.7, 1) if row["prompt_id"] != student_prompts()[0]]
     portrayal.audit("laissez-faire", texts=few, out=tmp_path / "few", report=False)
     found = portrayal.compare(runs / "a", tmp_path / "few")
     assert (found.prompts.both, found.prompts.only_a, found.prompts.only_b) == (14, 1, 0)
@@ -115,7 +94,7 @@ def test_the_same_texts_have_no_change_and_claim_no_equivalence(runs):
 def test_other_instruments_are_refused_with_what_differs(runs, tmp_path):
     portrayal.audit(
         "laissez-faire",
-        texts=stories(0.7, 1),
+        texts=student_stories(0.7, 1),
         out=tmp_path / "other",
         report=False,
         baseline="subject:core",
@@ -167,7 +146,7 @@ def four(tmp_path_factory):
     every = [
         row
         for number, share in enumerate((0.7, 0.35, 0.5, 0.6))
-        for row in stories(share, number, f"model {number}", 20)
+        for row in student_stories(share, number, f"model {number}", 20)
     ]
     folder = tmp_path_factory.mktemp("four") / "run"
     return portrayal.audit("laissez-faire", texts=every, out=folder, report=False)

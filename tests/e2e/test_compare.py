@@ -1,23 +1,75 @@
 """The command `compare`, from files of texts to a table."""
 
-import json
+import csv
+import io
+from pathlib import Path
 
 import pytest
 
-from comparison.test_compare import stories
-
-FOLDER = "runs"
+from e2e.conftest import QUICK, Portrayal, write_lines
+from support import student_stories
 
 
 @pytest.fixture
-def audited(portrayal, tmp_path):
-    """Runs of one model each, and one of both."""
-    for name, share, seed in (("a", 0.8, 1), ("b", 0.3, 2)):
-        rows = stories(share, seed, name, 10)
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    both = (tmp_path / "a.jsonl").read_text() + "\n" + (tmp_path / "b.jsonl").read_text()
-    (tmp_path / "both.jsonl").write_text(both)
-    for name in ("a", "b", "both"):
-        audit = portrayal("audit", "laissez-faire", "--texts", f"{name}.jsonl", "--out", name)
-        assert audit.returncode == 0, audit.stderr
+def runs(portrayal: Portrayal, tmp_path: Path) -> Path:
+    """Runs of one model each, and one of three."""
+    rows = {
+        name: student_stories(share, seed, name, 8)
+        for seed, (name, share) in enumerate({"a": 0.9, "b": 0.2, "c": 0.6}.items())
+    }
+    rows["three"] = [row for own in rows.values() for row in own]
+    for name, own in rows.items():
+        write_lines(tmp_path / f"{name}.jsonl", own)
+        texts = ("--texts", f"{name}.jsonl", "--out", name)
+        if name != "c":
+            portrayal("audit", "laissez-faire", *texts, *QUICK).ok()
     return tmp_path
+
+
+def test_runs_and_models_are_compared_in_every_format(portrayal: Portrayal, runs: Path) -> None:
+    women = ("--measure", "representation", "--where", "gender=F")
+    shown = portrayal("compare", "a", "b", *women).ok()
+    assert "b beside a, study laissez-faire" in shown.out
+    assert "Learning · F · representation" in shown.out
+
+    (each,) = portrayal("compare", "a", "b", *women, "--json").json()["comparisons"]
+    (row,) = each["changes"]
+    assert row["change"] < 1
+    assert row["p"] < 0.05
+    assert row["n_prompts"] == 15
+
+    table = portrayal("compare", "three", "--by", "model", "--base", "b", "--format", "csv").ok()
+    sides = {line["b"] for line in csv.DictReader(io.StringIO(table.out))}
+    assert sides == {"three (a)", "three (c)"}
+
+    several = portrayal("compare", "three", "--by", "model", *women).ok()
+    assert "over all models" in several.out
+
+    page = runs / "change.md"
+    portrayal("compare", "a", "b", "--format", "markdown", "--out", page).ok()
+    assert page.read_text(encoding="utf-8").count("| Learning") > 3
+
+
+def test_what_cannot_be_compared_is_one_line_and_writes_nothing(
+    portrayal: Portrayal, runs: Path
+) -> None:
+    out = runs / "out.csv"
+    to = ("--format", "csv", "--out", out)
+    empty = runs / "empty"
+    empty.mkdir()
+    portrayal("compare", "a", "nowhere", *to).refused("is not a run")
+    portrayal("compare", "a", "empty", *to).refused("is not a run", "audit")
+    portrayal("compare", "a", *to).refused("--by model")
+    portrayal("compare", "a", "--by", "model", *to).refused("one model")
+    portrayal("compare", "a", "--by", "domain", *to).refused("--by takes model")
+    portrayal("compare", "three", "--by", "model", "--base", "x", *to).refused("models: a, b, c")
+    portrayal("compare", "a", "b", "--base", "a", *to).refused("--base")
+    portrayal("compare", "a", "b", "three", *to).refused("several models")
+    portrayal("compare", "a", "b", "--margin", "0.5", *to).refused("factor")
+    portrayal("compare", "a", "b", "--despite", "lexicon", *to).refused("does not differ")
+    portrayal("compare", "a", "b", "--where", "domain=Work", *to).refused("domain=Work")
+    portrayal("audit", "agency", "--sample", "--out", "agency", *QUICK).ok()
+    portrayal("compare", "a", "agency", *to).refused("runs of one study")
+    (runs / "a" / "influences.parquet").unlink()
+    portrayal("compare", "a", "b", *to).refused("audit` command again")
+    assert not out.exists()

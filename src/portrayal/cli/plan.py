@@ -1,6 +1,6 @@
 """The command `plan`, and what it prints."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ from portrayal.cli.printing import as_json, line
 from portrayal.cli.studies import each_study, of_study
 
 if TYPE_CHECKING:
-    from portrayal.plan import Plan
+    from portrayal.plan import Needed, Plan
 
 
 @offering
@@ -39,11 +39,21 @@ def _plan(
     answer_tokens: Annotated[float | None, typer.Option(help="Tokens of an answer.")] = None,
     power: Annotated[float, typer.Option(help="Power of the clustered test.")] = 0.8,
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    equivalence: Annotated[
+        bool, typer.Option("--equivalence", help="Say what shows that two runs are alike.")
+    ] = False,
+    margin: Annotated[
+        float, typer.Option(help="Factor up to which ratios count as the same.")
+    ] = 1.25,
+    alike: Annotated[
+        float, typer.Option(help="Part of the prompts' own spread that both runs share.")
+    ] = 1.0,
     json: Json = False,
 ) -> None:
     """Say how many texts and tokens, what they cost, and what they could find."""
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
+    from portrayal.plan import equivalence as find_needed
     from portrayal.plan import plan as make_plan
     from portrayal.run import Run
 
@@ -61,10 +71,19 @@ def _plan(
         level=level,
         power=power,
     )
+    needed: list[Needed] = []
+    if equivalence:
+        asked = prompts_of(study, prompts, prompt_options)
+        found = find_needed(
+            asked, assumed=made.assumptions, margin=margin, alike=alike, level=level, power=power
+        )
+        needed = list(found)
     if json:
-        as_json({"study": study, **_facts(made)})
+        of_runs = {"equivalence": [asdict(each) for each in needed]} if equivalence else {}
+        as_json({"study": study, **_facts(made), **of_runs})
     else:
         _print(made, change=change)
+        _print_needed(needed, margin)
 
 
 plan = each_study(
@@ -105,6 +124,24 @@ def _print(made: "Plan", *, change: bool) -> None:
     Console(emoji=False).print(table)
     for reason, where in reasons.items():
         line(f"{', '.join(dict.fromkeys(where))}: {reason}")
+
+
+def _print_needed(needed: "Sequence[Needed]", margin: float) -> None:
+    """Print how many answers show that two runs are alike; nothing where nobody asked."""
+    if not needed:
+        return
+    line(
+        f"answers of each run to each prompt that show two runs alike, less than {margin:g} times "
+        "apart, where they are"
+    )
+    table = Table("statistic", "domain", "group", "prompts", "answers", "texts", box=None)
+    for each in needed:
+        group = " ".join(each.group.values())
+        counts = [str(each.n_prompts)]
+        counts += [each.undefined or "–" if each.samples is None else f"{each.samples:,}"]
+        counts += ["–" if each.n_texts is None else f"{each.n_texts:,}"]
+        table.add_row(each.statistic.removesuffix(" ratio"), each.domain, group, *counts)
+    Console(emoji=False).print(table)
 
 
 def _number(value: float | None) -> str:

@@ -6,6 +6,7 @@ a difference between groups must be for the audit's own tests, simulated, to fin
 
 from portrayal.plan.assumptions import DEFAULTS, Assumption, assumptions_from
 from portrayal.plan.effects import REFERENCE, Detectable, detectable_difference
+from portrayal.plan.equivalence import Needed, equivalence, equivalence_power
 from portrayal.plan.plan import Plan, Tokens, output_tokens, plan, tokens_of
 from portrayal.plan.power import (
     Counting,
@@ -25,6 +26,7 @@ __all__ = [
     "Counting",
     "Design",
     "Detectable",
+    "Needed",
     "Plan",
     "Tokens",
     "assumptions_from",
@@ -32,6 +34,8 @@ __all__ = [
     "counted_by_name",
     "counted_whole",
     "detectable_difference",
+    "equivalence",
+    "equivalence_power",
     "output_tokens",
     "plan",
     "representation_power",
