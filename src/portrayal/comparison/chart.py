@@ -53,7 +53,7 @@ def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) 
     >>> words_of("representation.v1", {"domain": "Love"}, {"race": "Black"})
     'Love · Black · representation'
     """
-    place = [value for value in strata.values() if value not in ("all", "")]
+    place = [v for key, v in strata.items() if key != "classifier" and v not in ("all", "")]
     name = measure.rpartition(".v")[0].replace("_", " ")
     return " · ".join([*place, *group.values(), name])
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from portrayal.errors import OptionError
-from portrayal.records import NO_FINDING, NO_INTERVAL, NO_TEST, Estimate
+from portrayal.records import NO_FINDING, NO_INTERVAL, NO_TEST, READER_ERROR, Estimate
 from portrayal.run import Run
 
-_NOTES = {NO_INTERVAL, NO_TEST, NO_FINDING}
+_NOTES = {NO_INTERVAL, NO_TEST, NO_FINDING, READER_ERROR}
 _NO_INSTRUMENT = {"seed", "draws", "permutations", "hand_labels", "labeler_samples"}
 """Options that change no value, or that give data."""
 

@@ -22,11 +22,12 @@ from portrayal.validate import check_level
 
 MOST_SAMPLES = 10_000
 """Answers to each prompt beyond which a plan says that more prompts are needed."""
-REPLICATES = 400
-"""Simulated comparisons: power of 80 % is known to 2 points, so one standard error is added."""
+REPLICATES, ROUGH = 1_000, 200
+"""Simulated comparisons, to be sure and to begin with: power of 80 % is known to 1.3 points, twice
+which is added."""
 
 _SUBSETS = 499
-_CLOSE = 1.05  # factor to which the number of answers is found
+_CLOSE = 1.1  # factor to which the number of answers is found
 _SEED = 0
 
 
@@ -133,22 +134,34 @@ def _units(
     power: float,
 ) -> int | None:
     """Fewest units of each prompt, run and role with the power; None where there are too many."""
-    wanted = power + float(np.sqrt(power * (1.0 - power) / REPLICATES))
 
-    def enough(units: int) -> bool:
-        found = equivalence_power(
-            kind, share, n_prompts, units, icc=icc, margin=margin, alike=alike, level=level
+    def found(units: int, replicates: int) -> float:
+        return equivalence_power(
+            kind,
+            share,
+            n_prompts,
+            units,
+            icc=icc,
+            margin=margin,
+            alike=alike,
+            level=level,
+            replicates=replicates,
         )
-        return found >= wanted
 
-    low, high = 0, 1
-    while not enough(high):
+    high = 1
+    while found(high, ROUGH) < power:
         if high >= MOST_SAMPLES:
             return None
-        low, high = high, min(high * 2, MOST_SAMPLES)
+        high = min(high * 2, MOST_SAMPLES)
+    low, wanted = high // 2, power + 2.0 * float(np.sqrt(power * (1.0 - power) / REPLICATES))
+    while found(high, REPLICATES) < wanted:
+        if high >= MOST_SAMPLES:
+            return None
+        low, high = high, min(high + (high + 1) // 2, MOST_SAMPLES)
     while high - low > 1 and high > low * _CLOSE:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        enough = found(middle, REPLICATES) >= wanted
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 
@@ -196,9 +209,9 @@ def equivalence_power(
         own = rng.normal(size=shape)
         for side in (0, 1):
             drawn = np.sqrt(alike) * own + np.sqrt(1.0 - alike) * rng.normal(size=shape)
-            p = _spread(share, icc, special.ndtr(drawn))
-            factor = np.exp(change) if side == 1 and role == 0 else 1.0
-            counted = rng.binomial(units, np.minimum(p * factor, 1.0)).astype(np.float64)
+            factor = float(np.exp(change)) if side == 1 and role == 0 else 1.0
+            p = _spread(share * factor, icc, special.ndtr(drawn))
+            counted = rng.binomial(units, p).astype(np.float64)
             sides[side] += [counted, total]
     subsets = prompt_subsets(n_prompts, rng, _SUBSETS)
     found = paired_ratios(tuple(sides[0]), tuple(sides[1]), subsets, level, margin)

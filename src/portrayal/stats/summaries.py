@@ -96,7 +96,7 @@ class RandomEffects:
     sd
         Standard deviation τ between sources, beyond the noise of each.
     p
-        Of no difference between the sources; NaN where the prompts are too few.
+        Of no difference between the sources; NaN where prompts are fewer than twice the sources.
     n_sources
         Sources with a value.
     """
@@ -189,7 +189,7 @@ def _equality(y: FloatArray, noise: FloatArray, n: int) -> float:
     m = len(y)
     apart = np.eye(m)[1:] - np.eye(m)[:1]
     spread = apart @ noise @ apart.T
-    if n <= m or np.linalg.matrix_rank(spread) < m - 1:
+    if n < 2 * m or np.linalg.matrix_rank(spread) < m - 1:
         return float("nan")
     t2 = float((apart @ y) @ np.linalg.solve(spread, apart @ y))
     return float(f_sf(t2 * (n - m + 1) / ((n - 1) * (m - 1)), m - 1, n - m + 1))

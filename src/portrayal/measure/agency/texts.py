@@ -307,7 +307,6 @@ def agency_texts(
     runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
     n_cells = len(set(cell))
     coded = {name: _coded([own.get(name, "") for own in about]) for name in alike}
-    named_units = _unit_names(rows, about, unit, cluster)
     named = [label for label in stratum_labels if label]
     return AgencyTexts(
         models=models,
@@ -333,9 +332,7 @@ def agency_texts(
         columns={name: codes for name, (codes, _) in coded.items()},
         first=tuple(first),
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
-        cluster_names=tuple(
-            named_units[i] for i in np.unique(clusters, return_index=True)[1].tolist()
-        ),
+        cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
     )
 
@@ -345,12 +342,14 @@ def _unit_names(
     about: Sequence[Mapping[str, str]],
     unit: str,
     column: str | None,
-) -> list[str]:
-    """Name the independent unit of each text, the same in every run."""
+    code: IntArray,
+) -> tuple[str, ...]:
+    """Name the independent units, the same in every run; `code` is that of each text."""
+    first = np.unique(code, return_index=True)[1].tolist()
     if unit == EACH:
-        return [str(name) for name in rows["text_id"]]
+        return tuple(str(rows["text_id"][i]) for i in first)
     if unit != "prompt":
-        return [own.get(str(column), str(i)) for i, own in enumerate(about)]
+        return tuple(about[i].get(str(column), str(i)) for i in first)
     apart = {
         prompt: " · ".join(value for name, value in sorted(own.items()) if name != "condition")
         for prompt, own in zip(rows["prompt_id"], about, strict=True)
@@ -360,7 +359,8 @@ def _unit_names(
         for i, name in enumerate(map(apart.get, rows["prompt_id"]))
     }
     known = len(place) == len(apart) and all(apart.values())
-    return [apart[prompt] if known else prompt for prompt in rows["prompt_id"]]
+    named = [rows["prompt_id"][i] for i in first]
+    return tuple(apart[prompt] if known else prompt for prompt in named)
 
 
 Counted = tuple[FloatArray, FloatArray, FloatArray]
