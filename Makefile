@@ -1,10 +1,10 @@
-# Six targets; each makes the virtual environment it needs.
+# Seven targets; each makes the virtual environment it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := runs/demo
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs bench audit-deps clean
 
 # Audit the sample stories and say where the report is.
 demo: $(BIN)/portrayal
@@ -34,6 +34,13 @@ docs: $(VENV)/.dev
 # Print the figures of docs/benchmarks.md; takes some minutes.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# Look every installed dependency up among the known vulnerabilities; needs the network.
+audit-deps: $(VENV)/.dev
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/python -m pip install --quiet "pip-audit>=2.7"
+	$(BIN)/python -m pip list --format freeze --exclude-editable > $(VENV)/audit/installed.txt
+	$(VENV)/audit/bin/pip-audit --requirement $(VENV)/audit/installed.txt --no-deps --disable-pip --strict --progress-spinner off
 
 clean:
 	rm -rf $(VENV) runs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
