@@ -17,12 +17,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from coding.raters import project
 from e2e.conftest import Portrayal
+from portrayal.coding import codebook
+from portrayal.coding.labelstudio import import_tasks
 from portrayal.collect import import_texts
 from portrayal.collect.corpus import file_corpus
 from portrayal.collect.plain import read_plain
 from portrayal.collect.sources import MOST_UNPACKED
 from portrayal.collect.tables import FORMULAS
+from portrayal.errors import DataError
 from portrayal.run import Run, read_rows
 from portrayal.studies.laissez_faire import prompts
 from portrayal.studies.laissez_faire.prompts import FIELDS
@@ -195,6 +199,43 @@ def test_what_cannot_be_read_is_refused_in_one_line(
         done.refused()
         assert not (tmp_path / "people.csv").exists()
         assert not (tmp_path / "run").exists() or not list((tmp_path / "run").glob("*.parquet"))
+
+
+OTHERS: dict[str, bytes] = {
+    "deep": b"a = " + DEEP.encode(),
+    "latin-1": 'a = "\u00e9"'.encode("latin-1"),
+    "utf-16": 'a = "b"'.encode("utf-16"),
+    "binary": bytes(range(256)),
+    "cut": b"a = ",
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize(
+    ("ending", "command"),
+    [
+        ("toml", ("prompts", "laissez-faire", "--prompts")),
+        ("toml", ("code", "cues", "--texts", "ok.csv", "--list")),
+        ("csv", ("code", "cues", "--texts", "ok.csv", "--list")),
+        ("toml", ("gate", "run")),
+    ],
+    ids=["prompts", "cues", "table of cues", "policy"],
+)
+def test_other_files_than_texts_are_refused_in_one_line(
+    inside: Portrayal, tmp_path: Path, kind: str, ending: str, command: tuple[str, ...]
+) -> None:
+    bench(tmp_path / "ok.csv", csv_of(plain()))
+    bench(tmp_path / f"given.{ending}", OTHERS[kind])
+    inside(*command, f"given.{ending}").refused()
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_codebooks_and_exports_are_refused_in_one_line(tmp_path: Path, kind: str) -> None:
+    bench(tmp_path / "given", OTHERS[kind])
+    with pytest.raises(DataError):
+        codebook(tmp_path / "given")
+    with pytest.raises(DataError):
+        import_tasks(project(tmp_path / "p"), tmp_path / "given")
 
 
 def test_what_can_be_read_is_read_as_it_stands(inside: Portrayal, tmp_path: Path) -> None:

@@ -60,13 +60,14 @@ def words(
     """List the words that mark each group, intersection and role (weighted log odds)."""
     from portrayal.coding import count_words, marked_words
     from portrayal.measure import Scope
+    from portrayal.run.files import read_utf8
     from portrayal.validate import check_count
 
     check_count("min_count", min_count, minimum=1)
     check_count("min_texts", min_texts, minimum=1)
     check_count("top", top, minimum=1)
     documents = _documents(run, texts, group or [], role, cluster, name_column or [], text_column)
-    further = mask.read_text(encoding="utf-8").split() if mask is not None else ()
+    further = read_utf8(mask).split() if mask is not None else ()
     counts = count_words(
         documents, min_count=min_count, min_texts=min_texts, mask=further, masking=not no_mask
     )

@@ -131,7 +131,7 @@ def parse_codebook(text: str, name: str, origin: str = "codebook") -> Codebook:
     """Return the codebook that TOML text holds; `origin` names it in errors."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(f"{origin} is not TOML: {error}.") from error
     made = Codebook(
         name=_text(table, "name", origin, name),

@@ -106,7 +106,7 @@ def import_tasks(
     """
     try:
         tasks = json.loads(Path(path).read_text("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON: {error}.") from error
     reader = _Reader(project.codebook, str(path), dict(raters or {}))
     rows = list(reader.rows(tasks))

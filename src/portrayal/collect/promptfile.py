@@ -82,7 +82,7 @@ def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not valid TOML in UTF-8 ({error}).") from error
     found = content.get("prompt", [])
     if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):

@@ -213,7 +213,7 @@ def read_policy(path: str | Path) -> Policy:
         ) from None
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(f"{path} is not TOML: {error}.") from None
     return _Reader(str(path), text).policy(table)
 

@@ -164,7 +164,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         content = tomllib.loads(text) if ending == ".toml" else json.loads(text)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise DataError(f"{path} cannot be read as {ending[1:].upper()}: {error}.") from error
     if not isinstance(content, dict):
         raise DataError(f"{path}: expected a table such as\n{_EXAMPLE}\nfound a list or a value.")

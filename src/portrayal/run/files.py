@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portrayal.errors import DataError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -32,6 +34,20 @@ def write_atomically(path: Path, text: str) -> None:
     """Write `text` in UTF-8 in one step."""
     with replacing(path, flush=True) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def read_utf8(path: Path) -> str:
+    """Return a file of text in UTF-8.
+
+    Raises
+    ------
+    DataError
+        When it is in another encoding.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
 
 
 def write_parquet(table: "pa.Table", path: Path, *, flush: bool = False) -> None:

@@ -91,7 +91,7 @@ def _shipped() -> Lexicon:
 def _from_file(path: Path) -> Lexicon:
     try:
         read = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: no readable TOML file of word lists ({error}).") from error
     return _lexicon(f"lexicon:{path.name}", read, str(path))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import DataError, UnknownNameError
+from portrayal.run.files import read_utf8
 
 _CHUNK = 24
 _ENTRY = {"term", "variants", "case", "published"}
@@ -124,7 +125,7 @@ def cue_list(spec: str | Path = "laissez-faire") -> CueList:
             f"there is no cue list {str(spec)!r}; shipped are {', '.join(cue_list_names())}. "
             "Or give a TOML or CSV file."
         )
-    text = path.read_text(encoding="utf-8-sig")
+    text = read_utf8(path)
     read = _from_csv if path.suffix.casefold() == ".csv" else _from_toml
     return read(text, path.stem, str(path))
 
@@ -142,7 +143,7 @@ def cues_of(terms: Iterable[str], group: str = "own") -> CueList:
 def _from_toml(text: str, name: str, where: str) -> CueList:
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(f"{where}: is not TOML ({error}).") from None
     groups = data.get("groups", [])
     if not isinstance(groups, list) or not all(isinstance(entry, dict) for entry in groups):
