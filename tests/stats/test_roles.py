@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.roles import (
     RoleSums,
     coin_test,

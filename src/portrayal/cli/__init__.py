@@ -17,6 +17,7 @@ from portrayal.cli.compare import compare
 from portrayal.cli.gate import gate
 from portrayal.cli.options import Json
 from portrayal.cli.plan import plan
+from portrayal.cli.watch import watch
 from portrayal.errors import PortrayalError
 
 app = typer.Typer(
@@ -135,6 +136,7 @@ app.command()(compare)
 app.command()(words.words)
 app.command()(people.people)
 app.command()(gate)
+app.command()(watch)
 app.command()(import_inspect)
 app.add_typer(agency_data.app, name="agency-data")
 app.add_typer(agency.train_app, name="train")

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,6 +49,10 @@ def _audit(
     labels: Annotated[How, Offers(BESIDE, of="labeler")],
     reads: Annotated[How, Offers(BESIDE, of="classifier")],
     out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
+    append: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Add today's run to a folder that `watch` reads."),
+    ] = None,
     column: Columns = None,
     reference_column: Annotated[
         list[str] | None,
@@ -87,7 +92,7 @@ def _audit(
             **given,
             pair_by=pair_by,
             model=asking,
-            out=out or Path("runs") / study,
+            out=_place(study, out, append),
             columns=[*(column or ()), *(more or ())],
             reference_columns=reference_column,
             preset=preset,
@@ -111,6 +116,15 @@ def _check_asked(model: str | None, given: Mapping[str, Any]) -> None:
                 f"--{name} says what to ask a model: give --model, or leave it out. Texts that are "
                 "there say their prompts, and who is in them, by their columns."
             )
+
+
+def _place(study: str, out: Path | None, append: Path | None) -> Path:
+    """The run directory: a folder of a series is named by the day (UTC), so one day has one run."""
+    if append is None:
+        return out or Path("runs") / study
+    if out is not None:
+        raise OptionError("give either --out or --append, not both.")
+    return append / datetime.now(tz=UTC).date().isoformat()
 
 
 def _given(study: str, texts: Path | None, reference: Path | None, sample: bool) -> dict[str, Any]:

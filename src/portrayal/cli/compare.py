@@ -15,7 +15,7 @@ from portrayal.errors import OptionError
 if TYPE_CHECKING:
     from portrayal.comparison import Change, Comparison, Several, Summary
 
-FORMATS = ("table", "csv", "json", "markdown")
+FORMATS = ("table", "csv", "json", "markdown", "html")
 
 
 def compare(
@@ -48,7 +48,9 @@ def compare(
     every: Annotated[
         bool, typer.Option("--all", help="Every estimate, not only what may be stated.")
     ] = False,
-    format: Annotated[str, typer.Option(help="table, csv, json or markdown.")] = "table",
+    format: Annotated[
+        str, typer.Option(help="table, csv, json, markdown or html (a page).")
+    ] = "table",
     out: Annotated[Path | None, typer.Option(help="File to write in place of printing.")] = None,
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Start of random subsets of prompts.")] = 0,
@@ -67,14 +69,24 @@ def compare(
         raise OptionError("give two runs or more, or one run with --by model.")
     if base is not None and by is None:
         raise OptionError("--base names a model of --by model; the first run is the base of runs.")
+    sides = models_of(opened[0], base) if by else opened
+    if kind == "html" and len(sides) > 2:
+        raise OptionError("a page shows two sides: name two runs, or a run of two models.")
     found = compare_several(
-        models_of(opened[0], base) if by else opened,
+        sides,
         level=level,
         margin=margin,
         difference_margin=difference_margin,
         despite=despite or (),
         seed=seed,
     )
+    if kind == "html":
+        from portrayal.report.changes import write_comparison
+
+        page = _chosen(found.comparisons[0], measure, where or [])
+        path = write_comparison(page, (sides[0], sides[1]), out or Path("comparison.html"), seed)
+        show.line(f"comparison: {path}")
+        return
     text = _written(found, measure, where or [], kind, every=every)
     if out is not None:
         write_atomically(out, text)

@@ -1,4 +1,4 @@
-"""Compare two runs: what changed, by how much, and what did not."""
+"""Compare runs: what changed, by how much, what did not, and whether it changed over time."""
 
 from portrayal.comparison.change import Change, Prompts, flat_change
 from portrayal.comparison.compare import (
@@ -14,6 +14,7 @@ from portrayal.comparison.instruments import Instrument, check_instruments, diff
 from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
 from portrayal.comparison.result import Comparison
 from portrayal.comparison.several import Several, Summary, compare_several, models_of
+from portrayal.comparison.watch import RoundFacts, Watch, Watched, flat_rounds, watch, watch_values
 
 __all__ = [
     "MARGIN",
@@ -23,19 +24,25 @@ __all__ = [
     "Comparison",
     "Instrument",
     "Prompts",
+    "RoundFacts",
     "Several",
     "Side",
     "Summary",
+    "Watch",
+    "Watched",
     "changes",
     "check_instruments",
     "compare",
     "compare_several",
     "differing",
     "flat_change",
+    "flat_rounds",
     "matched",
     "model_pairs",
     "models_of",
     "rows_of",
     "side_of",
     "study_of",
+    "watch",
+    "watch_values",
 ]

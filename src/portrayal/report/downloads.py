@@ -29,12 +29,12 @@ def csv_text(view: View) -> str:
     numbers = [n for row in rows[:1] for n in row if n not in (*fixed, *labels, *details)]
     names = [*fixed, *labels, *numbers, *details]
     stream = StringIO()
-    write_rows(stream, names, ({name: _cell(row.get(name)) for name in names} for row in rows))
+    write_rows(stream, names, ({name: plain_cell(row.get(name)) for name in names} for row in rows))
     return stream.getvalue()
 
 
-def _cell(value: Any) -> Any:
-    """A value in six digits; words with what does not print made visible."""
+def plain_cell(value: Any) -> Any:
+    """Return a value in six digits; words with what does not print made visible."""
     if isinstance(value, float):
         return "" if math.isnan(value) else float(f"{value:.6g}")
     return visible(value) if isinstance(value, str) else value
@@ -42,8 +42,13 @@ def _cell(value: Any) -> Any:
 
 def packed_csv(view: View) -> str:
     """Return the CSV compressed with gzip, as base64."""
-    raw = csv_text(view).encode("utf-8", "replace")
-    return base64.b64encode(gzip.compress(raw, compresslevel=9, mtime=0)).decode("ascii")
+    return packed(csv_text(view))
+
+
+def packed(text: str) -> str:
+    """Return a text compressed with gzip, as base64."""
+    raw = gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)
+    return base64.b64encode(raw).decode("ascii")
 
 
 def headline_rows(view: View) -> dict[str, Any]:

@@ -117,13 +117,14 @@ def render(view: View) -> str:
 
 
 @dataclass(frozen=True)
-class _Script:
+class Script:
     """A script of our own, and the hash by which the page's policy lets it run."""
 
     text: str
 
     @property
     def digest(self) -> str:
+        """The hash of the script as the policy names it."""
         raw = hashlib.sha256(self.text.encode()).digest()
         return f"'sha256-{base64.b64encode(raw).decode()}'"
 
@@ -179,11 +180,13 @@ def _context(view: View) -> dict[str, Any]:
         "config": CONFIG,
         "table": table,
     }
-    scripts = [_Script(vega())] if data["charts"] else []
-    scripts += [_Script(_read("portrayal.report", name)) for name in ("table.js", "charts.js")]
+    scripts = [Script(vega())] if data["charts"] else []
+    scripts += [
+        Script(read_template("portrayal.report", name)) for name in ("table.js", "charts.js")
+    ]
     own = [section.script for section in (below, found, texts) if section.script]
-    scripts += [_Script(_read(report.package, name)) for name in own]
-    style = _read("portrayal.report", "style.css") + colour_rules()
+    scripts += [Script(read_template(report.package, name)) for name in own]
+    style = read_template("portrayal.report", "style.css") + colour_rules()
     compared, comparison = certainty.intervals(view)
     return {
         **_asked(view),
@@ -200,7 +203,9 @@ def _context(view: View) -> dict[str, Any]:
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "version": str(view.settings.get("portrayal", "")),
-        "style": trusted(style + (_read(report.package, report.style) if report.style else "")),
+        "style": trusted(
+            style + (read_template(report.package, report.style) if report.style else "")
+        ),
         "scripts": [trusted(script.text) for script in scripts],
         "policy": " ".join(script.digest for script in scripts),
         "example": _example(table["rows"]),
@@ -231,5 +236,6 @@ def _example(rows: list[list[str]]) -> str:
     return ", ".join([*(short(word, 20) for word in words if word), "…"])
 
 
-def _read(package: str, name: str) -> str:
+def read_template(package: str, name: str) -> str:
+    """Return a file of a package's folder of templates."""
     return files(package).joinpath("templates", name).read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ undefined (never 0, never a warning), and raises ValueError for numbers that can
 """
 
 from portrayal.stats._arguments import divide
-from portrayal.stats.agreeing import agreeing_interval
 from portrayal.stats.agreement import (
     beyond_chance,
     bias_index,
@@ -21,6 +20,7 @@ from portrayal.stats.agreement import (
     prevalence_index,
     specific_agreement,
 )
+from portrayal.stats.anytime import latest_change
 from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
 from portrayal.stats.clustered import (
     infer_differences,
@@ -62,7 +62,13 @@ from portrayal.stats.naming import (
     repetition_effect,
     repetition_of,
 )
-from portrayal.stats.p_values import altman_bland_p, benjamini_hochberg, holm, z_from_interval
+from portrayal.stats.p_values import (
+    agreeing_interval,
+    altman_bland_p,
+    benjamini_hochberg,
+    holm,
+    z_from_interval,
+)
 from portrayal.stats.paired import clustered_changes, paired_changes, paired_ratios
 from portrayal.stats.proportions import (
     chance_p,
@@ -173,6 +179,7 @@ __all__ = [
     "katz_log",
     "krippendorff_alpha",
     "krippendorff_parts",
+    "latest_change",
     "log_odds",
     "log_share_influence",
     "matched_differences",

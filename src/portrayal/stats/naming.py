@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.tails import pearson3_cdf, pearson3_ppf, pearson3_sf, t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
 

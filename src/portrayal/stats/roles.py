@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 EXACT_PROMPTS = 13

@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portrayal.stats._arguments import divide
-from portrayal.stats.agreeing import agreeing_interval
 from portrayal.stats.clustered import (
     FEWEST_CARRIERS,
     NEVER,
@@ -43,6 +42,7 @@ from portrayal.stats.design_effect import (
     evidence_interval,
     evidence_p,
 )
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PSEUDO_ERRORS = 0.5

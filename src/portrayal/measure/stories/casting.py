@@ -22,7 +22,7 @@ from portrayal.measure.stories.tally import ROLES, Tally
 from portrayal.records import NO_TEST, Estimate, Interval, Null
 from portrayal.registry import Component
 from portrayal.stats import divide
-from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray
 

@@ -19,7 +19,6 @@ from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINAT
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
 from portrayal.reference import Baseline, NameTable, name_bearers
 from portrayal.registry import Component
-from portrayal.stats.agreeing import agreeing_interval
 from portrayal.stats.mixture import (
     LEAST_INFORMATION,
     NameModel,
@@ -31,6 +30,7 @@ from portrayal.stats.mixture import (
     role_scores,
     spread_as_bearers,
 )
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.roles import coin_test, no_test_reason
 from portrayal.types import FloatArray, IntArray
 

@@ -31,7 +31,7 @@ from portrayal.stats import (
     wilson,
     z_from_interval,
 )
-from portrayal.stats.agreeing import agreeing_interval
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.tails import binomial_ppf
 from portrayal.types import BoolArray, FloatArray
 

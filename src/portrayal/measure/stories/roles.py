@@ -8,8 +8,8 @@ import numpy as np
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import Tally
 from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Interval, Null, Test
-from portrayal.stats.agreeing import agreeing_interval
 from portrayal.stats.design_effect import effective_number
+from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.roles import (
     EXACT_PROMPTS,
     RoleInference,

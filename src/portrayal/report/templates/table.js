@@ -53,26 +53,28 @@
   more.addEventListener("click", function () { shown += 200; draw(); });
   draw();
 
-  const button = document.getElementById("download");
   const status = document.getElementById("download-note");
-  async function unpack() {
-    const packed = atob(document.getElementById("csv").textContent.trim());
+  async function unpack(source) {
+    const packed = atob(document.getElementById(source).textContent.trim());
     const bytes = Uint8Array.from(packed, function (c) { return c.charCodeAt(0); });
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).blob();
   }
-  button.addEventListener("click", async function () {
+  async function save() {
+    const given = this.dataset;
     if (typeof DecompressionStream === "undefined") {
-      status.textContent = "This browser cannot unpack the file; the run's folder has the " +
-        "estimates in estimates.parquet.";
+      status.textContent = "This browser cannot unpack the file; " + given.instead;
       return;
     }
-    const blob = await unpack();
+    const blob = await unpack(given.source);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([blob], { type: "text/csv;charset=utf-8" }));
-    link.download = "estimates.csv";
+    link.href = URL.createObjectURL(new Blob([blob], { type: given.type + ";charset=utf-8" }));
+    link.download = given.file;
     link.click();
-    status.textContent = "Saved as estimates.csv.";
+    status.textContent = "Saved as " + given.file + ".";
     setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+  }
+  document.querySelectorAll("button[data-file]").forEach(function (button) {
+    button.addEventListener("click", save);
   });
 })();

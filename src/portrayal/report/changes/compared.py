@@ -1,0 +1,315 @@
+"""The page of a comparison: what changed, what did not, and the prompts that moved most."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import portrayal.report.formats as fmt
+from portrayal.comparison import Change, Comparison, Side, flat_change
+from portrayal.comparison.chart import CHANGED, OPEN, SAME, verdict
+from portrayal.records import ALL
+from portrayal.report.changes.dumbbells import dumbbells
+from portrayal.report.changes.moved import moved_prompts
+from portrayal.report.changes.sheet import Download, csv_of, json_of, write_sheet
+from portrayal.report.changes.words import (
+    capital,
+    change_words,
+    place_of,
+    q_words,
+    row_label,
+    span_words,
+    subject,
+)
+from portrayal.report.figures import Table
+from portrayal.report.findings import Sentence
+from portrayal.report.inert import short
+from portrayal.report.view import FEW_PROMPTS, study_named
+from portrayal.report.words import group_label, measure_title
+from portrayal.run import Run
+
+MOST, EACH = 4, 2
+"""Changes in sentences at most, and of one measure before others had their turn."""
+LISTED = 40
+"""Rows of a list of what did not change."""
+
+
+def write_comparison(
+    found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int = 0
+) -> Path:
+    """Write the page of a comparison in one step and return its path.
+
+    Parameters
+    ----------
+    found
+        What `portrayal.compare` returned.
+    sides
+        The sides that it compared, for their dates and texts.
+    path
+        The HTML file; its folder is made where it is missing.
+    seed
+        Of which answers are shown.
+    """
+    stated = [row for row in found.rows if row.stated]
+    rows = stated or [row for row in found.rows if row.p is not None]
+    said = {
+        what: [row for row in rows if verdict(row, found.level) == what]
+        for what in (CHANGED, SAME, OPEN)
+    }
+    changed, same, unresolved = _largest_first(said[CHANGED]), said[SAME], said[OPEN]
+    labels = _labels(found, sides)
+    untested = sum(row.p is None for row in rows)
+    about = next(iter(changed), None) or _furthest(unresolved)
+    moved = [] if about is None else moved_prompts(about, sides, seed)
+    own = {
+        "brand": "comparison",
+        "what": "What was compared",
+        "title": f"{labels[0]} and {labels[1]}",
+        "question": getattr(study_named(found.study), "title", found.study),
+        "meta": f"{fmt.count(len(rows))} numbers that may be stated · {len(found.rows):,} in all",
+        "facts": _facts(found, sides),
+        "warnings": _warnings(found),
+        "summary": _summary(rows, changed, same, unresolved),
+        "sentences": [_sentence(row, found.level) for row in _chosen(changed)],
+        "after": _after(changed, unresolved, untested),
+        "same": _same(same),
+        "same_words": _same_words(same, rows),
+        "open": _open(unresolved),
+        "open_words": _open_words(unresolved),
+        "moved": moved,
+        "moved_words": _moved_words(about, bool(changed), bool(moved)),
+        "sure_only": "q below 0.05 only",
+        "table_label": "Changes",
+        "methods": _methods(found),
+    }
+    figures = dumbbells(rows, labels, found.level)
+    return write_sheet(path, "compared.html.j2", own, figures, _table(found.rows), _files(found))
+
+
+def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
+    """What the sides are called: their model where these differ, else their folder."""
+    models = [side.models for side in sides]
+    if all(len(each) == 1 for each in models) and models[0] != models[1]:
+        return short(models[0][0], 60), short(models[1][0], 60)
+    names = [side.run.path.name for side in sides]
+    if names[0] == names[1]:
+        names = [found.a, found.b]
+    return short(names[0], 60), short(names[1], 60)
+
+
+def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
+    rows = [("Study", found.study)]
+    for word, side, name in (("Before", sides[0], found.a), ("After", sides[1], found.b)):
+        n_texts = int(side.run.texts.note().get("n_texts", 0))
+        models = short(", ".join(side.models), 120)
+        rows.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
+        rows.append((f"{word}: texts", f"{n_texts:,}, measured {day_of(side.run)}"))
+    n = found.prompts
+    margins = {row.margin for row in found.rows if row.margin and row.scale == "ratio"}
+    rows += [
+        ("Prompts of both", f"{n.both:,}"),
+        ("Of one alone", f"{n.only_a:,} before, {n.only_b:,} after"),
+        ("Confidence level", fmt.level(found.level)),
+        ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def day_of(run: Run) -> str:
+    """Return the day the estimates of a run were written, in words."""
+    written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
+    return f"{written.day} {written:%B %Y}"
+
+
+def _warnings(found: Comparison) -> list[str]:
+    said = []
+    if found.instruments:
+        listed = "; ".join(map(str, found.instruments))
+        said.append(f"The sides measured with different instruments: {short(listed, 600)}.")
+    if found.prompts.reworded:
+        said.append(
+            f"{fmt.plural(found.prompts.reworded, 'prompt')} of both have other words under the "
+            "same name."
+        )
+    alone = [
+        f"{sum(counts.values()):,} {where}"
+        for where, counts in (("before", found.only_a), ("after", found.only_b))
+        if sum(counts.values())
+    ]
+    if alone:
+        said.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
+    return said
+
+
+def _summary(
+    rows: Sequence[Change],
+    changed: Sequence[Change],
+    same: Sequence[Change],
+    unresolved: Sequence[Change],
+) -> str:
+    if not rows:
+        return "The two runs have no number in common that a report may state."
+    return (
+        f"Of {fmt.plural(len(rows), 'number')} that a report may state, {len(changed)} changed, "
+        f"{len(same)} can be called the same, and {len(unresolved)} cannot be told either "
+        "way."
+    )
+
+
+def _largest_first(rows: list[Change]) -> list[Change]:
+    return sorted(rows, key=lambda row: (row.scale != "ratio", -row.size, row.measure))
+
+
+def _chosen(changed: list[Change]) -> list[Change]:
+    """The changes that are said in sentences, no measure crowding out the others."""
+    counts: dict[str, int] = {}
+    first: list[Change] = []
+    later: list[Change] = []
+    for row in changed:
+        counts[row.measure] = counts.get(row.measure, 0) + 1
+        (first if counts[row.measure] <= EACH else later).append(row)
+    return _largest_first((first + later)[:MOST])
+
+
+def _sentence(row: Change, level: float) -> Sentence:
+    up = (row.change or 0.0) > row.null
+    values = [fmt.number(value, row.statistic) for value in (row.value_a, row.value_b)]
+    headline = (
+        f"{capital(subject(row.measure, row.strata, row.group))} {'rose' if up else 'fell'} from "
+        f"{values[0]} to {values[1]} ({change_words(row.change, row.scale)})"
+    )
+    pairs = "prompts of both" if row.paired else "prompts, unpaired"
+    evidence = (
+        f"{fmt.level(level)} interval of the change {span_words(row.low, row.high, row.scale)} "
+        f"over {fmt.count(row.n_prompts)} {pairs}; {q_words('q', row.audit_q)}."
+    )
+    if row.equivalent:
+        evidence += " It is shown to be smaller than the margin."
+    if row.n_prompts < FEW_PROMPTS:
+        evidence += f" It rests on fewer than {FEW_PROMPTS} prompts."
+    return Sentence(headline, evidence, clear=True)
+
+
+def _furthest(rows: Sequence[Change]) -> Change | None:
+    """The tested change that is furthest from none, in its own standard errors' order: by p."""
+    tested = [row for row in rows if row.p is not None and row.change is not None]
+    return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
+
+
+def _after(changed: list[Change], unresolved: list[Change], untested: int) -> list[str]:
+    said = []
+    rest = len(changed) - len(_chosen(changed))
+    if rest > 0:
+        said.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
+    if unresolved:
+        more = f", {untested} of them without a test" if untested else ""
+        said.append(
+            f"What cannot be told either way{more} is no evidence that nothing changed; more "
+            "texts would narrow the intervals."
+        )
+    return [" ".join(said)] if said else []
+
+
+def _same(rows: list[Change]) -> Table:
+    columns = {
+        "Measure": lambda row: measure_title(row.measure),
+        "Group": lambda row: row_label(row.strata, row.group),
+        "Change": lambda row: change_words(row.change, row.scale),
+        "Interval": lambda row: span_words(row.low, row.high, row.scale),
+        "Margin": lambda row: f"× {row.margin:g}" if row.scale == "ratio" else f"± {row.margin:g}",
+        "p": lambda row: fmt.probability(row.p_equivalent),
+    }
+    return Table.of(rows, columns, 2, LISTED)
+
+
+def _same_words(same: list[Change], rows: Sequence[Change]) -> str:
+    if not same:
+        return (
+            f"None of {fmt.plural(len(rows), 'number')} can be called the same: for that, the "
+            "whole interval must lie within the margin."
+        )
+    return (
+        f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
+        "change is smaller than the margin."
+    )
+
+
+def _open(rows: list[Change]) -> Table:
+    columns = {
+        "Measure": lambda row: measure_title(row.measure),
+        "Group": lambda row: row_label(row.strata, row.group),
+        "Change": lambda row: change_words(row.change, row.scale),
+        "Interval": lambda row: span_words(row.low, row.high, row.scale),
+        "q": lambda row: fmt.probability(row.audit_q),
+        "Prompts": lambda row: fmt.count(row.n_prompts),
+    }
+    return Table.of(rows, columns, 2, LISTED)
+
+
+def _open_words(rows: list[Change]) -> str:
+    if not rows:
+        return "Every number either changed or can be called the same."
+    return f"{fmt.plural(len(rows), 'number')} neither changed for sure nor can be called the same."
+
+
+def _moved_words(about: Change | None, sure: bool, shown: bool) -> str:
+    if about is None:
+        return "No number has a test, so no prompt stands out."
+    which = subject(about.measure, about.strata, about.group)
+    if not shown:
+        return f"The runs keep no texts or sums by prompt for the {which}."
+    found = "the largest change above" if sure else "the furthest, not established"
+    return (
+        f"Prompts that add most to one number, {found}: {which}. One answer of each side, drawn at "
+        "random by the seed, whatever it says."
+    )
+
+
+def _table(rows: Sequence[Change]) -> dict[str, Any]:
+    cells = [
+        [
+            measure_title(row.measure),
+            short("all models" if row.model_a == row.model_b == ALL else row.model, 60),
+            short(place_of(row.strata), 90),
+            short(group_label(row.group)),
+            fmt.number(row.value_a, row.statistic),
+            fmt.number(row.value_b, row.statistic),
+            f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
+            fmt.probability(row.q if row.audit_q is None else row.audit_q),
+            "yes" if row.equivalent else "no" if row.equivalent is False else fmt.NOTHING,
+            fmt.count(row.n_prompts),
+            short(row.undefined or "", 160),
+        ]
+        for row in rows
+    ]
+    heads = ["Measure", "Model", "Where", "Group", "Before", "After", "Change", "q", "Same"]
+    return {"heads": [*heads, "Prompts"], "rows": cells}
+
+
+def _files(found: Comparison) -> list[Download]:
+    rows = [flat_change(row) for row in found.rows]
+    facts = {
+        "study": found.study,
+        "a": found.a,
+        "b": found.b,
+        "level": found.level,
+        "instruments": [str(each) for each in found.instruments],
+        "changes": rows,
+    }
+    return [
+        Download("changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", csv_of(rows)),
+        Download("changes.json", "application/json", "As JSON", json_of(facts)),
+    ]
+
+
+def _methods(found: Comparison) -> list[str]:
+    used = dict.fromkeys(row.method for row in found.rows if row.method)
+    return [
+        "Ratios are compared as a ratio of ratios, everything else by its difference: always the "
+        "second beside the first. Prompts that both sides answered are paired, so that what is "
+        "peculiar to a prompt cancels.",
+        f"Interval and p-value come from the same test: {'; '.join(used) or 'none'}. The q-value "
+        "is Benjamini and Hochberg’s over all changes that a report may state.",
+        "“The same” is said only where two one-sided tests say that the change is smaller than "
+        "the margin; a change that is not significant is not called the same.",
+    ]

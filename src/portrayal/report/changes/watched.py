@@ -1,0 +1,203 @@
+"""The page of a repeated audit: what changed over time, and every headline estimate by round."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import portrayal.report.formats as fmt
+from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
+from portrayal.report.changes.lines import timelines
+from portrayal.report.changes.sheet import Download, csv_of, json_of, write_sheet
+from portrayal.report.changes.words import (
+    capital,
+    change_words,
+    place_of,
+    q_words,
+    row_label,
+    span_words,
+    subject,
+)
+from portrayal.report.figures import Table
+from portrayal.report.findings import Sentence
+from portrayal.report.inert import short
+from portrayal.report.view import study_named
+from portrayal.report.words import group_label, measure_title
+
+MOST = 5
+"""Changes in sentences at most."""
+LISTED = 60
+"""Rows of the list of what did not change."""
+
+
+def write_watch(found: Watch, path: str | Path) -> Path:
+    """Write the page of a repeated audit in one step and return its path.
+
+    Parameters
+    ----------
+    found
+        What `portrayal.comparison.watch` returned.
+    path
+        The HTML file; its folder is made where it is missing.
+    """
+    tested = [row for row in found.rows if row.p is not None]
+    quiet = [row for row in tested if row.alarm is None]
+    first, last = found.rounds[0], found.rounds[-1]
+    study = study_named(found.study)
+    title = getattr(study, "title", found.study)
+    own = {
+        "brand": "watch",
+        "what": "What was watched",
+        "title": f"{fmt.plural(len(found.rounds), 'round')} of {short(title, 80)}",
+        "question": getattr(study, "question", ""),
+        "meta": f"{first.when.isoformat()} to {last.when.isoformat()} · {short(found.folder, 100)}",
+        "facts": _facts(found, len(tested)),
+        "warnings": [short(text, 600) for text in found.differences]
+        + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
+        "rounds": _rounds(found),
+        "summary": _summary(found, len(tested)),
+        "sentences": [_sentence(found, row) for row in found.alarms[:MOST]],
+        "after": _after(found),
+        "same": _same(quiet),
+        "same_words": _same_words(quiet),
+        "untested": _untested(found),
+        "sure_only": "p below 0.05 only",
+        "table_label": "Watched numbers",
+        "methods": _methods(found),
+    }
+    rows = flat_rounds(found)
+    files = [
+        Download("rounds.csv", "text/csv", "Every number of each round as CSV", csv_of(rows)),
+        Download("watch.json", "application/json", "As JSON", json_of(watch_values(found))),
+    ]
+    return write_sheet(path, "watched.html.j2", own, timelines(found), _table(found), files)
+
+
+def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
+    rows = [
+        ("Study", found.study),
+        ("Rounds", str(len(found.rounds))),
+        ("Prompts of all rounds", f"{found.n_prompts:,}"),
+        ("Numbers tested", f"{n_tested:,}"),
+        ("Confidence level, of all looks together", fmt.level(found.level)),
+        ("Left out, not finished", short(", ".join(found.left_out), 200)),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _rounds(found: Watch) -> Table:
+    numbered = list(enumerate(found.rounds, 1))
+    columns = {
+        "Round": lambda pair: str(pair[0]),
+        "Run": lambda pair: short(pair[1].name, 60),
+        "Day": lambda pair: pair[1].when.isoformat(),
+        "Models": lambda pair: short(", ".join(pair[1].models), 60),
+        "Calls itself": lambda pair: short(", ".join(pair[1].answered_by), 60) or fmt.NOTHING,
+        "Texts": lambda pair: f"{pair[1].n_texts:,}",
+    }
+    return Table.of(numbered, columns, 5, 120)
+
+
+def _summary(found: Watch, n_tested: int) -> str:
+    if len(found.rounds) < 2:
+        return "There is one round so far: a change takes two."
+    said = f"{len(found.alarms)} of {fmt.plural(n_tested, 'tested number')} changed"
+    return (
+        f"{said} in {len(found.rounds)} rounds. Where nothing ever changes, chance alone makes any "
+        f"number of this page say so, in any of all its rounds, with a probability of "
+        f"{fmt.level(round(1 - found.level, 10))} at most."
+    )
+
+
+def _sentence(found: Watch, row: Watched) -> Sentence:
+    up = (row.change or 0.0) > row.null
+    since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
+    known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
+    headline = (
+        f"{capital(subject(row.measure, row.strata, row.group))} {'rose' if up else 'fell'} from "
+        f"round {row.start} ({since.when.isoformat()}) on "
+        f"({change_words(row.change, row.scale)}); it was {known[0]} at first and is {known[-1]}"
+    )
+    evidence = (
+        f"{fmt.level(found.level)} interval of the change "
+        f"{span_words(row.low, row.high, row.scale)}, for all looks together; seen at round "
+        f"{row.alarm} ({seen.when.isoformat()}); {q_words('p', row.p)}, over "
+        f"{fmt.plural(row.n_prompts, 'prompt')}."
+    )
+    if not row.is_still_changed:
+        evidence += " The interval at the last round holds no change again."
+    return Sentence(headline, evidence, clear=True)
+
+
+def _after(found: Watch) -> list[str]:
+    rest = len(found.alarms) - MOST
+    return [f"{fmt.plural(rest, 'more change')} in the table below."] if rest > 0 else []
+
+
+def _same(rows: Sequence[Watched]) -> Table:
+    columns = {
+        "Measure": lambda row: measure_title(row.measure),
+        "Group": lambda row: row_label(row.strata, row.group),
+        "Largest change": lambda row: change_words(row.change, row.scale),
+        "Interval": lambda row: span_words(row.low, row.high, row.scale),
+        "From round": lambda row: str(row.start),
+        "p": lambda row: fmt.probability(row.p),
+    }
+    return Table.of(rows, columns, 2, LISTED)
+
+
+def _same_words(rows: Sequence[Watched]) -> str:
+    if not rows:
+        return "No number was tested without a change."
+    return (
+        f"{fmt.plural(len(rows), 'number')} did not change as far as can be told. Each interval "
+        "says how large a change since the round with most evidence may be; a wide one says that "
+        "little is known, not that nothing changed."
+    )
+
+
+def _untested(found: Watch) -> list[str]:
+    if len(found.rounds) < 2:
+        return []
+    counts = Counter(row.undefined for row in found.rows if row.undefined)
+    return [f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()]
+
+
+def _table(found: Watch) -> dict[str, Any]:
+    cells = []
+    for row in found.rows:
+        known: list[float | None] = [v for v in row.values if v is not None]
+        known = known or [None]
+        bounds = span_words(row.low, row.high, row.scale)
+        seen = "" if row.alarm is None else found.rounds[row.alarm - 1].when.isoformat()
+        cells.append(
+            [
+                measure_title(row.measure),
+                short(place_of(row.strata), 90),
+                short(group_label(row.group)),
+                f"changed, seen {seen}" if seen else fmt.NOTHING,
+                fmt.number(known[0], row.statistic),
+                fmt.number(known[-1], row.statistic),
+                f"{change_words(row.change, row.scale)} ({bounds})",
+                fmt.probability(row.p),
+                fmt.NOTHING if row.start is None else str(row.start),
+                fmt.count(row.n_prompts),
+                short(row.undefined or "", 160),
+            ]
+        )
+    heads = ["Measure", "Where", "Group", "Changed", "First", "Last", "Change", "p", "From round"]
+    return {"heads": [*heads, "Prompts"], "rows": cells}
+
+
+def _methods(found: Watch) -> list[str]:
+    return [
+        "Each round answers the same prompts again. For every possible first round of a change, "
+        "the mean of the rounds since is compared with the mean of those before, prompt by prompt, "
+        "so that what is peculiar to a prompt cancels.",
+        "Intervals and p-values of a change hold for all rounds, all possible first rounds and all "
+        f"tested numbers together, at {fmt.level(found.level)}, however often one looks "
+        "(normal mixture on self-normalised contrasts; Robbins 1970, de la Peña 1999, Howard and "
+        "others 2021, Waudby-Smith and others 2024). They are exact where rounds can be exchanged "
+        "within prompts at the second round, and for many prompts and rounds later.",
+        "Intervals of single rounds, in the figures, are those of the audits and hold one by one.",
+    ]

@@ -1,0 +1,159 @@
+"""Pages of comparisons and of repeated audits: what they say, and what a browser makes of them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import altair
+import pytest
+
+import portrayal
+from portrayal.comparison import Side, watch
+from portrayal.comparison.watch import RoundFacts, Watch, Watched
+from portrayal.report.changes import write_comparison, write_watch
+from portrayal.report.changes.dumbbells import dumbbells
+from portrayal.report.changes.lines import timelines
+from portrayal.report.inert import script_json
+from portrayal.run import Run
+
+from .test_browser import HOSTILE, opened, requests
+
+NAMES = {"she": ("Maria", "She"), "he": ("Juan", "He")}
+
+
+def stories(share: float, model: str) -> Iterator[dict[str, str]]:
+    from portrayal.studies.laissez_faire.prompts import prompts
+
+    chosen = [p.prompt_id for p in prompts() if p.prompt_id.startswith("learning-neutral")]
+    for at, prompt in enumerate(chosen):
+        for i in range(24):
+            name, word = NAMES["she" if i < round(24 * share) + at % 4 - 2 else "he"]
+            more = HOSTILE if i % 2 else ""
+            text = f"{name} was a star student. {word} won a prize. {more}"
+            yield {"prompt_id": prompt, "text": text, "model": model}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three rounds; the third differs. Models have hostile names."""
+    path = tmp_path_factory.mktemp("series")
+    for month, share in ((1, 0.35), (2, 0.36), (3, 0.75)):
+        portrayal.audit(
+            "laissez-faire",
+            texts=list(stories(share, f"{HOSTILE} {month // 3}")),
+            out=path / f"2026-0{month}-01",
+            report=False,
+            draws=100,
+            permutations=20,
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def sides(folder: Path) -> tuple[Side, Side]:
+    return Side(Run.open(folder / "2026-01-01")), Side(Run.open(folder / "2026-03-01"))
+
+
+@pytest.fixture(scope="module")
+def compared(sides: tuple[Side, Side], folder: Path) -> Path:
+    return write_comparison(portrayal.compare(*sides), sides, folder / ".pages" / "compared.html")
+
+
+@pytest.fixture(scope="module")
+def watched(folder: Path) -> Path:
+    return write_watch(watch(folder), folder / ".pages" / "watched.html")
+
+
+def words_of(path: Path) -> str:
+    return " ".join(path.read_text(encoding="utf-8").split())
+
+
+def test_a_comparison_says_what_changed_and_what_did_not(compared: Path) -> None:
+    said = words_of(compared)
+    assert "Representation ratio of feminized characters in Learning rose from" in said
+    assert "over 15 prompts of both; q" in said
+    assert "Shown to be the same" in said
+    assert "Not resolved" in said
+    assert said.count('class="texts"') == 3
+
+
+def test_a_watch_says_when(watched: Path) -> None:
+    said = words_of(watched)
+    assert "rose from round 3 (2026-03-01) on" in said
+    assert "the model is" in said
+    assert "for all looks together" in said
+
+
+def test_charts_are_vega_lite(sides: tuple[Side, Side], folder: Path) -> None:
+    found = portrayal.compare(*sides)
+    stated = [row for row in found.rows if row.stated]
+    for figure in (*dumbbells(stated, ("a", "b"), 0.95), *timelines(watch(folder))):
+        if figure.spec is not None:
+            altair.Chart.from_dict(json.loads(script_json(figure.spec)))
+
+
+def test_odd_numbers_have_a_page(sides: tuple[Side, Side], tmp_path: Path) -> None:
+    """Infinite bounds, no margin, values of 0 and None, and nothing that may be stated at all."""
+    found = portrayal.compare(*sides)
+    odd = {"low": 0.0, "high": float("inf"), "margin": None, "equivalent": None}
+    rows = [replace(row, **odd, value_a=0.0) for row in found.rows[:6]]
+    rows += [replace(row, value_b=None, change=None, low=None, high=None) for row in found.rows[:6]]
+    for given in (rows, []):
+        path = write_comparison(replace(found, rows=tuple(given)), sides, tmp_path / "page.html")
+        assert path.stat().st_size > 1000
+
+
+def test_one_round_and_hostile_words_have_a_page(tmp_path: Path) -> None:
+    row = Watched(
+        HOSTILE, "share", {"place": HOSTILE}, {"race": HOSTILE}, "difference",
+        (0.4,), (0.3,), (0.5,), undefined=HOSTILE,
+    )  # fmt: skip
+    one = RoundFacts(HOSTILE, date(2026, 1, 1), (HOSTILE,), (HOSTILE,), 3)
+    found = Watch(HOSTILE, HOSTILE, 0.95, (one,), (row,), (HOSTILE,), (), 5, (HOSTILE,))
+    said = write_watch(found, tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "a change takes two" in said
+    assert "<script>window.hit" not in said
+    assert "<img src=x" not in said
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["compared", "watched"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_pages_open_offline_and_run_nothing(
+    browser: Any, name: str, width: int, request: pytest.FixtureRequest
+) -> None:
+    path = request.getfixturevalue(name)
+    opened(browser, path, width)
+    assert browser.execute_script("return window.hit") is None
+    assert browser.execute_script("return document.querySelectorAll('img').length") == 0
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    charts = browser.execute_script(
+        "return [...document.querySelectorAll('[id^=chart-]')].map(e => [e.id, e.dataset.drawn,"
+        " e.querySelectorAll('svg.marks path, svg.marks text').length])"
+    )
+    assert charts
+    for key, drawn, marks in charts:
+        assert drawn == "yes", key
+        assert marks > 10, key
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    assert requests(browser) == [path.as_uri()]
+
+
+@pytest.mark.browser
+def test_both_files_can_be_saved(browser: Any, compared: Path) -> None:
+    import time
+
+    opened(browser, compared)
+    for button in browser.find_elements("css selector", "button[data-file]"):
+        button.click()
+        time.sleep(0.5)
+    for _ in range(100):
+        saved = [browser.downloads / f"changes.{kind}" for kind in ("csv", "json")]
+        if all(path.is_file() for path in saved):
+            break
+        time.sleep(0.1)
+    assert saved[0].read_text(encoding="utf-8").startswith("measure,statistic,")
+    assert len(json.loads(saved[1].read_text(encoding="utf-8"))["changes"]) > 50
