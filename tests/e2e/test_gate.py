@@ -178,6 +178,7 @@ def test_bad_input_is_one_line_and_writes_nothing(
 def test_the_example_workflow_runs(place: Path) -> None:
     """Its own commands, but for the install, give a verdict and both files."""
     text = (EXAMPLE / "gate.yml").read_text(encoding="utf-8")
+    assert text in (ROOT / "docs" / "gating.md").read_text(encoding="utf-8")
     commands = re.findall(r"run: (portrayal .*)", text)
     assert len(commands) == 4
     for command in commands:

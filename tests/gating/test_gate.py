@@ -16,6 +16,7 @@ from portrayal.comparison import Side
 from portrayal.errors import OptionError, RunError
 from portrayal.gating import Policy, Rule
 from portrayal.gating.verdict import EXIT_CODES
+from portrayal.studies.laissez_faire.prompts import prompts
 
 WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
 RANGE = Rule("women", "representation", {"gender": ("F",)}, allowed_range=(0.8, 1.25))
@@ -211,6 +212,47 @@ def test_other_instruments_are_refused_but_for_what_the_policy_names(runs, tmp_p
         portrayal.gate(runs / "again", tmp_path / "other", policy())
     allowed = policy(despite=("flavour",))
     assert portrayal.gate(runs / "again", tmp_path / "other", allowed).outcome == "pass"
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A run of two models: "old" has twice the women of "new"."""
+    out = tmp_path_factory.mktemp("two") / "run"
+    texts = stories(0.7, 1, "old") + stories(0.35, 3, "new")
+    return portrayal.audit("laissez-faire", texts=texts, out=out, report=False, draws=100)
+
+
+def test_models_of_one_run_are_gated_as_sides(two):
+    verdict = portrayal.gate(Side(two, "new"), Side(two, "old"), policy())
+    assert verdict.outcome == "fail"
+    assert [check.model for check in verdict.checks] == ["old → new"]
+
+
+def test_each_model_is_judged_alone_unless_the_rule_says_all(two):
+    def models(**where):
+        rule = replace(RANGE, where=where, allowed_range=(0.5, 1.0))
+        return {c.model: c.status for c in portrayal.gate(two, None, policy(rule)).checks}
+
+    assert models() == {"old": "fail", "new": "pass"}
+    assert models(model=("n*",)) == {"new": "pass"}
+    assert models(model=("all",)).keys() == {"all"}
+    against = portrayal.gate(two, two, policy())
+    assert {check.model for check in against.checks} == {"old", "new"}
+
+
+def test_what_the_base_has_not_is_inconclusive_or_skipped(runs, tmp_path):
+    love = stories(0.7, 1, "again")
+    known = {p.prompt_id for p in prompts()}
+    names = sorted(name for name in known if name.startswith("love-neutral"))
+    love = [row | {"prompt_id": names[i % len(names)]} for i, row in enumerate(love)]
+    texts = stories(0.7, 2, "again") + love
+    portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "run", report=False, draws=100)
+    verdict = portrayal.gate(tmp_path / "run", runs / "base", policy())
+    missing = [check for check in verdict.checks if check.reason and "has no such" in check.reason]
+    assert [dict(check.strata)["domain"] for check in missing] == ["Love"]
+    assert verdict.outcome == "inconclusive"
+    skipping = policy(replace(WOMEN, untestable="skip"))
+    assert portrayal.gate(tmp_path / "run", runs / "base", skipping).outcome == "pass"
 
 
 def test_more_tests_than_could_ever_fail_are_refused(runs):
