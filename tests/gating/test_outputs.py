@@ -88,6 +88,20 @@ def test_junit_shows_failures_and_what_could_not_be_read():
     assert "34%" in suite.find("testcase/error").get("message")
 
 
+@pytest.mark.parametrize(
+    "name", ["a\x1b[31m\x00", "<img src=x>", "[x](y) @all `|\n| a |", "\ud800"]
+)
+def test_odd_names_stay_names(name):
+    odd = verdict(replace(CHECK, model=name, rule=name), OPEN)
+    ET.fromstring(FORMATS["junit"](odd).encode())
+    said = FORMATS["markdown"](odd)
+    rows = [line for line in said.splitlines() if line.startswith("| ")]
+    assert len(rows) == 3
+    assert "<img" not in said.replace("\\<", "")
+    assert "](y)" not in said.replace("\\]", "")
+    assert "\x1b" not in FORMATS["table"](odd)
+
+
 def test_json_holds_everything_without_infinities():
     found = json.loads(FORMATS["json"](verdict(CHECK, OPEN)))
     assert found["exit_code"] == EXIT_CODES["fail"]

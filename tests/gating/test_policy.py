@@ -72,6 +72,8 @@ def test_the_example_is_a_policy_and_says_that_its_numbers_are_examples(tmp_path
         ('name = "refused"', 'name = "rule 1"', "two rules are called 'rule 1'"),
         ("[0.0, inf]", '[0.0, 1.0]\nworse = "up"', "line 12: worse goes with allowed_change"),
         ("[[rule]]", "[rule]", "is not TOML|begin each with"),
+        ("level = 0.9", f"level = 1{'0' * 400}", "line 1: level must be a number"),
+        ("level = 0.9", f"level = {'[' * 9000}", "is not TOML"),
         ("level = 0.9", "level = ", r"is not TOML: .*line 1"),
     ],
 )
@@ -80,6 +82,15 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, old, new, said):
     with pytest.raises(DataError, match=said) as error:
         read_policy(path)
     assert str(error.value).startswith(str(path))
+
+
+def test_a_mark_of_byte_order_is_passed_over(tmp_path):
+    path = tmp_path / "gate.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.encode())
+    assert read_policy(path).level == 0.9
+    path.write_bytes(GOOD.encode("utf-16"))
+    with pytest.raises(DataError, match="it is not UTF-8"):
+        read_policy(path)
 
 
 def test_a_policy_without_rules_or_file_says_what_to_do(tmp_path):

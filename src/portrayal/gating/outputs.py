@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree as ET
 
@@ -23,12 +24,12 @@ def as_table(verdict: Verdict, width: int = WIDTH) -> str:
     for check in _sorted(verdict):
         p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
         name = f"{check.rule}: {check.label}"
-        shown.add_row(check.status, name, _interval(check), _allowed(check), p)
+        shown.add_row(check.status, _plain(name), _interval(check), _allowed(check), p)
     console = Console(file=io.StringIO(), width=width, emoji=False, markup=False, highlight=False)
     console.print(shown)
     for line in _notes(verdict):
-        console.print(line)
-    console.print(verdict.summary)
+        console.print(_plain(line))
+    console.print(_plain(verdict.summary))
     made = console.file
     assert isinstance(made, io.StringIO)
     return "".join(line.rstrip() + "\n" for line in made.getvalue().splitlines())
@@ -43,8 +44,8 @@ def as_markdown(verdict: Verdict) -> str:
     ]
     head = "| | rule | estimate | base | run | is | allowed |\n|---|---|---|---|---|---|---|"
     title = f"## Portrayal gate: {verdict.outcome}"
-    notes = "\n".join(f"- {line}" for line in _notes(verdict))
-    parts = [title, verdict.summary, "\n".join([head, *rows]), notes]
+    notes = "\n".join(f"- {_cell(line)}" for line in _notes(verdict))
+    parts = [title, _cell(verdict.summary), "\n".join([head, *rows]), notes]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -54,11 +55,11 @@ def as_junit(verdict: Verdict) -> str:
     What is inconclusive is an error, a failure or a skipped case, as the policy says.
     """
     root = ET.Element("testsuites", name="portrayal gate")
-    suite = ET.SubElement(root, "testsuite", name=f"portrayal gate {verdict.run}")
+    suite = ET.SubElement(root, "testsuite", name=_plain(f"portrayal gate {verdict.run}"))
     readable = ET.SubElement(suite, "testcase", classname="unreadable", name="texts are readable")
     counts = {"failure": 0, "error": 0, "skipped": 0}
     if verdict.limits:
-        said = "; ".join(map(str, verdict.limits))
+        said = _plain("; ".join(map(str, verdict.limits)))
         ET.SubElement(readable, "error", type="unreadable", message=said)
         counts["error"] += 1
     open_as = {"fail": "failure", "pass": "skipped"}.get(
@@ -66,9 +67,11 @@ def as_junit(verdict: Verdict) -> str:
     )
     tags = {"fail": "failure", "inconclusive": open_as, "skipped": "skipped"}
     for check in verdict.checks:
-        case = ET.SubElement(suite, "testcase", classname=check.rule, name=check.label)
+        case = ET.SubElement(
+            suite, "testcase", classname=_plain(check.rule), name=_plain(check.label)
+        )
         if check.status in tags:
-            message = _sentence(check)
+            message = _plain(_sentence(check))
             found = ET.SubElement(case, tags[check.status], message=message)
             if tags[check.status] != "skipped":
                 found.set("type", check.status)
@@ -156,4 +159,10 @@ def _number(value: float | None, *, signed: bool = False) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """Return text as Markdown shows it, whatever a file or model is called."""
+    return re.sub(r"([\\`*\[\]<>|@#])", r"\\\1", _plain(text))
+
+
+def _plain(text: str) -> str:
+    """Return text without line ends and characters that XML cannot hold."""
+    return re.sub(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]+", " ", text)

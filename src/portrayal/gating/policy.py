@@ -205,7 +205,7 @@ def read_policy(path: str | Path) -> Policy:
     0.95
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise DataError(
@@ -331,8 +331,9 @@ _KINDS = {str: "text in quotes", dict: "a table", list: "a list", int: "a whole 
 
 
 def _is_number(value: object) -> bool:
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and not math.isnan(float(str(value)))
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return (isinstance(value, float) and not math.isnan(value)) or abs(value) < 1e300
 
 
 def _places(text: str) -> Iterator[tuple[str, str | None, int]]:
