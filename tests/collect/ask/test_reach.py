@@ -113,7 +113,8 @@ def test_a_server_that_goes_away_ends_it(serve, run, prompts, rows):
             server.__exit__()
 
     model = provider_of("server:m", base_url=server.base_url)
-    with pytest.raises(StopError, match=r"No request had a response for \d+ s.*same command"):
+    said = r"m: Connection error \(.+\)\. No request had a response for \d+ s.*same command"
+    with pytest.raises(StopError, match=said):
         collect_texts(run, prompts, model, 500, concurrency=4, retry=SOON, progress=leave)
     assert 20 <= len(rows(run)) == server.answered.total()
     assert {row["outcome"] for row in rows(run)} == {"ok"}

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic_ai import exceptions as client
 
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
-from portrayal.collect.ask.wire import Seen, is_filtered, redirected, usage_in, wrong_with
+from portrayal.collect.ask.wire import Seen, bottom, is_filtered, redirected, usage_in, wrong_with
 
 _LONGEST = 300
 _CONTINUE = "Then run the same command again; nothing that was answered is asked again."
@@ -43,7 +43,10 @@ def trouble_of(
         return stop
     if isinstance(error, client.ModelAPIError) and _is_rejection(error):
         return RejectedError(said, refused=_is_policy(error))
-    return TryAgainError(_kind(error), said, getattr(error, "retry_after", None))
+    kind = _kind(error)
+    if kind == "connection" and (below := scrub(bottom(error), variables)) not in said:
+        said = f"{said.rstrip('.')} ({below})."
+    return TryAgainError(kind, said, getattr(error, "retry_after", None))
 
 
 def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> Trouble:

@@ -154,13 +154,13 @@ async def reach(name: str, url: str) -> None:
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:
             if last:
                 raise StopError(
-                    f"{name}: nothing answers at {url} ({_reason(error)}). Check that address "
+                    f"{name}: nothing answers at {url} ({bottom(error)}). Check that address "
                     "(--base-url) and the network; nothing was asked."
                 ) from None
         except httpx2.RemoteProtocolError as error:
             if last:
                 raise StopError(
-                    f"{name}: what answers at {url} does not speak HTTP ({_reason(error)}). Check "
+                    f"{name}: what answers at {url} does not speak HTTP ({bottom(error)}). Check "
                     "that address (--base-url); nothing was asked."
                 ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
@@ -169,8 +169,8 @@ async def reach(name: str, url: str) -> None:
             return
 
 
-def _reason(error: BaseException) -> str:
-    """The words of the error at the bottom, which is the system's."""
+def bottom(error: BaseException) -> str:
+    """Return the words of the error below all others, which is the system's."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
