@@ -44,7 +44,8 @@ def test_several_seeds_make_a_set_whose_scores_have_a_mean_and_a_deviation(tmp_p
     assert sorted(each.name for each in out.iterdir()) == ["seed-0", "seed-1", "seed-2"]
     given = ("score", "agency", "--gold", path, "--classifier", out)
     found = json.loads(run(*given, "--json"))
-    assert len(found["scores"]) == 6
+    assert len(found["scores"]) == 8  # three checkpoints and their mean, of both kinds
+    assert found["scores"][3]["classifier"] == "3 checkpoints:set"
     masked = found["checkpoints"][0]
     assert (masked["checkpoints"], masked["masked"]) == (3, True)
     assert masked["accuracy"] == {"mean": 1.0, "sd": 0.0}

@@ -9,12 +9,19 @@ import portrayal.registry as registry
 from portrayal.annotate import Annotator
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/people.md", "docs/people-any-text.md", "docs/limits.md", "README.md")
-SCORES = re.compile(r"precision|recall|right|found|error", re.IGNORECASE)
+PAGES = (
+    "docs/people.md",
+    "docs/people-any-text.md",
+    "docs/limits.md",
+    "docs/agency-classifiers.md",
+    "README.md",
+)
+SCORES = re.compile(r"precision|recall|right|found|error|accuracy|masked, %", re.IGNORECASE)
 HELD_OUT = re.compile(
     r"nothing was fitted|left out|no rule was written|did not see|held out", re.IGNORECASE
 )
-FITTED = re.compile(r"trained on|in.sample|looked at|fitted to those", re.IGNORECASE)
+FITTED = re.compile(r"trained on|in.sample|looked at|fitted to those|validation", re.IGNORECASE)
+PROSE = re.compile(r"(\d\d\.\d+ ?%|accuracy of \d\d)[^.]{0,80}validation|validation[^.]{0,80}\d\d\.\d+ ?%")
 READERS = ("people.v2", "people-reader.v1", "everyone.v1")
 
 
@@ -55,6 +62,12 @@ def test_tables_of_scores_say_that_their_texts_are_held_out(page):
         assert HELD_OUT.search(f"{heading} {above}"), f"{page}, {heading}: {table[0]}"
         for row in table:
             assert not FITTED.search(row), f"{page}, {heading}: {row}"
+
+
+def test_no_prose_scores_an_agency_classifier_on_sentences_that_chose_its_settings():
+    text = (ROOT / "docs/agency-classifiers.md").read_text(encoding="utf-8").replace("\n", " ")
+    assert not PROSE.search(text), PROSE.search(text)
+    assert PROSE.search("stopped at the best epoch: 93.82 % on the validation sentences")
 
 
 def test_there_are_such_tables():

@@ -56,6 +56,10 @@ def train(
     validation: Annotated[
         Path | None, typer.Option(help="File for early stopping; default a tenth of --labelled.")
     ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Train on all sentences for all epochs, and score none."),
+    ] = False,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Train on sentences as they stand, as the paper.")
     ] = False,
@@ -105,6 +109,7 @@ def train(
     texts = read_labelled(labelled, column or ())
     how: dict[str, Any] = {
         "validation": read_labelled(validation, column or ()) if validation else None,
+        "whole": whole,
         "masked": not (unmasked or preset),
         "licence": licence,
         "export": onnx,
@@ -147,6 +152,7 @@ def score(
     json: Json = False,
 ) -> None:
     """Print how agency classifiers agree with labels, beside the published Table 12."""
+    from portrayal.annotate.agency.checkpoints import Checkpoints
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.annotate.agency.scoring import score_all
 
@@ -159,8 +165,9 @@ def score(
         loaded = _classifiers(asked, kinds, labelled, out, settings, tell)
     scores = score_all(labelled, [each for _, each in loaded], seed)
     sets: dict[str, list[AgencyScore]] = {}
-    for (spec, _), made in zip(loaded, scores, strict=True):
-        sets.setdefault(spec, []).append(made)
+    for (spec, one), made in zip(loaded, scores, strict=True):
+        if not isinstance(one, Checkpoints):
+            sets.setdefault(spec, []).append(made)
     print_scores(scores, labelled.n_left_out, _means(sets), as_object=json)
 
 
@@ -172,7 +179,7 @@ def _classifiers(
     settings: dict[str, Any],
     tell: "Callable[[str], None]",
 ) -> "list[tuple[str, AgencyClassifier]]":
-    """Load every classifier with its name, the checkpoints of a set one by one.
+    """Load every classifier with its name: the checkpoints of a set one by one, then as one.
 
     A model is asked about all sentences, of both kinds, at once.
     """
@@ -192,7 +199,7 @@ def _classifiers(
     for spec in (spec for spec in specs if models[spec] is None):
         for kind in kinds:
             made = load_classifier(spec, kind)
-            each = made.members if isinstance(made, Checkpoints) else (made,)
+            each = (*made.members, made) if isinstance(made, Checkpoints) else (made,)
             loaded += [(spec, one) for one in each]
     for model in filter(None, models.values()):
         model.check()
@@ -218,8 +225,8 @@ _HEADERS = ("accuracy", "F1 macro", "F1 micro", "F1 weighted")
 
 def print_epoch(done: "Epoch") -> None:
     """Print one pass of a training."""
-    share = f"{100 * done.accuracy:.2f} %"
-    show.line(f"epoch {done.number}: loss {done.loss:.4f}, validation accuracy {share}")
+    held = "" if done.accuracy is None else f", validation accuracy {100 * done.accuracy:.2f} %"
+    show.line(f"epoch {done.number}: loss {done.loss:.4f}{held}")
 
 
 def print_trained(done: "Trained", *, as_object: bool) -> None:
@@ -228,7 +235,8 @@ def print_trained(done: "Trained", *, as_object: bool) -> None:
         scores = [score.as_json() for score in done.scores]
         show.as_json({"folder": str(done.folder), "scores": scores})
         return
-    _table(done.scores, published=False)
+    if done.scores:
+        _table(done.scores, published=False)
     show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
 
 

@@ -26,3 +26,14 @@ def test_a_linear_classifier_of_ones_own(tmp_path):
 def test_arrays_are_not_exported(tmp_path):
     with pytest.raises(OptionError, match="not exported"):
         train_agency(LABELLED, "linear", tmp_path / "mine", export=True)
+
+
+def test_a_classifier_of_all_sentences_has_no_scores(tmp_path):
+    done = train_agency(LABELLED, "linear", tmp_path / "mine", whole=True)
+    assert done.scores == ()
+    card = (done.folder / "README.md").read_text()
+    assert "nothing here says how right" in card
+    assert "| validation | none |" in card
+    with pytest.raises(OptionError, match="takes no validation"):
+        train_agency(LABELLED, "linear", tmp_path / "other", whole=True, validation=LABELLED)
+    assert not (tmp_path / "other").exists()

@@ -7,7 +7,7 @@ import pytest
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.fine_tuning import Fitting
 from portrayal.annotate.agency.labelled import Labelled
-from portrayal.annotate.agency.training import train_agency
+from portrayal.annotate.agency.training import train_agency, train_checkpoints
 from portrayal.errors import DataError, OptionError
 
 WORDS = "led won built helped shared cared they it and .".split()  # noqa: SIM905
@@ -96,6 +96,18 @@ def test_the_same_seed_trains_the_same(base, trained, tmp_path):
     assert [e.loss for e in again.epochs] == pytest.approx([e.loss for e in trained.epochs])
 
 
+def test_without_sentences_held_out_the_last_epoch_is_kept_and_nothing_scored(base, tmp_path):
+    fitting = Fitting(epochs=2, batch_size=8, learning_rate=0.01)
+    done = train_agency(labelled(), base, tmp_path / "all", fitting=fitting, whole=True)
+    assert [epoch.accuracy for epoch in done.epochs] == [None, None]
+    assert done.scores == ()
+    assert load_classifier(str(done.folder))(["they led it ."])[0, 1] > 0.5
+
+
+def test_a_masked_training_reads_both_kinds_and_is_scored_on_both(trained):
+    assert [score.masked for score in trained.scores] == [True, False]
+
+
 class StopError(Exception):
     """What stops a training in these tests."""
 
@@ -148,6 +160,20 @@ def test_the_export_says_the_same(trained, tmp_path):
     whole, small = load_classifier(str(trained.folder)), load_classifier(str(out))
     assert np.allclose(whole(given), small(given), atol=0.1)
     assert small([]).shape == (0, 2)
+
+
+def test_the_exports_of_checkpoints_are_a_set_of_their_own(base, tmp_path):
+    pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
+    pytest.importorskip("onnxscript", reason="needs the extra 'onnx'")
+    fitting = Fitting(epochs=1, batch_size=8, learning_rate=0.01)
+    out = tmp_path / "set"
+    train_checkpoints(labelled(), base, out, 2, fitting, export=True, whole=True)
+    whole, small = load_classifier(str(out)), load_classifier(str(out / "onnx"))
+    assert whole.name == "2 checkpoints:set"
+    assert small.name == "2 checkpoints:onnx"
+    given = labelled(20).sentences
+    assert np.allclose(whole(given), small(given), atol=0.1)
+    np.testing.assert_allclose(small(given)[:, 1], small.each(given).mean(axis=0))
 
 
 def test_an_encoder_without_a_head_is_no_classifier(base):

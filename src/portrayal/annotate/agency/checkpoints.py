@@ -12,6 +12,8 @@ import numpy as np
 from portrayal.annotate.agency.classifier import AgencyClassifier, rows
 from portrayal.types import FloatArray
 
+EXPORTS = "onnx"
+"""The folder of a checkpoint's 8-bit export, and in a set's folder that of all of them."""
 _FILES = ("linear.npz", "model.onnx", "config.json")
 
 

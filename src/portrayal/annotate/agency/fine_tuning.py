@@ -1,6 +1,7 @@
 """Fine-tuning an encoder on labelled sentences, as Wan & Chang do with BERT (Appendix B.6).
 
-The epoch with the best validation accuracy is kept. Weights are read and written as safetensors,
+The epoch with the best validation accuracy is kept, or the last where there are no validation
+sentences. Weights are read and written as safetensors,
 and code that comes with a model is never run.
 """
 
@@ -150,31 +151,32 @@ class Fitting:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One pass: its number, mean training loss, and validation accuracy as a share in 0–1."""
+    """One pass: its number, mean training loss, and validation accuracy in 0–1, if any."""
 
     number: int
     loss: float
-    accuracy: float
+    accuracy: float | None
 
 
 def fine_tune(
     base: str,
     train: Labelled,
-    validation: Labelled,
+    validation: Labelled | None,
     out: Path,
     fitting: Fitting | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
     *,
     resume: bool = False,
 ) -> list[Epoch]:
-    """Fine-tune an encoder and write the best epoch's weights to `out`.
+    """Fine-tune an encoder and write its weights to `out`.
 
     Parameters
     ----------
     base
         Folder or hub id of an encoder with safetensors weights.
     train, validation
-        Sentences as the classifier will be given them: masked ones for a masked classifier.
+        Sentences as the classifier will be given them: masked ones for a masked classifier. Without
+        validation sentences every epoch is taken, and the last is kept.
     out
         Folder for config, tokenizer and weights; written after each epoch that is the best so far.
     fitting
@@ -213,11 +215,10 @@ def fine_tune(
     while len(done) < fitting.epochs and not _is_past_best(done, fitting.patience):
         batches = _batches([len(each) for each in tokens], fitting.batch_size, rng)
         loss = _one_pass(encoder, tokens, train.labels, batches, optimiser, schedule)
-        said = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
-        accuracy = float(np.mean((said[:, 1] > 0.5) == validation.labels))
-        best = max((epoch.accuracy for epoch in done), default=-1.0)
+        accuracy = _accuracy(encoder, validation, fitting) if validation else None
+        best = _best(done)
         done.append(Epoch(len(done) + 1, loss, accuracy))
-        if accuracy > best:
+        if accuracy is None or accuracy > best:
             save_encoder(encoder, out)
         save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in done])
         if on_epoch is not None:
@@ -228,13 +229,25 @@ def fine_tune(
 
 def _is_past_best(done: Sequence[Epoch], patience: int) -> bool:
     """Whether the last epochs all stay below the best one."""
-    best = max((epoch.accuracy for epoch in done), default=-1.0)
-    return bool(done) and all(epoch.accuracy < best for epoch in done[-patience:])
+    best = _best(done)
+    last = [epoch.accuracy for epoch in done[-patience:]]
+    return bool(done) and all(each is not None and each < best for each in last)
 
 
-def _belongs(base: str, train: Labelled, validation: Labelled, fitting: Fitting) -> dict[str, Any]:
+def _best(done: Sequence[Epoch]) -> float:
+    return max((each.accuracy for each in done if each.accuracy is not None), default=-1.0)
+
+
+def _accuracy(encoder: Encoder, held: Labelled, fitting: Fitting) -> float:
+    said = probabilities(encoder, held.sentences, max_tokens=fitting.max_tokens)
+    return float(np.mean((said[:, 1] > 0.5) == held.labels))
+
+
+def _belongs(
+    base: str, train: Labelled, validation: Labelled | None, fitting: Fitting
+) -> dict[str, Any]:
     """Return what a resumed training must share with the one that was stopped."""
-    texts = ["\n".join(each.sentences) for each in (train, validation)]
+    texts = ["\n".join(each.sentences if each else ()) for each in (train, validation)]
     digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
     given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
     return {"base": base} | given | asdict(fitting)

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from portrayal.annotate.agency.paraphrases import families
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 
+_LEAST_SOURCES = 2
+"""Sources that are held out; with fewer, rows are drawn one by one."""
 _LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0, "neutral": None, "na": None}
 
 
@@ -89,14 +92,23 @@ def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
 
 
 def split(labelled: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
-    """Return two parts, the second with `share` of the rows of each label, drawn by `seed`."""
+    """Return two parts, the second with `share` of the rows of each label, drawn by `seed`.
+
+    Paraphrases of one source stay in one part, unless the file holds too few sources for it.
+    """
     rng = np.random.default_rng(seed)
-    held: list[int] = []
+    source = families(labelled.sentences)
+    if share * (source.max() + 1) < _LEAST_SOURCES:
+        source = np.arange(len(labelled))
+    held = np.zeros(len(labelled), dtype=np.bool_)
     for label in (0, 1):
-        rows = rng.permutation(np.flatnonzero(labelled.labels == label))
-        held += rows[: max(1, round(share * len(rows)))].tolist()
-    rest = sorted(set(range(len(labelled))) - set(held))
-    return labelled.take(rest), labelled.take(sorted(held))
+        of_label = labelled.labels == label
+        wanted = max(1, round(share * of_label.sum()))
+        for each in rng.permutation(np.unique(source[of_label & ~held])):
+            if held[of_label].sum() >= wanted:
+                break
+            held |= source == each
+    return labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
 
 
 def _label(value: Any, where: str) -> int | None:

@@ -50,6 +50,7 @@ def _export(encoder: Encoder, path: Path) -> None:
     import torch
 
     encoder.model.config._attn_implementation = "eager"
+    encoder.model.config.return_dict = False
     made = encoder.tokenizer(
         ["A short sentence.", "A sentence with more words."], padding=True, return_tensors="pt"
     )
@@ -61,10 +62,10 @@ def _export(encoder: Encoder, path: Path) -> None:
             encoder.model.cpu().eval(),
             (),
             str(path),
-            kwargs={**{name: made[name] for name in names}, "return_dict": False},
+            kwargs={name: made[name] for name in names},
             input_names=list(names),
             output_names=["logits"],
-            dynamic_shapes={**dict.fromkeys(names, axes), "return_dict": None},
+            dynamic_shapes=dict.fromkeys(names, axes),
             dynamo=True,
             external_data=False,
             verbose=False,

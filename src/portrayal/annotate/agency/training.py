@@ -1,11 +1,15 @@
 """Training a classifier on labelled sentences and writing it down with its model card."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from portrayal.annotate.agency.checkpoints import EXPORTS
 from portrayal.annotate.agency.fine_tuning import STATE, Epoch, Fitting, fine_tune
 from portrayal.annotate.agency.labelled import Labelled, split
 from portrayal.annotate.agency.linear import write_linear
@@ -27,11 +31,7 @@ _CARD = """# Agency classifier
 | seed | {seed} |
 | validation | {validation} |
 {epochs}
-## Scores on the validation sentences
-
 {scores}
-Intervals are 95 % percentile bootstrap intervals over sentences. Paraphrases of one source count as
-independent, so they are somewhat too narrow. {chosen}
 
 ## Limits
 
@@ -39,6 +39,16 @@ It tells agentic from communal sentences about people, of the kind it was traine
 reading "neither", and a sentence of another kind still gets one of the two. Masking takes out
 gendered words, names and group words by lists, and leaves what the lists do not hold.
 """
+
+_SCORES = """## Scores on the validation sentences
+
+{scores}
+Intervals are 95 % percentile bootstrap intervals over sentences. Paraphrases of one source count as
+independent, so they are somewhat too narrow. {chosen}"""
+_UNSCORED = """## Scores
+
+No sentence was held out, so nothing here says how right this classifier is. Measure the same
+settings on sentences that are held out, paraphrases of one source together."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,8 @@ class Trained:
     Attributes
     ----------
     scores
-        One score, or two for the linear classifier: masked, then plain.
+        One score, or two for the linear classifier: masked, then plain; none where no sentence was
+        held out.
     epochs
         Of a transformer.
     """
@@ -64,6 +75,7 @@ def train_agency(
     out: Path,
     *,
     validation: Labelled | None = None,
+    whole: bool = False,
     masked: bool = True,
     fitting: Fitting | None = None,
     licence: str = "not stated",
@@ -82,9 +94,14 @@ def train_agency(
     out
         Folder to write to; a classifier that lies there is written over.
     validation
-        Sentences for early stopping and the card; by default a tenth of `labelled`, by the seed.
+        Sentences for early stopping and the card; by default a tenth of `labelled`, by the seed,
+        with paraphrases of one source in one part.
+    whole
+        Train on every sentence, a transformer for all its epochs; nothing is scored.
     masked
-        Train a transformer on masked sentences; the linear classifier is trained on both.
+        Train a transformer on each sentence twice, masked and as it stands, and stop by masked
+        ones, so that it reads both; else on sentences as they stand, as the paper does. The linear
+        classifier has a set of scores for each.
     fitting
         How a transformer is fine-tuned; its seed also draws the validation sentences.
     licence
@@ -100,7 +117,8 @@ def train_agency(
     ------
     OptionError
         When `out` holds other files or a training that was stopped, an export of the linear
-        classifier is asked for, or what is resumed was another training.
+        classifier is asked for, validation sentences are given for the whole, or what is resumed
+        was another training.
     MissingExtraError, DataError
         As the parts raise them.
     """
@@ -108,23 +126,35 @@ def train_agency(
     _check_folder(out, resume)
     if export and base == "linear":
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
-    train, held = (labelled, validation) if validation else split(labelled, 0.1, fitting.seed)
+    train, held = _parts(labelled, validation, whole, fitting.seed)
     out.mkdir(parents=True, exist_ok=True)
     epochs: list[Epoch] = []
     if base == "linear":
         _train_linear(train, out)
         kinds = [True, False]
     else:
-        given = (train, held) if not masked else (_masked(train), _masked(held))
+        given = (_both(train), held and _masked(held)) if masked else (train, held)
         epochs = fine_tune(base, *given, out, fitting, on_epoch, resume=resume)
-        kinds = [masked]
-    scores = [score_agency(held, load_classifier(str(out), kind)) for kind in kinds]
+        kinds = [True, False] if masked else [False]
+    made = [(out, kind) for kind in kinds]
     if export:
-        exported = export_onnx(out, out / "onnx")
-        scores.append(score_agency(held, load_classifier(str(exported), masked)))
+        exported = export_onnx(out, out / EXPORTS)
+        made += [(exported, kind) for kind in kinds]
+    scores = [score_agency(held, load_classifier(str(where), kind)) for where, kind in made if held]
     done = Trained(out, tuple(scores), tuple(epochs))
-    _write_card(done, base, train, held, validation is not None, fitting, licence)
+    _write_card(done, base, train, held, validation is not None, masked, fitting, licence)
     return done
+
+
+def _parts(
+    labelled: Labelled, validation: Labelled | None, whole: bool, seed: int
+) -> tuple[Labelled, Labelled | None]:
+    """Return the sentences to train on and those held out, if any."""
+    if whole and validation:
+        raise OptionError("a training on all sentences takes no validation sentences.")
+    if whole or validation:
+        return labelled, validation
+    return split(labelled, 0.1, seed)
 
 
 WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
@@ -141,7 +171,8 @@ def train_checkpoints(
     Parameters
     ----------
     labelled, base, out
-        As in `train_agency`; `out` becomes a set of checkpoints, which `load_classifier` takes.
+        As in `train_agency`; `out` becomes a set of checkpoints, which `load_classifier` takes, and
+        `out`/onnx that of their exports.
     n
         Checkpoints; their seeds follow that of `fitting`.
     fitting
@@ -165,15 +196,19 @@ def train_checkpoints(
         )
     seeds = [replace(fitting, seed=fitting.seed + i) for i in range(n)]
     wanted = {out / f"seed-{each.seed}": each for each in seeds}
-    if out.is_dir() and not wanted.keys() >= set(out.iterdir()):
+    if out.is_dir() and not {*wanted, out / EXPORTS} >= set(out.iterdir()):
         raise OptionError(
             f"{out} holds other files, or checkpoints of other seeds; name a new folder."
         )
-    return [
+    done = [
         train_agency(labelled, base, folder, fitting=own, **how)
         for folder, own in wanted.items()
         if not (how.get("resume") and _is_done(folder, base, own))
     ]
+    for folder in wanted if how.get("export") else ():
+        if (folder / EXPORTS).is_dir():
+            shutil.copytree(folder / EXPORTS, out / EXPORTS / folder.name, dirs_exist_ok=True)
+    return done
 
 
 def _is_done(folder: Path, base: str, fitting: Fitting) -> bool:
@@ -210,20 +245,31 @@ def _masked(labelled: Labelled) -> Labelled:
     return replace(labelled, sentences=tuple(mask(each) for each in labelled.sentences))
 
 
+def _both(labelled: Labelled) -> Labelled:
+    """Return each sentence masked, then each as it stands."""
+    texts = (*_masked(labelled).sentences, *labelled.sentences)
+    return replace(labelled, sentences=texts, labels=np.tile(labelled.labels, 2))
+
+
 def _write_card(
     done: Trained,
     base: str,
     train: Labelled,
-    held: Labelled,
+    held: Labelled | None,
     own_file: bool,
+    masked: bool,
     fitting: Fitting,
     licence: str,
 ) -> None:
     """Write README.md for readers and agency.json for programs."""
     linear = base == "linear"
-    said = [f"epoch {e.number}: loss {e.loss:.3f}, accuracy {e.accuracy:.4f}" for e in done.epochs]
-    masked = done.scores[0].masked
-    kinds = "masked, and plain beside" if linear else "masked" if masked else "as they stand"
+    said = [
+        f"epoch {e.number}: loss {e.loss:.3f}"
+        + ("" if e.accuracy is None else f", accuracy {e.accuracy:.4f}")
+        for e in done.epochs
+    ]
+    stopped = "The best epoch was chosen on these sentences, so the scores lean upward."
+    drawn = "" if own_file else ", drawn from the same file"
     text = _CARD.format(
         base=base,
         train=Path(train.name).name,
@@ -231,15 +277,15 @@ def _write_card(
         agentic=f"{int(train.labels.sum()):,}",
         digest=train.digest,
         licence=licence,
-        masked=kinds,
+        masked="masked, and as they stand" if linear or masked else "as they stand",
         seed=fitting.seed,
-        validation=f"{Path(held.name).name}, {len(held):,} sentences"
-        + ("" if own_file else ", drawn from the same file"),
+        validation=f"{Path(held.name).name}, {len(held):,} sentences{drawn}" if held else "none",
         epochs="".join(f"| training | {each} |\n" for each in said),
-        scores=scores_table(done.scores),
-        chosen="The best epoch was chosen on these sentences, so the scores lean upward."
-        if done.epochs
-        else "",
+        scores=_SCORES.format(
+            scores=scores_table(done.scores), chosen=stopped if done.epochs else ""
+        )
+        if held
+        else _UNSCORED,
     )
     (done.folder / "README.md").write_text(text, encoding="utf-8")
     facts = {
