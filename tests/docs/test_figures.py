@@ -21,7 +21,9 @@ HELD_OUT = re.compile(
     r"nothing was fitted|left out|no rule was written|did not see|held out", re.IGNORECASE
 )
 FITTED = re.compile(r"trained on|in.sample|looked at|fitted to those|validation", re.IGNORECASE)
-PROSE = re.compile(r"(\d\d\.\d+ ?%|accuracy of \d\d)[^.]{0,80}validation|validation[^.]{0,80}\d\d\.\d+ ?%")
+PROSE = re.compile(
+    r"(\d\d\.\d+ ?%|accuracy of \d\d)[^.]{0,80}validation|validation[^.]{0,80}\d\d\.\d+ ?%"
+)
 READERS = ("people.v2", "people-reader.v1", "everyone.v1")
 
 
