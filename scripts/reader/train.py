@@ -1,12 +1,13 @@
 """Train the reader, read prompts left out with it, or export it.
 
     python scripts/reader/train.py ENCODER --labelled STORIES.jsonl [...] --marked stories/*.txt
-        --out FOLDER [--fold K] [--epochs N] [--seed N]
+        --out FOLDER [--fold K] [--epochs N] [--labelled-per-epoch N] [--start FOLDER] [--seed N]
 
 ENCODER is a folder of a transformers encoder of the BERT family with safetensors weights, such as
-MiniLM. FOLDER becomes a reader, in ONNX of 8 bits a weight. With `--fold K` one prompt of five is
-left out and read at the end, into FOLDER/left_out.npz: what `fit_joining.py` learns the pool from,
-and what the reader is measured on. Needs `portrayal[agency,onnx]`.
+MiniLM. FOLDER becomes a reader, in ONNX of 8 bits a weight, beside `model.safetensors`, from which
+`--start FOLDER` goes on. With `--fold K` one prompt of five is left out and read at the end, into
+FOLDER/left_out.npz: what `fit_joining.py` learns the pool from, and what the reader is measured on.
+Needs `portrayal[agency,onnx]`.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from examples import NOBODY, OBJECT, SUBJECT, UNKNOWN, Example, fold_of, labelled, marked, vary
+from safetensors.torch import load_model, save_model
 from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 from transformers import AutoModel, AutoTokenizer
@@ -41,7 +43,7 @@ from portrayal.annotate.people.reader.network import (
     digest_of,
 )
 
-LEFT_OUT = "left_out.npz"
+LEFT_OUT, MODEL = "left_out.npz", "model.safetensors"
 FOLDS, BATCH, RATE, HEAD_RATE = 5, 16, 1e-4, 1e-3
 LATE = 2.0
 """Weight of stories that name the object first, which models seldom write."""
@@ -192,23 +194,35 @@ def batches(examples: list[Example], rng: random.Random) -> list[list[Example]]:
 
 
 def train(
-    model: Reader, examples: list[Example], words: Vocabulary, epochs: int, seed: int
+    model: Reader,
+    examples: list[Example],
+    words: Vocabulary,
+    epochs: int,
+    seed: int,
+    labelled_per_epoch: int | None = None,
 ) -> None:
-    """Train in place, printing the loss."""
+    """Train in place, printing the loss.
+
+    Of the stories whose pronouns are not labelled, which are many for few prompts, an epoch takes
+    `labelled_per_epoch`, drawn anew.
+    """
     rng = random.Random(seed)
+    plain = [each for each in examples if each.referents is None]
+    rest = [each for each in examples if each.referents is not None]
+    drawn = len(plain) if labelled_per_epoch is None else min(labelled_per_epoch, len(plain))
     slow = list(model.encoder.parameters())
     fast = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
     optimiser = torch.optim.AdamW(
         [{"params": slow, "lr": RATE}, {"params": fast, "lr": HEAD_RATE}], weight_decay=0.01
     )
-    steps = epochs * len(batches(examples, rng))
+    steps = epochs * -(-(drawn + len(rest)) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, [RATE, HEAD_RATE], total_steps=steps, pct_start=0.1
     )
     began, step, mean = time.time(), 0, 0.0
     model.train()
     for _ in range(epochs):
-        for batch in batches(examples, rng):
+        for batch in batches(rng.sample(plain, drawn) + rest, rng):
             loss = loss_of(model, [vary(each, rng) for each in batch], words, rng)
             optimiser.zero_grad()
             loss.backward()
@@ -250,7 +264,7 @@ def read(
 
 
 def export(model: Reader, tokenizer_file: Path, out: Path, facts: dict) -> None:
-    """Write encoder, heads, tokenizer and card; see `load_network`."""
+    """Write encoder, heads (16 bits a weight), tokenizer and card; see `load_network`."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -279,7 +293,7 @@ def export(model: Reader, tokenizer_file: Path, out: Path, facts: dict) -> None:
     quantize_dynamic(whole, out / ENCODER, weight_type=QuantType.QInt8, per_channel=True)
     whole.unlink()
     heads = {
-        name: value.numpy().astype(np.float32)
+        name: value.numpy().astype(np.float16)
         for name, value in model.state_dict().items()
         if not name.startswith("encoder.")
     }
@@ -317,6 +331,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--fold", type=int)
     parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--labelled-per-epoch", type=int)
+    parser.add_argument("--start", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     torch.manual_seed(asked.seed)
@@ -333,13 +349,23 @@ def main() -> None:
     kept = [each for each in examples if fold_of(each.prompt, FOLDS) != asked.fold]
     print(f"{len(kept)} stories to train on, {len(left)} left out", flush=True)
     model = Reader(asked.encoder)
-    train(model, kept, words, asked.epochs, asked.seed)
+    if asked.start:
+        load_model(model, asked.start / MODEL)
+    train(model, kept, words, asked.epochs, asked.seed, asked.labelled_per_epoch)
     asked.out.mkdir(parents=True, exist_ok=True)
+    save_model(model, asked.out / MODEL)
     if left:
         made = read(model, left, words)
         arrays = {f"{k}{i}": pair[at] for i, pair in enumerate(made) for at, k in enumerate("rg")}
         np.savez(asked.out / LEFT_OUT, **arrays)
-    facts = {"seed": asked.seed, "epochs": asked.epochs, "fold": asked.fold, "stories": len(kept)}
+    facts = {
+        "encoder": Path(asked.encoder).name,
+        "start": str(asked.start and asked.start.name),
+        "seed": asked.seed,
+        "epochs": asked.epochs,
+        "fold": asked.fold,
+        "stories": len(kept),
+    }
     export(model, Path(asked.encoder) / TOKENIZER, asked.out, facts)
 
 
