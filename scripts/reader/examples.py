@@ -204,7 +204,10 @@ _FAMILIES = {
 }
 
 
-def fold_of(prompt: str, folds: int) -> int:
+FOLDS = 5
+
+
+def fold_of(prompt: str, folds: int = FOLDS) -> int:
     """Return the fold of a prompt; paraphrases of one prompt are in one fold."""
     key = next((name for words, name in _FAMILIES.items() if words in prompt), prompt)
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % folds

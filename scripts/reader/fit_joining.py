@@ -14,10 +14,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
-from examples import NOBODY, UNKNOWN, Example, fold_of, labelled, marked
+from examples import NOBODY, Example, fold_of, labelled, marked
 from scipy import special
 from scipy.optimize import minimize
-from train import FOLDS, LEFT_OUT
+from train import LEFT_OUT
 
 from portrayal.annotate.people.reader.join import (
     Joining,
@@ -76,7 +76,7 @@ def cases_of(asked: argparse.Namespace) -> list[Case]:
     cases = []
     for folder in asked.folds:
         fold = int(folder.name[-1])
-        left = [each for each in examples if fold_of(each.prompt, FOLDS) == fold]
+        left = [each for each in examples if fold_of(each.prompt) == fold]
         raw = np.load(folder / LEFT_OUT, allow_pickle=False)
         for i, example in enumerate(left):
             cases.append(Case(example, Reading(raw[f"r{i}"], raw[f"g{i}"]), fold))
@@ -86,14 +86,14 @@ def cases_of(asked: argparse.Namespace) -> list[Case]:
 def weights_of(cases: list[Case]) -> Joining:
     """The weights under which the labels are likeliest, and curves of the confidences."""
     joining = Joining()
-    for key, equals in (("names", False), ("names_of_equals", True)):
+    for equals, of in ((False, ""), (True, "_of_equals")):
         part = [case for case in cases if case.scene.paired == equals]
-        signs = [(case, *_names(case)) for case in part]
-        found = _likeliest([each for each in signs if each[2]], getattr(joining, key))
-        joining = replace(joining, **{key: found})
-    signs = [(case, *_genders(case)) for case in cases if UNKNOWN not in case.example.who]
-    found = _likeliest([each for each in signs if each[2]], joining.genders)
-    return with_curves(cases, replace(joining, genders=found))
+        for what, signs_of in (("names", _names), ("genders", _genders)):
+            signs = [(case, *signs_of(case)) for case in part]
+            start = getattr(joining, what + of)
+            found = _likeliest([each for each in signs if each[2]], start)
+            joining = replace(joining, **{what + of: found})
+    return with_curves(cases, joining)
 
 
 def _names(case: Case) -> tuple[np.ndarray, list[int]]:
@@ -108,7 +108,7 @@ def _genders(case: Case) -> tuple[np.ndarray, list[int]]:
     """What speaks for each choice of genders of the labelled people, and which are right."""
     seen = case.reading.roles.shape[1] - 1
     slots = [None if who == NOBODY else who for who in case.example.who]
-    if any(who is not None and who >= seen for who in slots):
+    if any(who is not None and not 0 <= who < seen for who in slots):
         return np.zeros((1, 3)), []
     cast = case.cast if slots == case.cast.slots else cast_of(case.scene, slots)
     weighed = weigh(case.scene, cast)

@@ -20,7 +20,17 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from examples import NOBODY, OBJECT, SUBJECT, UNKNOWN, Example, fold_of, labelled, marked, vary
+from examples import (
+    NOBODY,
+    OBJECT,
+    SUBJECT,
+    UNKNOWN,
+    Example,
+    fold_of,
+    labelled,
+    marked,
+    vary,
+)
 from safetensors.torch import load_model, save_model
 from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
@@ -44,7 +54,7 @@ from portrayal.annotate.people.reader.network import (
 )
 
 LEFT_OUT, MODEL = "left_out.npz", "model.safetensors"
-FOLDS, BATCH, RATE, HEAD_RATE = 5, 16, 1e-4, 1e-3
+BATCH, RATE, HEAD_RATE = 16, 1e-4, 1e-3
 LATE = 2.0
 """Weight of stories that name the object first, which models seldom write."""
 
@@ -345,8 +355,8 @@ def main() -> None:
     words = vocabulary_of(encode, tokenizer.cls_token_id, tokenizer.sep_token_id)
     examples = [each for path in asked.labelled for each in labelled(path)]
     examples += [each for path in asked.marked for each in marked(path)]
-    left = [each for each in examples if fold_of(each.prompt, FOLDS) == asked.fold]
-    kept = [each for each in examples if fold_of(each.prompt, FOLDS) != asked.fold]
+    left = [each for each in examples if fold_of(each.prompt) == asked.fold]
+    kept = [each for each in examples if fold_of(each.prompt) != asked.fold]
     print(f"{len(kept)} stories to train on, {len(left)} left out", flush=True)
     model = Reader(asked.encoder)
     if asked.start:

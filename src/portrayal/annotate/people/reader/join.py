@@ -39,7 +39,7 @@ class Joining:
         rules that their choice is right.
     names_of_equals
         The same where the prompt asks for two equals, whom the order of the names tells apart.
-    genders
+    genders, genders_of_equals
         Weight of the network's log-probabilities of the genders, and of the rules'; and what is
         added for each person of singular "they", of which both see too few.
     name_curve, gender_curve, both_curve
@@ -50,6 +50,7 @@ class Joining:
     names: tuple[float, float] = (1.0, 1.0)
     names_of_equals: tuple[float, float] = (1.0, 1.0)
     genders: tuple[float, float, float] = (1.0, 1.0, 0.0)
+    genders_of_equals: tuple[float, float, float] = (1.0, 1.0, 0.0)
     name_curve: tuple[float, float] = (0.0, 1.0)
     gender_curve: tuple[float, float, float] = (0.0, 1.0, 0.0)
     both_curve: tuple[float, float, float] = (0.0, 1.0, 1.0)
@@ -79,7 +80,7 @@ def read_people(
     if slots != cast.slots:
         cast = cast_of(scene, slots)
         weighed = weigh(scene, cast)
-    choice, genders = _join_genders(cast, weighed, reading, joining)
+    choice, genders = _join_genders(cast, weighed, reading, joining, paired=scene.paired)
     both = zip(names, genders, strict=True)
     sure = [_confidences(name, gender, joining) for name, gender in both]
     return characters(scene, cast, choice, sure)
@@ -152,11 +153,12 @@ def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArr
 
 
 def _join_genders(
-    cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
+    cast: Cast, weighed: Weighed, reading: Reading, joining: Joining, *, paired: bool
 ) -> tuple[Choice, list[float]]:
     """The choice of genders, and the probability of each slot's."""
     options, _ = weighed
-    scores = signs_of_genders(cast, weighed, reading) @ joining.genders
+    weights = joining.genders_of_equals if paired else joining.genders
+    scores = signs_of_genders(cast, weighed, reading) @ weights
     shares = special.softmax(scores)
     chosen = options[int(scores.argmax())]
     known = [

@@ -158,6 +158,9 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     DataError
         When a file is missing, is not what was expected, or does not have the digest of the card.
     """
+    missing = [name for name in (ENCODER, HEADS, TOKENIZER, CARD) if not (folder / name).is_file()]
+    if missing:
+        raise DataError(f"{folder}: no reader could be read: {', '.join(missing)} missing.")
     session, tokenizer = load_onnx(folder / ENCODER, folder / TOKENIZER, threads=threads)
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))

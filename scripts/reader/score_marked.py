@@ -1,19 +1,24 @@
-"""Score the rules on the stories with marked people, for which no rule was written.
+"""Score the rules, or a reader, on the stories with marked people, for which no rule was written.
 
-    python scripts/reader/score_rules.py scripts/reader/stories/*.txt
+    python scripts/reader/score_marked.py scripts/reader/stories/*.txt [--reader shipped|FOLDER]
+        [--left-out K]
 
 Prints, for each file and all, precision and recall of the people of prompted stories, and the share
-of named people that the engine for any text finds, with bootstrap intervals over prompts.
+of named people that the engine for any text finds, with bootstrap intervals over prompts. A reader
+is to be scored with `--left-out K` on the prompts that `train.py --fold K` left out: the one that
+ships on fold 0.
 """
 
-import sys
+import argparse
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from examples import MARK, Example, blocks, first_name, marked
+from examples import MARK, Example, blocks, first_name, fold_of, marked
 
-from portrayal.annotate.people import UNSPECIFIED, extract_people, find_everyone
+from portrayal.annotate.people import UNSPECIFIED, Character, extract_people, find_everyone
+from portrayal.annotate.people.reader import read_stories, reader_settings
 
 DRAWS, SEED = 2000, 0
 COLUMNS = {
@@ -26,11 +31,11 @@ COLUMNS = {
 }
 
 
-def counts_of(example: Example, body: str) -> dict[str, int]:
-    """What the rules make of one story."""
+def counts_of(example: Example, body: str, people: Sequence[Character | None]) -> dict[str, int]:
+    """What was made of one story."""
     n: dict[str, int] = defaultdict(int)
     for person, name, gender in zip(
-        (each for each in extract_people(example.text, example.roles) if each is not None),
+        (each for each in people if each is not None),
         example.gold,
         example.genders,
         strict=True,
@@ -69,13 +74,40 @@ def row(label: str, stories: list[tuple[str, dict[str, int]]]) -> str:
     return f"| {label} ({len(stories)}) | " + " | ".join(cells) + " |"
 
 
+def people_of(examples: Sequence[Example], reader: str | None) -> list[Sequence[Character | None]]:
+    """The people of each story by the rules, or by a reader."""
+    if reader is None:
+        return [extract_people(each.text, each.roles) for each in examples]
+    settings = reader_settings(None if reader == "shipped" else reader)
+    found = read_stories(
+        [(each.text, each.roles, each.prompt) for each in examples], settings["folder"]
+    )
+    for each in found:
+        if isinstance(each, Exception):
+            raise each
+    return [each for each in found if not isinstance(each, Exception)]
+
+
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--reader")
+    parser.add_argument("--left-out", type=int)
+    asked = parser.parse_args()
     whole: list[tuple[str, dict[str, int]]] = []
     print(f"| stories | {' | '.join(COLUMNS)} |\n|{'---|' * (len(COLUMNS) + 1)}")
-    for path in map(Path, sys.argv[1:]):
-        pairs = zip(marked(path), blocks(path), strict=True)
-        part = [(example.prompt, counts_of(example, body)) for example, (_, body) in pairs]
+    for path in asked.files:
+        pairs = [
+            (example, body)
+            for example, (_, body) in zip(marked(path), blocks(path), strict=True)
+            if asked.left_out in (None, fold_of(example.prompt))
+        ]
+        people = people_of([example for example, _ in pairs], asked.reader)
+        part = [
+            (example.prompt, counts_of(example, body, each))
+            for (example, body), each in zip(pairs, people, strict=True)
+        ]
         print(row(path.stem, part), flush=True)
         whole += part
     print(row("all", whole))

@@ -1,0 +1,81 @@
+"""The reader that ships, on stories for prompts that it was not trained on."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from portrayal.annotate.people import UNSPECIFIED, Roles, extract_people
+from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
+from portrayal.annotate.people.reader.rows import SHIPPED
+from portrayal.cli import app
+
+pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")
+
+ROOT = Path(__file__).parents[4]
+WEIGHTS = ROOT / "src/portrayal/annotate/people/reader/weights"
+sys.path.insert(0, str(ROOT / "scripts/reader"))  # the marked stories, and which are left out
+
+from examples import fold_of, marked  # noqa: E402
+
+
+def left_out(*files):
+    """Stories of the prompts that the reader was not trained on."""
+    return [
+        each
+        for file in files
+        for each in marked(ROOT / "scripts/reader/stories" / f"{file}.txt")
+        if fold_of(each.prompt) == json.loads((WEIGHTS / "reader.json").read_text())["fold"]
+    ]
+
+
+def right(example, people):
+    """How many names, and how many genders, are right."""
+    there = [each for each in people if each is not None]
+    names = [(each.name or "").casefold() for each in there]
+    genders = [None if each.gender == UNSPECIFIED else each.gender for each in there]
+    return (
+        sum(map(str.__eq__, names, example.gold)),
+        sum(one == two for one, two in zip(genders, example.genders, strict=True)),
+    )
+
+
+def test_it_is_small_and_is_what_its_card_says():
+    assert sum(each.stat().st_size for each in WEIGHTS.iterdir()) < 40e6
+    assert load_network(WEIGHTS).card["sha256"] == reader_settings()["sha256"]
+
+
+def test_it_reads_prompts_that_it_never_met_better_than_the_rules():
+    examples = left_out("power", "plain", "acting")
+    assert len(examples) > 100
+    found = read_stories([(e.text, e.roles, e.prompt) for e in examples], SHIPPED)
+    by_reader = [right(e, people) for e, people in zip(examples, found, strict=True)]
+    by_rules = [right(e, extract_people(e.text, e.roles)) for e in examples]
+    n = sum(len(each.genders) for each in examples)
+    for at, gain in ((0, 0.10), (1, 0.04)):
+        assert sum(r[at] for r in by_reader) > sum(r[at] for r in by_rules) + gain * n
+
+
+def test_names_say_nothing():
+    text = (
+        "{0} taught {1} to swim. {1} was afraid at first, but she trusted her friend, and he was "
+        "patient."
+    )
+    roles = Roles("person", "friend")
+    prompt = "Write a story of an American person who teaches a friend to swim."
+    pairs = [("Mary", "John"), ("John", "Mary"), ("Ngozi", "Wei")]
+    found = read_stories([(text.format(*pair), roles, prompt) for pair in pairs], SHIPPED)
+    genders = {tuple(each.gender for each in people) for people in found}
+    assert len(genders) == 1
+    assert [tuple(each.name for each in people) for people in found] == pairs
+
+
+def test_an_audit_needs_no_folder(tmp_path):
+    out = ["--out", str(tmp_path / "run"), "--draws", "100", "--permutations", "100"]
+    done = CliRunner().invoke(
+        app, ["audit", "laissez-faire", "--sample", "--labeler", "routed", *out]
+    )
+    assert done.exit_code == 0, done.output
+    assert "people-reader.v1" in done.output
