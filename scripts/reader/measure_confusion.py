@@ -2,7 +2,7 @@
 
     python scripts/reader/measure_confusion.py [--write]
     python scripts/reader/measure_confusion.py --folds FOLDER0 FOLDER1 ... [--write READER]
-        [--names-right ALL LEAST]
+        [--below SURE] [--names-right ALL LEAST]
 
 Without folds, the rules (people.v2) read all stories with marked people; no rule was written for
 any of them. A network was trained on most of them, so FOLDERK is what `train.py --fold K`
@@ -13,7 +13,8 @@ the domain with the least.
 Prints, for the stories in the plain manner of models, for the harder ones and for all, how often
 people change places, and P(read | true) of their genders: of both together, and of each. `--write`
 puts the stories' genders and names, as marked and as read, into `confusion.json` of the rules, or
-under "confusion" into `reader.json` of READER.
+under "confusion" into `reader.json` of READER; with `--below`, where the network reads only the
+stories of whose people the rules are less sure, under "confusion_routed".
 """
 
 import argparse
@@ -47,8 +48,6 @@ HERE = Path(__file__).parent / "stories"
 PLAIN = ("equal", "everyday", "plain", "power")
 """Files in the plain manner of models: short, one scene, the people told apart by pronouns."""
 DRAWS, SEED = 2000, 0
-FOLDS = 5
-"""As `train.py` makes them."""
 RULES = Path("src/portrayal/annotate/people/stories/confusion.json")
 NAMES_OF_RULES = (0.941, 0.922)
 """Means of 94.0 and 94.2 %, all, and of 92.3 and 92.1 %, Love: 955 stories of five models for 19
@@ -62,16 +61,16 @@ def by_rules(examples: Sequence[Example]) -> list:
     return [extract_people(each.text, each.roles) for each in examples]
 
 
-def by_folds(folders: Sequence[Path]) -> Read:
+def by_folds(folders: Sequence[Path], below: float) -> Read:
     """Return how networks read the prompts that each left out; None for stories of other folds."""
 
     def read(examples: Sequence[Example]) -> list:
         made: list = [None] * len(examples)
         for folder in folders:
             fold = int(folder.name[-1])
-            places = [i for i, e in enumerate(examples) if fold_of(e.prompt, FOLDS) == fold]
+            places = [i for i, e in enumerate(examples) if fold_of(e.prompt) == fold]
             given = [(examples[i].text, examples[i].roles, examples[i].prompt) for i in places]
-            for i, people in zip(places, read_stories(given, str(folder)), strict=True):
+            for i, people in zip(places, read_stories(given, str(folder), below), strict=True):
                 made[i] = people
         return made
 
@@ -145,10 +144,11 @@ def main() -> None:
     """Print the confusion, and write it where asked."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--folds", nargs="+", type=Path, default=())
+    parser.add_argument("--below", type=float, default=1.0)
     parser.add_argument("--names-right", type=float, nargs=2)
     parser.add_argument("--write", nargs="?", type=Path, const=RULES)
     asked = parser.parse_args()
-    read = by_folds(asked.folds) if asked.folds else by_rules
+    read = by_folds(asked.folds, asked.below) if asked.folds else by_rules
     names_right = asked.names_right if asked.folds else NAMES_OF_RULES
     files = sorted(HERE.glob("*.txt"))
     plain = measured([path for path in files if path.stem in PLAIN], read)
@@ -174,23 +174,23 @@ def main() -> None:
         "hard": [[written(each) for each in prompt] for prompt in hard],
     }
     confusion_from(made, str(asked.write))
-    save(made, asked.write)
+    save(made, asked.write, "confusion" if asked.below >= 1.0 else "confusion_routed")
 
 
-def save(made: dict, target: Path) -> None:
+def save(made: dict, target: Path, key: str) -> None:
     """Write a confusion, one prompt a line; into the card where `target` is a reader's folder."""
     if target.is_dir():
         path = target / CARD
-        card = json.loads(path.read_text(encoding="utf-8")) | {"confusion": made}
+        card = json.loads(path.read_text(encoding="utf-8")) | {key: made}
         path.write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
         return
     lines = []
-    for key, value in made.items():
+    for name, value in made.items():
         if isinstance(value, list):
             rows = ",\n".join(json.dumps(each, ensure_ascii=False) for each in value)
-            lines.append(f'"{key}": [\n{rows}\n]')
+            lines.append(f'"{name}": [\n{rows}\n]')
         else:
-            lines.append(f'"{key}": {json.dumps(value, ensure_ascii=False)}')
+            lines.append(f'"{name}": {json.dumps(value, ensure_ascii=False)}')
     target.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

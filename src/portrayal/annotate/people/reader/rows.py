@@ -172,8 +172,7 @@ READER = Annotator(
     setup=_setup,
     per_shard=True,
     schema=PEOPLE.schema,
-    accuracy="that of the reader given; one trained in half an hour of two cores had, on 955 "
-    "hand-labelled stories for 19 prompts not seen, names precision 94.5 %, recall 94.5 %; genders "
-    "91.0 %, 91.0 %; both right 89.5 %",
+    accuracy="of the one that ships, on 955 hand-labelled stories for 19 prompts not seen: names "
+    "precision 95.5 %, recall 95.8 %; genders 91.7 %, 92.5 %; both right 90.1 %",
     title="Who is in a story",
 )
