@@ -71,7 +71,7 @@ def write_comparison(
         "warnings": _warnings(found),
         "summary": _summary(rows, changed, same, unresolved),
         "sentences": [_sentence(row, found.level) for row in _chosen(changed)],
-        "after": _after(changed, unresolved, untested),
+        "after": [*_lead(changed, about, found.level), *_after(changed, unresolved, untested)],
         "same": _same(same),
         "same_words": _same_words(same, rows),
         "open": _open(unresolved),
@@ -194,6 +194,14 @@ def _furthest(rows: Sequence[Change]) -> Change | None:
     """The tested change that is furthest from none, in its own standard errors' order: by p."""
     tested = [row for row in rows if row.p is not None and row.change is not None]
     return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
+
+
+def _lead(changed: list[Change], about: Change | None, level: float) -> list[str]:
+    """The number furthest from no change, where none is established."""
+    if changed or about is None:
+        return []
+    said = _sentence(about, level)
+    return [f"Furthest from no change, but not established: {said.headline}; {said.evidence}"]
 
 
 def _after(changed: list[Change], unresolved: list[Change], untested: int) -> list[str]:

@@ -18,6 +18,7 @@ from portrayal.report.figures import Figure, Table
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis
 from portrayal.report.figures.parts import BAND, INK, kept, reach, rule_at
+from portrayal.report.inert import short
 from portrayal.report.words import colour_of_group, measure_title
 
 MOST_ROWS = 40
@@ -52,9 +53,9 @@ def _figure(rows: list[Change], sides: tuple[str, str], level: float) -> Figure:
     left = len(rows) - len(shown)
     note = (
         "Left: the value before (ring) and after (dot). Right: the change with its "
-        f"{fmt.level(level)} interval; filled where it is told from none. Shaded: changes that "
-        "count as none."
+        f"{fmt.level(level)} interval; filled where it is told from none."
     )
+    note += " Shaded: changes that count as none." if any(row.margin for row in shown) else ""
     note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
     legend = (
         ("ring", f"before: {sides[0]}"),
@@ -100,21 +101,26 @@ def _spec(rows: list[Change], level: float) -> Spec:
         reach(bounds, least=2.0, most=16.0) if by_ratio else None,
         zero=True,
     )
-    placed = len({place_of(row.strata) for row in rows}) > 1
-    data = [
-        _datum(row, (left, right), values, level)
-        | {"row": row_label(row.strata, row.group, placed=placed)}
-        for row in rows
-    ]
-    labels = list(dict.fromkeys(d["row"] for d in data))
-    return {
-        "data": {"values": data},
-        "hconcat": [
-            _panel(_values(left), labels, 290, labelled=True),
-            _panel(_changes(right, rows[0]), labels, 190, labelled=False),
-        ],
-        "spacing": 26,
-    }
+    places = list(dict.fromkeys(place_of(row.strata) for row in rows))
+    charts = []
+    for place in places:
+        here = [row for row in rows if place_of(row.strata) == place]
+        data = [
+            _datum(row, (left, right), values, level)
+            | {"row": row_label(row.strata, row.group, placed=False)}
+            for row in here
+        ]
+        labels = list(dict.fromkeys(d["row"] for d in data))
+        chart: Spec = {
+            "data": {"values": data},
+            "hconcat": [
+                _panel(_values(left), labels, 290, labelled=True),
+                _panel(_changes(right, here), labels, 190, labelled=False),
+            ],
+            "spacing": 26,
+        }
+        charts.append(chart | ({"title": short(place, 60)} if len(places) > 1 else {}))
+    return charts[0] if len(charts) == 1 else {"vconcat": charts}
 
 
 def _datum(
@@ -207,7 +213,7 @@ def _values(axis: Axis) -> list[Spec]:
     ]
 
 
-def _changes(axis: Axis, first: Change) -> list[Spec]:
+def _changes(axis: Axis, rows: list[Change]) -> list[Spec]:
     colour: Spec = {"field": "c", "type": "nominal", "scale": None}
     fill = {"condition": {"test": "datum.s", **colour}, "value": "white"}
     band = {"type": "bar", "height": {"band": 1}, "color": BAND}
@@ -220,8 +226,12 @@ def _changes(axis: Axis, first: Change) -> list[Spec]:
         "fontStyle": "italic",
     }
     return [
-        kept(band, "isValid(datum.ml)", {"x": axis.channel("ml"), "x2": {"field": "mh"}}),
-        rule_at("x", first.null),
+        *(
+            [kept(band, "isValid(datum.ml)", {"x": axis.channel("ml"), "x2": {"field": "mh"}})]
+            if any(row.margin for row in rows)
+            else []
+        ),
+        rule_at("x", rows[0].null),
         kept(
             {"type": "rule", "strokeWidth": 2},
             "isValid(datum.lo) && isValid(datum.hi)",
