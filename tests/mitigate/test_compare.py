@@ -207,3 +207,20 @@ def test_an_interval_has_a_width_or_is_none() -> None:
     assert found.variances[0].before.value == pytest.approx(5000.0)
     assert found.variances[0].before.low is None
     assert found.gaps[0].before.low is None
+
+
+def test_a_change_of_every_text_is_tested_by_prompts_and_agrees_with_its_interval() -> None:
+    before = [0.2 + 0.01 * i for i in range(20)]
+    after = [share + (0.1 + 0.01 * i if i % 2 else 0.02) for i, share in enumerate(before)]
+    found = compare(crowd(20), before, after, ("gender",), draws=100, permutations=20)
+    (gap,) = found.gaps
+    assert gap.p_change is not None
+    assert gap.p_change < 0.05
+    assert gap.change.low is not None
+    assert gap.change.high is not None
+    assert gap.change.low * gap.change.high > 0
+    for each in (*found.groups, *found.gaps):
+        assert each.p_change is None or (each.p_change < 0.05) == (
+            each.change.low is not None and each.change.low * each.change.high > 0  # type: ignore[operator]
+        )
+    assert {each.p_change for each in found.variances} == {None}

@@ -208,15 +208,21 @@ def _strata(places: Sequence[Mapping[str, Any]]) -> None:
             line(f"no level of its own, so toward the overall one: {name or 'texts'} ({why})")
 
 
+_TESTS = ("p_change", "p_before", "p_after")
+
+
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:
-    headers = ("attribute", title, "before", "after", "change", "p before", "p after", "n")
+    headers = ("attribute", title, "before", "after", "change", "p", "p before", "p after", "n")
     table = show.table(*headers)
     for row in rows:
         table.add_row(
             row["attribute"],
             row["what"],
             *(_span(row[when], digits) for when in ("before", "after", "change")),
-            *("" if row[p] is None else f"{row[p]:.3f}" for p in ("p_before", "p_after")),
+            *(
+                "" if row[p] is None else f"{row[p]:.3f}"
+                for p in ("p_change", "p_before", "p_after")
+            ),
             f"{row['n_texts']:,}",
         )
     Console(emoji=False, markup=False).print(table)

@@ -18,8 +18,16 @@ from portrayal.measure.agency.places import Sums
 from portrayal.measure.agency.share import STATISTICS
 from portrayal.measure.agency.variance import MIN_TEXTS, OVERALL, POINTS
 from portrayal.mitigate.passages import Passage
-from portrayal.mitigate.sums import drawn_sums, kinds_of, shuffled_sums, texts_of, variances
+from portrayal.mitigate.sums import (
+    drawn_sums,
+    kinds_of,
+    shuffled_sums,
+    tested_changes,
+    texts_of,
+    variances,
+)
 from portrayal.stats import expanded_percentile, permutation_range
+from portrayal.stats.paired import Changed
 from portrayal.types import FloatArray
 
 _NO_WIDTH = 1e-9
@@ -48,13 +56,16 @@ class Change:
     what
         The group, the pair "A − B", or "variance".
     before, after, change
-        With intervals that resample prompts, the same ones for all three.
+        With intervals that resample prompts; that of the change agrees with its test.
     n_texts, n_clusters
         Texts, and independent prompts.
     null_before, null_after
         Central range of the number where groups are shuffled; None for groups.
     p_before, p_after
         How often a shuffled one is as large; None for groups.
+    p_change
+        Of no change, by whole prompts that change sides; it agrees with the interval of the change.
+        None for variances, with fewer than 6 prompts, and where nothing changed.
     runs
         Of a variance where the texts have several runs, (before, after) in each that holds enough
         texts of every group; before and after are their means.
@@ -71,6 +82,7 @@ class Change:
     null_after: tuple[float, float] | None = None
     p_before: float | None = None
     p_after: float | None = None
+    p_change: float | None = None
     runs: tuple[tuple[float, float], ...] = ()
 
 
@@ -132,16 +144,20 @@ def compare(
     for name, labels, member in kinds_of(data, columns):
         seen, drawn, null = (each.means(member) for each in sums)
         has = (in_cluster @ member) > 0
+        pairs = list(combinations(range(len(labels)), 2))
+        tested = tested_changes(data, member, pairs, level, seed)
         for k, label in enumerate(labels):
             n, counted = int(count @ member[:, k]), int(has[:, k].sum())
             share = [start + slope * each[..., k] for each in (seen, drawn)]
-            groups.append(_change(name, label, share[0], share[1], None, n, counted, level))
-        for j, k in combinations(range(len(labels)), 2):
+            made = _change(name, label, share[0], share[1], None, n, counted, level)
+            groups.append(_with_test(made, tested, k))
+        for i, (j, k) in enumerate(pairs, len(labels)):
             pair = [POINTS * (each[..., j] - each[..., k]) for each in (seen, drawn, null)]
             n = int(count @ (member[:, j] + member[:, k]))
             few = int(min(has[:, j].sum(), has[:, k].sum()))
             what = f"{labels[j]} − {labels[k]}"
-            gaps.append(_change(name, what, pair[0], pair[1], pair[2], n, few, level))
+            made = _change(name, what, pair[0], pair[1], pair[2], n, few, level)
+            gaps.append(_with_test(made, tested, i))
     told = tuple(
         replace(
             _change(
@@ -226,6 +242,14 @@ def _change(
         p_before=_p(abs(values[0]), np.abs(null[:, 0])),
         p_after=_p(abs(values[1]), np.abs(null[:, 1])),
     )
+
+
+def _with_test(change: Change, tested: Changed, i: int) -> Change:
+    """The change with the interval and p of its test; as it is where there is no test."""
+    low, high, p = (float(each[i]) for each in (tested.low, tested.high, tested.p))
+    if change.change.value is None or math.isnan(low):
+        return change
+    return replace(change, change=replace(change.change, low=low, high=high), p_change=p)
 
 
 def _p(value: float, null: FloatArray) -> float:

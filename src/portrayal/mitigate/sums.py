@@ -11,12 +11,26 @@ import numpy as np
 from portrayal.measure.agency.places import Sums
 from portrayal.measure.agency.share import STATISTICS
 from portrayal.measure.agency.texts import numbered, told_runs
-from portrayal.measure.agency.variance import INTERSECTIONAL, MIN_TEXTS, OVERALL, gap_variance
+from portrayal.measure.agency.variance import (
+    INTERSECTIONAL,
+    MIN_TEXTS,
+    OVERALL,
+    POINTS,
+    gap_variance,
+)
 from portrayal.mitigate.passages import Passage
-from portrayal.stats import cluster_weights, divide, shuffle_within
+from portrayal.stats import (
+    cluster_weights,
+    divide,
+    paired_changes,
+    prompt_subsets,
+    shuffle_within,
+)
+from portrayal.stats.paired import Changed
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 _BLOCK = 100  # replicates at a time
+_MOST_CLUSTERS = 512  # with more prompts than this, some change sides together
 
 
 @dataclass(frozen=True)
@@ -181,6 +195,41 @@ def drawn_sums(data: Texts, draws: int, seed: int) -> Sums:
         made.append(cluster_weights(data.n_clusters, min(left, _BLOCK), rng) @ sums)
     drawn = np.concatenate(made).reshape(draws, 3, n_runs, n_cells)
     return Sums(drawn[:, :2], drawn[:, 2:])
+
+
+def tested_changes(
+    data: Texts, member: FloatArray, pairs: Sequence[tuple[int, int]], level: float, seed: int
+) -> Changed:
+    """Changes of groups, then of gaps between pairs of them, by whole prompts that change sides.
+
+    Groups are shares of agentic sentences, gaps percentage points, as they are printed.
+    """
+    code = data.cluster % _MOST_CLUSTERS
+    n, n_cells = min(max(data.n_clusters, 1), _MOST_CLUSTERS), len(data.cells)
+    slot = code * n_cells + data.cell
+    total, count = (
+        np.bincount(slot, each, n * n_cells).reshape(n, n_cells) @ member
+        for each in (data.gap[1] - data.gap[0], np.ones(len(code)))
+    )
+    mean, weight = divide(total.sum(0), count.sum(0)), divide(count, count.sum(0))
+    influence = divide(total - mean * count, count.sum(0))
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    slope = STATISTICS["agentic"][1]
+
+    def both(values: FloatArray) -> FloatArray:
+        apart = POINTS * (values[..., first] - values[..., second])
+        return np.concatenate([slope * values, apart], axis=-1)
+
+    here = count > 0
+    weights = [weight, (weight[:, first] + weight[:, second]) / 2.0]
+    return paired_changes(
+        both(mean),
+        both(influence),
+        np.concatenate(weights, axis=1),
+        np.concatenate([here, here[:, first] | here[:, second]], axis=1),
+        prompt_subsets(n, np.random.default_rng([seed, 4])),
+        level,
+    )
 
 
 def shuffled_sums(data: Texts, permutations: int, seed: int) -> Sums:
