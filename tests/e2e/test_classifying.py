@@ -102,7 +102,10 @@ def test_a_paid_model_is_confirmed_first(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key-that-nobody-may-write")
     command = ("audit", "agency", "--texts", texts, "--group", "gender", "--out", "r", *QUICK)
-    refused = inside(*command, "--classifier", "llm:openai:gpt-5-mini")
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        refused = inside(*command, "--classifier", "llm:openai:gpt-5-mini")
+        assert not server.answered
     assert refused.status == 2
     assert "requests to openai:gpt-5-mini" in refused.err
     assert "--yes" in refused.err

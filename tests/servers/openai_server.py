@@ -125,8 +125,9 @@ class OpenAIServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join()
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join()
 
     async def _serve(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()

@@ -21,7 +21,7 @@ def bucket(name: str) -> int:
     """Return the bucket of a prompt, 0 to `BUCKETS` - 1: its CRC-32 modulo `BUCKETS`.
 
     >>> bucket("learning-neutral-arts")
-    451
+    154
     """
     if is_bucket(name):
         return int(name.removesuffix(_SUFFIX)) - 1

@@ -13,7 +13,7 @@ from portrayal.collect.ask.limits import Breaker
 from portrayal.collect.ask.provider import Answer, TryAgainError
 from portrayal.errors import OptionError
 
-SOON = Retry(first_wait=0.01, longest_wait=0.05, outage=0.3)
+SOON = Retry(first_wait=0.01, longest_wait=0.05, outage=0.05)
 
 
 @pytest.fixture
@@ -116,9 +116,9 @@ def test_a_server_that_goes_away_ends_it(serve, run, prompts, rows):
     said = r"m: Connection error \(.+\)\. No request had a response for \d+ s.*same command"
     with pytest.raises(StopError, match=said):
         collect_texts(run, prompts, model, 500, concurrency=4, retry=SOON, progress=leave)
-    assert 20 <= len(rows(run)) == server.answered.total()
+    assert len(rows(run)) >= 20
+    assert abs(len(rows(run)) - server.answered.total()) <= 4  # those that it was sending
     assert {row["outcome"] for row in rows(run)} == {"ok"}
-    server.__exit__ = lambda *_: None
 
 
 class Odd:
