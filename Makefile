@@ -12,14 +12,14 @@ demo: $(BIN)/portrayal
 	@echo "Open $(RUN)/report.html in a browser."
 
 # Lint, types, unit, acceptance, end-to-end and browser tests. EXTRAS=1 adds a second run with the
-# heavy extras (local models, Inspect AI), in which no test may skip for want of them.
+# heavy extras (local models, Inspect AI, Dask), in which no test may skip for want of them.
 test: lint
 	scripts/install-browser
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 ifdef EXTRAS
 	$(BIN)/python -m pip install --quiet "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --editable ".[agency,inspect,local,onnx,toxicity]"
-	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/test_local.py tests/collect/ask/test_local_gather.py tests/annotate/toxicity tests/annotate/agency
+	$(BIN)/python -m pip install --quiet --editable ".[agency,cluster,inspect,local,onnx,toxicity]"
+	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/local tests/annotate/toxicity tests/annotate/agency tests/e2e/test_cluster.py
 endif
 
 lint: $(VENV)/.dev

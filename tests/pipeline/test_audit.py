@@ -89,6 +89,26 @@ def extracted(out, **options):
     return portrayal.audit("laissez_faire", texts=rows, out=out, **(QUICK | options))
 
 
+class _Elsewhere(ThreadPoolExecutor):
+    """Notes the paths that a worker with another working folder would be given."""
+
+    def __init__(self):
+        super().__init__(1)
+        self.paths = []
+
+    def submit(self, work, source, target):
+        self.paths += [source, target, work.keywords["prompts"]]
+        return super().submit(work, source, target)
+
+
+def test_workers_elsewhere_are_given_absolute_paths(rows, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with _Elsewhere() as executor:
+        labelled(rows, Path("relative"), executor=executor)
+    assert executor.paths
+    assert [path for path in executor.paths if not path.is_absolute()] == []
+
+
 def test_processes_of_ones_own_change_no_number(tmp_path):
     progress = []
     one = extracted(tmp_path / "one")

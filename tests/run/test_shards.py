@@ -13,7 +13,14 @@ import pytest
 import shard_work
 from portrayal.errors import RunError
 from portrayal.run import ShardError, run_shards
-from shard_work import copy_shard, die_on_bad, die_once, fail_on_bad
+from shard_work import (
+    copy_shard,
+    die_on_bad,
+    die_once,
+    fail_on_bad,
+    only_in_the_main_thread,
+    refuse_once,
+)
 
 
 @pytest.fixture
@@ -154,6 +161,28 @@ def test_an_executor_given_is_left_running(shards):
     with ThreadPoolExecutor(1) as executor:
         run_shards(copy_shard, shards("a"), executor=executor)
         assert executor.submit(int, "7").result() == 7
+
+
+@pytest.mark.fault("a machine of a cluster cannot write", "others make its shards")
+def test_shards_that_a_worker_cannot_write_are_made_by_others(shards):
+    pairs, progress = shards("a", "unwritable", "c", "unwritable"), Counted()
+    on_threads(pairs, refuse_once, progress=progress)
+    assert made(pairs) == ["a", "unwritable", "c", "unwritable"]
+    assert progress.seen == [(n, 4) for n in (1, 2, 3, 4)]
+
+
+@pytest.mark.fault("no machine of a cluster can write", "the machine that asks makes the shards")
+def test_shards_that_no_worker_can_write_are_made_here(shards):
+    pairs, progress = shards("a", "b", "c"), Counted()
+    on_threads(pairs, only_in_the_main_thread, progress=progress)
+    assert made(pairs) == ["a", "b", "c"]
+    assert progress.seen == [(n, 3) for n in (1, 2, 3)]
+
+
+def test_a_shard_that_nobody_can_write_is_named(shards, tmp_path):
+    pairs = [(source, tmp_path / "no-folder" / "out.txt") for source, _ in shards("a")]
+    with pytest.raises(ShardError, match=r"1 of 1 shards failed \(in-0.txt: FileNotFoundError"):
+        on_threads(pairs, copy_shard)
 
 
 def test_long_lists_of_failures_are_cut(shards):

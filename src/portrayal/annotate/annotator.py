@@ -118,8 +118,10 @@ def annotate_run(
     stage.begin(mark, base=base)  # texts may have grown since: parts made before are kept
     stage.keep_parts(names)
     prompts = run.reference_prompts_path if reference else run.prompts_path
-    work = partial(annotate_shard, annotator=name, prompts=prompts, settings=chosen)
-    pairs = [(part, stage.folder / part.name) for part in parts]
+    # absolute, as workers on other machines have working folders of their own
+    work = partial(annotate_shard, annotator=name, prompts=prompts.absolute(), settings=chosen)
+    folder = stage.folder.absolute()
+    pairs = [(part.absolute(), folder / part.name) for part in parts]
     run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
     stage.finish(
         mark, {"annotator": name, "settings": chosen or None, "n_errors": _count_errors(stage)}

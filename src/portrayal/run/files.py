@@ -1,6 +1,7 @@
 """Files written beside their place and renamed into it, so that no one reads half of one."""
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
     """Yield a path beside `path` to write to; renamed to `path` when the block ends well.
 
+    The name beside it is of this attempt alone: two containers may both be process 1.
     With `flush`, file and rename are on the disk before this returns, and outlive a power cut.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
         if flush:

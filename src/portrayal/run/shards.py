@@ -1,8 +1,8 @@
 """Shards: one deterministically named file each, on any executor, nothing half-written.
 
 The unit of work is a function of (input path, output path) that writes its output by temp + rename.
-A finished shard is skipped, a killed worker loses only the shards it held, and a rerun takes up
-what is missing.
+A finished shard is skipped, a killed worker loses only the shards it held, a machine that cannot
+write leaves its shards to the others, and a rerun takes up what is missing.
 """
 
 import multiprocessing
@@ -52,7 +52,8 @@ def run_shards(
     workers
         Local processes when no executor is given; 1 works in this process.
     executor
-        Any `concurrent.futures.Executor`, such as the one of a Dask client.
+        Any `concurrent.futures.Executor`, such as the one of a Dask client. Its workers need the
+        same paths as this process; give absolute ones.
     progress
         Called with (shards done, shards in all) after each one.
 
@@ -64,7 +65,7 @@ def run_shards(
     todo = [pair for pair in pairs if not pair[1].exists()]
     report = _Counter(len(pairs) - len(todo), len(pairs), progress)
     if executor is not None:
-        failed = _submit(executor, work, todo, report)
+        failed = _elsewhere(executor, work, todo, report)
     elif workers > 1 and len(todo) > 1:
         failed = _local_pools(work, todo, workers, report)
     else:
@@ -99,6 +100,25 @@ def _here(work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter) 
             failed.append((source, _reason(error)))
         else:
             report.advance()
+    return failed
+
+
+def _elsewhere(
+    executor: Executor, work: ShardWork, todo: list[tuple[Path, Path]], report: _Counter
+) -> Failures:
+    """An executor whose workers may run on other machines, some of which may lack the folder or a
+    right to it. Their shards are given out again while that gets any made, and the rest made here.
+    """
+    failed: Failures = []
+    left = list(todo)
+    while left:
+        refused: set[Path] = set()
+        named = _submit(executor, work, left, report, refused)
+        failed += [(source, reason) for source, reason in named if source not in refused]
+        again = [pair for pair in left if pair[0] in refused]
+        if len(again) == len(left):
+            return failed + _here(work, again, report)
+        left = again
     return failed
 
 
@@ -161,8 +181,13 @@ _LOST = "the worker process was lost"
 
 
 def _submit(
-    executor: Executor, work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter
+    executor: Executor,
+    work: ShardWork,
+    todo: Iterable[tuple[Path, Path]],
+    report: _Counter,
+    refused: set[Path] | None = None,
 ) -> Failures:
+    """What failed and why; `refused` gains the sources whose worker could not read or write."""
     failed: Failures = []
     waiting: dict[Future[int], Path] = {}
     with _interrupts_held():
@@ -181,6 +206,8 @@ def _submit(
                 failed.append((source, _LOST))
             except Exception as error:
                 failed.append((source, _reason(error)))
+                if refused is not None and isinstance(error, OSError):
+                    refused.add(source)
             else:
                 report.advance()
     return failed
