@@ -334,6 +334,14 @@ def test_the_door_of_the_package_stays_a_function(tmp_path):
     assert isinstance(portrayal.open_run, type(portrayal.audit))
 
 
+@pytest.mark.parametrize("out", ["s3://bucket/run", Path("gs://bucket/run")])
+def test_an_address_is_no_folder_of_a_run(rows, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OptionError, match=r"is an address; a run is a folder"):
+        labelled(rows, out)
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_unknown_study_is_named(rows):
     with pytest.raises(UnknownNameError, match="no study is called 'moon'"):
         portrayal.audit("moon", texts=rows)

@@ -1,6 +1,7 @@
 """The audit: runs the stages of a study in order, and only those whose inputs changed."""
 
 import dataclasses
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
@@ -34,6 +35,8 @@ from portrayal.run.shards import Progress
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say
 from portrayal.validate import check_count
+
+_ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
 
 
 def audit(
@@ -130,6 +133,8 @@ def audit(
     classifying = classifying_of_options(choice, classifier_settings)
     check_count("workers", workers, minimum=1)
     check_count("shard_rows", shard_rows, minimum=1)
+    if out is not None and _ADDRESS.match(str(out)):
+        raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     tell = say or _silent
     if model is not None and texts is not None:
