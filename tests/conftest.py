@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+settings.load_profile("ci")  # the same examples here and in CI: what passes here passes there
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line; workers share the cores
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile the package again
 
