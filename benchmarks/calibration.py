@@ -22,7 +22,7 @@ from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
-from portrayal.plan import (
+from portrayal.planning import (
     Design,
     counted_by_name,
     counted_whole,

@@ -26,8 +26,8 @@ from portrayal.measure.scope import with_q_values
 from portrayal.measure.stories.outcomes import outcomes
 from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
-from portrayal.plan import equivalence_power
-from portrayal.plan.equivalence import _units
+from portrayal.planning import equivalence_power
+from portrayal.planning.equivalence import _units
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, estimates_to_table, influences_to_table, write_parquet
 from portrayal.stats import infer_shares, prompt_subsets

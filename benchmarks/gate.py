@@ -24,7 +24,7 @@ from scipy import stats as distributions
 import portrayal
 from benchmarks.calibration import show
 from portrayal.gating import Policy, Rule, gate
-from portrayal.plan import plan
+from portrayal.planning import plan
 from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.run.influences import Influences

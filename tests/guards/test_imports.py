@@ -24,7 +24,7 @@ ORDER = (
     "coding",
     "comparison",
     "mitigate",
-    "plan",
+    "planning",
     "gating",
     "testing",
     "report",

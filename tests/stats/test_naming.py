@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.plan.power import Counting
+from portrayal.planning.power import Counting
 from portrayal.stats.mixture import (
     fit_mixture,
     fit_shares,

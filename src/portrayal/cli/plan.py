@@ -16,7 +16,7 @@ from portrayal.cli.printing import as_json, line
 from portrayal.cli.studies import each_study, of_study
 
 if TYPE_CHECKING:
-    from portrayal.plan import Needed, Plan
+    from portrayal.planning import Needed, Plan
 
 
 @offering
@@ -53,8 +53,8 @@ def _plan(
     """Say how many texts and tokens, what they cost, and what they could find."""
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
-    from portrayal.plan import equivalence as find_needed
-    from portrayal.plan import plan as make_plan
+    from portrayal.planning import equivalence as find_needed
+    from portrayal.planning import plan as make_plan
     from portrayal.run import Run
 
     paired = study in registry.names("studies") and registry.get("studies", study).pair_field

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from portrayal.errors import OptionError
-from portrayal.plan.assumptions import DEFAULTS, Assumption, Key, Kind
+from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, Kind
 from portrayal.records import ALL, Prompt
 from portrayal.reference import baseline
 from portrayal.stats import fewest_prompts, no_test_reason, paired_ratios, prompt_subsets

@@ -1,8 +1,8 @@
-"""The door of `portrayal.plan`: complete, sorted and described."""
+"""The door of `portrayal.planning`: complete, sorted and described."""
 
 import inspect
 
-from portrayal import plan as door
+from portrayal import planning as door
 
 
 def test_the_door_is_complete():
@@ -11,4 +11,4 @@ def test_the_door_is_complete():
         thing = getattr(door, name)
         if inspect.isfunction(thing) or inspect.isclass(thing):
             assert inspect.getdoc(thing)
-            assert thing.__module__.startswith("portrayal.plan.")
+            assert thing.__module__.startswith("portrayal.planning.")

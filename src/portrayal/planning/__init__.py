@@ -4,11 +4,11 @@ A *plan* says, before a model is asked, how many texts there will be, what they 
 a difference between groups must be for the audit's own tests, simulated, to find it.
 """
 
-from portrayal.plan.assumptions import DEFAULTS, Assumption, assumptions_from
-from portrayal.plan.effects import REFERENCE, Detectable, detectable_difference
-from portrayal.plan.equivalence import Needed, equivalence, equivalence_power
-from portrayal.plan.plan import Plan, Tokens, output_tokens, plan, tokens_of
-from portrayal.plan.power import (
+from portrayal.planning.assumptions import DEFAULTS, Assumption, assumptions_from
+from portrayal.planning.effects import REFERENCE, Detectable, detectable_difference
+from portrayal.planning.equivalence import Needed, equivalence, equivalence_power
+from portrayal.planning.plan import Plan, Tokens, output_tokens, plan, tokens_of
+from portrayal.planning.power import (
     Counting,
     Design,
     change_power,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from portrayal.errors import OptionError
-from portrayal.plan import equivalence, equivalence_power
+from portrayal.planning import equivalence, equivalence_power
 from portrayal.records import Prompt
 
 MARGIN = float(np.log(1.25))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as distributions
 
-from portrayal.plan import (
+from portrayal.planning import (
     Design,
     change_power,
     counted_by_name,

@@ -5,8 +5,8 @@ import pytest
 from portrayal.collect.ask.budget import Price
 from portrayal.errors import OptionError, RunError
 from portrayal.pipeline.audit import audit
-from portrayal.plan import DEFAULTS, REFERENCE, assumptions_from, output_tokens, plan, tokens_of
-from portrayal.plan.effects import Effects
+from portrayal.planning import DEFAULTS, REFERENCE, assumptions_from, output_tokens, plan, tokens_of
+from portrayal.planning.effects import Effects
 from portrayal.records import Prompt
 from portrayal.reference import mena_nhpi_table, name_table
 from portrayal.run import Run

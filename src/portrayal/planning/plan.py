@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from portrayal.collect.ask.budget import Price, price_of
 from portrayal.errors import OptionError
-from portrayal.plan.assumptions import DEFAULTS, Assumption, Key, assumptions_from, tables_of
-from portrayal.plan.effects import Detectable, Effects
-from portrayal.plan.power import REPLICATES
+from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, assumptions_from, tables_of
+from portrayal.planning.effects import Detectable, Effects
+from portrayal.planning.power import REPLICATES
 from portrayal.records import Prompt
 from portrayal.reference import baseline
 from portrayal.validate import check_count, check_level

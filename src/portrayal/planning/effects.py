@@ -10,8 +10,8 @@ import numpy as np
 from scipy import special
 
 from portrayal.errors import OptionError
-from portrayal.plan.assumptions import Assumption, Key, Kind
-from portrayal.plan.power import (
+from portrayal.planning.assumptions import Assumption, Key, Kind
+from portrayal.planning.power import (
     REPLICATES,
     Counting,
     Design,
@@ -143,7 +143,7 @@ class Detectable:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The settings that every detectable effect of a plan shares; see `portrayal.plan.plan`."""
+    """The settings that every detectable effect of a plan shares; see `portrayal.planning.plan`."""
 
     samples: int
     assumed: Mapping[Key, Assumption]
