@@ -1,8 +1,9 @@
-"""Read a name table of any known format: shipped, wide, or long."""
+"""Read a name table of any format: shipped, wide (a column for each group) or long."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.errors import DataError
+from portrayal.reference.columns import (
+    NameColumns,
+    Seen,
+    first_of,
+    guess_columns,
+    header_key,
+    known_headers,
+)
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
@@ -38,28 +47,24 @@ _GROUP = {spelling: group for group, known in _SPELLINGS.items() for spelling in
 _UNIT = re.compile(r"^(percent|pct|share|prob|frac|count)|(percent|pct|share|prob|frac|count)$")
 
 PERCENT, SHARE, COUNT = "percentages", "shares", "counts"
+_UNIT_APART = re.compile(
+    r"^(percent|pct|share|prob|frac|count)[\s_.-]+|[\s_.-]+(percent|pct|share|prob|frac|count)$",
+    re.IGNORECASE,
+)
 _UNIT_WORDS = {PERCENT: {"percent", "pct"}, SHARE: {"share", "prob", "frac"}, COUNT: {"count"}}
-
-NAME_COLUMNS = ("name", "firstname", "namefirst", "givenname", "first")
-COUNT_COLUMNS = ("count", "obs", "n", "total", "freq", "frequency", "people")
 RACE_COLUMNS = ("race", "raceethnicity", "racecode", "ethnicity")
-
-
-def squash(label: str) -> str:
-    """Return the letters and digits of `label` in lower case."""
-    return re.sub(r"[^a-z0-9]", "", label.lower())
 
 
 def race_group(label: str) -> str | None:
     """Return the group that `label` names, `OTHER`, or None; Florida's codes 1–9 count too."""
-    return _GROUP.get(squash(label.removesuffix(".0")))
+    return _GROUP.get(header_key(label.removesuffix(".0")))
 
 
 def share_columns(columns: list[str]) -> dict[str, str]:
     """Return the columns named after a race, with the group that each one names."""
     found = {}
     for column in columns:
-        stem = _UNIT.sub("", squash(column))
+        stem = _UNIT.sub("", header_key(column))
         group = _GROUP.get(stem)
         if group is not None and stem and not stem.isdigit():
             found[column] = group
@@ -68,17 +73,11 @@ def share_columns(columns: list[str]) -> dict[str, str]:
 
 def unit_of(columns: list[str]) -> str | None:
     """Return the unit that the names of share `columns` state, or None: PERCENT, SHARE or COUNT."""
-    stated = {match[0] for column in columns if (match := _UNIT.search(squash(column)))}
+    stated = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
     for unit, words in _UNIT_WORDS.items():
         if stated & words:
             return unit
     return None
-
-
-def first_of(columns: list[str], known: tuple[str, ...]) -> str | None:
-    """Return the first column whose squashed name is in `known`, in the order of `known`."""
-    by_name = {squash(column): column for column in reversed(columns)}
-    return next((by_name[name] for name in known if name in by_name), None)
 
 
 def in_order(groups: set[str]) -> tuple[str, ...]:
@@ -104,51 +103,69 @@ def find_unit(values: FloatArray, stated: str | None, where: str) -> str:
     if whole:
         return COUNT
     raise DataError(
-        f"{where}: the race columns should hold shares that sum to at most 1 per name, percentages "
-        f"that sum to at most 100, or whole counts; found values up to {values.max():g} that are "
-        "not whole. Put all of them in one unit."
+        f"{where}: the group columns should hold shares that sum to at most 1 per name, "
+        f"percentages that sum to at most 100, or whole counts; found values up to "
+        f"{values.max():g} that are not whole. Put all of them in one unit."
     )
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Names of a wide file with the numbers of their rows, for messages."""
+
+    path: Path
+    names: list[str]
+    number: NDArray[np.int64]
+
+    def at(self, row: int) -> str:
+        """Return file and line of a row; a Parquet file has rows, not lines."""
+        return _place(self.path, int(self.number[row]))
+
+
+def _place(path: Path, number: int) -> str:
+    """Where the row with this number (from 1) stands in a file."""
+    if path.suffix.lower() == ".parquet":
+        return f"{path}, row {number}"
+    return f"{path}, line {number + 1}"
+
+
 def to_shares(
-    values: FloatArray, counts: FloatArray | None, unit: str, names: Sequence[str], where: str
+    values: FloatArray, counts: FloatArray | None, unit: str, rows: Rows
 ) -> tuple[FloatArray, FloatArray]:
     """Return shares, shape (names, groups), and bearers, shape (names,), NaN where unknown."""
-    _check(values.min(axis=1) < 0, "are below 0", values, names, where)
-    rows = values.sum(axis=1)
+    _check(values.min(axis=1) < 0, "are below 0", values, rows)
+    sums = values.sum(axis=1)
     if unit == COUNT:
-        total = rows if counts is None else counts
-        _check(total < rows, "sum to more than the count column", values, names, where)
+        total = sums if counts is None else counts
+        _check(total < sums, "sum to more than the count column", values, rows)
         safe = np.where(total > 0, total, 1.0)
         return values / safe[:, None], total
     whole = 1.0 if unit == SHARE else 100.0
-    _check(rows > whole * (1 + _ROUNDING), f"sum to more than {whole:g}", values, names, where)
+    _check(sums > whole * (1 + _ROUNDING), f"sum to more than {whole:g}", values, rows)
     shares = np.clip(values / whole, 0.0, 1.0)
-    _refuse_shares_of_race(shares, where)
-    return shares, np.full(len(names), np.nan) if counts is None else counts
+    _refuse_shares_of_group(shares, rows.path)
+    return shares, np.full(len(rows.names), np.nan) if counts is None else counts
 
 
-def _check(
-    bad: NDArray[np.bool_], what: str, values: FloatArray, names: Sequence[str], where: str
-) -> None:
-    """Complain about the first bad row by its name."""
+def _check(bad: NDArray[np.bool_], what: str, values: FloatArray, rows: Rows) -> None:
+    """Complain about the first bad row by its line and name."""
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         found = ", ".join(f"{value:g}" for value in values[row])
         raise DataError(
-            f"{where}: the race columns of {names[row]!r} {what} ({found}); "
-            f"{int(bad.sum()):,} of {len(names):,} rows are so. Correct or leave out these rows."
+            f"{rows.at(row)}: the group columns of {rows.names[row]!r} {what} ({found}); "
+            f"{int(bad.sum()):,} of {len(bad):,} rows are so. Correct or leave out these rows."
         )
 
 
-def _refuse_shares_of_race(shares: FloatArray, where: str) -> None:
-    """Refuse tables of P(name | race), whose columns rather than rows sum to 1."""
+def _refuse_shares_of_group(shares: FloatArray, where: Path) -> None:
+    """Refuse tables of P(name | group), whose columns rather than rows sum to 1."""
     columns = shares.sum(axis=0)
     if len(shares) >= 20 and np.all(np.abs(columns - 1) < 0.05) and shares.sum(axis=1).max() < 0.9:
         raise DataError(
-            f"{where}: each race column sums to 1, so this is the share of each race that bears "
-            "the name. Expected the share of the name's bearers that is of each race; of Rosenman, "
-            "Olivella and Imai's files that is first_nameRaceProbs."
+            f"{where}: each group column sums to 1, so this is the share of each group that bears "
+            "the name. Expected the share of the name's bearers that is of each group; of Rosenman,"
+            " Olivella and Imai's files that is first_nameRaceProbs."
         )
 
 
@@ -158,50 +175,76 @@ NOT_A_NAME = "all other names"
 
 @dataclass(frozen=True)
 class Cells:
-    """One entry per name and race as the source spells them, with the number of people."""
+    """One entry per name and group as the source spells them, with the number of people.
+
+    `line` is the number of the first row of each, or None.
+    """
 
     name: Sequence[str]
-    race: Sequence[str]
+    group: Sequence[str]
     people: Sequence[float]
+    line: Sequence[int] | None = None
 
 
 def shares_of(
-    cells: Cells, where: str
+    cells: Cells, where: Path, *, races: bool = True
 ) -> tuple[list[str], FloatArray, FloatArray, tuple[str, ...]]:
-    """Return name keys, bearers (names,), shares (names, races) in 0–1, and the races.
+    """Return name keys, bearers (names,), shares (names, groups) in 0–1, and the groups.
 
-    Every person is part of the whole, those of another, several or unknown races too.
+    Every person is part of the whole, those of another, several or unknown groups too. A name in
+    two groups has a share of each. Groups are `RACES` in their order, or as the file spells them,
+    the largest first.
 
     Raises
     ------
     DataError
-        If a race is not recognised, or no person has both a name and a race.
+        If a race is not recognised where the groups are `races`, or no person has both a name and
+        a group.
     """
-    meaning = _meaning(sorted(set(cells.race)), where)
-    races = in_order(set(meaning.values()))
-    column = np.array([races.index(g) if (g := meaning[r]) in races else -1 for r in cells.race])
+    people = np.asarray(cells.people, dtype=np.float64)
+    if races:
+        meaning = _meaning(cells, where)
+        groups = in_order(set(meaning.values()))
+    else:
+        meaning = {label: _own_group(label) for label in set(cells.group)}
+        size: dict[str, float] = {}
+        for label, n in zip(cells.group, people.tolist(), strict=True):
+            size[meaning[label]] = size.get(meaning[label], 0.0) + n
+        groups = tuple(sorted(size.keys() - {OTHER}, key=lambda group: (-size[group], group)))
+    place = {group: k for k, group in enumerate(groups)}
+    column = np.array([place.get(meaning[label], -1) for label in cells.group], dtype=np.intp)
     key_of = {name: name_key(name) for name in set(cells.name)}
     keys = np.array([key_of[name] for name in cells.name], dtype=object)
-    people = np.asarray(cells.people, dtype=np.float64)
     real = np.array([bool(key) and key != NOT_A_NAME for key in keys], dtype=bool)
-    if not races or not people[real].sum() > 0:
-        raise DataError(f"{where}: no row has both a name and a race.")
+    if not groups or not people[real].sum() > 0:
+        raise DataError(f"{where}: no row has both a name and a {'race' if races else 'group'}.")
     rows: dict[str, int] = {}
     row = np.array([rows.setdefault(key, len(rows)) for key in keys[real]], dtype=np.intp)
     total = np.bincount(row, people[real]).astype(np.float64)
-    table = np.zeros((len(rows), len(races) + 1))
+    table = np.zeros((len(rows), len(groups) + 1))
     np.add.at(table, (row, column[real]), people[real])
-    return list(rows), total, table[:, :-1] / np.where(total > 0, total, 1.0)[:, None], races
+    return list(rows), total, table[:, :-1] / np.where(total > 0, total, 1.0)[:, None], groups
 
 
-def _meaning(labels: Sequence[str], where: str) -> dict[str, str]:
+def _own_group(label: str) -> str:
+    """A group as the user's file spells it; `OTHER` for blank cells, "other" and "unknown"."""
+    label = unicodedata.normalize("NFC", label.strip())
+    return OTHER if not label or (race_group(label) == OTHER and not label.isdigit()) else label
+
+
+def _meaning(cells: Cells, where: Path) -> dict[str, str]:
     """Return the group of each spelling of a race."""
-    known = {label: race_group(label) for label in labels}
+    known = {label: race_group(label) for label in sorted(set(cells.group))}
     strange = [label for label, group in known.items() if group is None]
     if strange:
+        place = str(where)
+        if cells.line is not None:
+            first = min(n for n, g in zip(cells.line, cells.group, strict=True) if g in strange)
+            place = _place(where, first)
         raise DataError(
-            f"{where}: column 'race' holds {', '.join(map(repr, strange[:5]))}; expected Florida's "
-            "codes 1–9 or names such as white, hispanic, black, asian, aian, other, unknown."
+            f"{place}: column 'race' holds {', '.join(map(repr, strange[:5]))}; expected Florida's "
+            "codes 1–9 or names such as white, hispanic, black, asian, aian, other, unknown. "
+            "Groups that are no races are read where they are named: group=COLUMN."
         )
     return {label: group for label, group in known.items() if group is not None}
 
@@ -303,7 +346,8 @@ _HINTS = {
 class RawTable:
     """A name table as read: before rare names are left out and spellings merged.
 
-    `counts` has shape (names,), NaN where unknown; `shares` has shape (names, races), in 0–1.
+    `counts` has shape (names,), NaN where unknown; `shares` has shape (names, groups), in 0–1.
+    `races` are the groups; `about` says what they are groups of.
     """
 
     names: list[str]
@@ -314,6 +358,7 @@ class RawTable:
     source: str = "table supplied by the user"
     licence: str = "as the supplier states"
     notes: tuple[str, ...] = ()
+    about: str = "race"
 
 
 def read_shipped(file: str) -> RawTable:
@@ -330,8 +375,10 @@ def read_shipped(file: str) -> RawTable:
     return RawTable(table["name"].to_pylist(), numbers[:, 0], numbers[:, 1:], races, "shipped")
 
 
-def read_table(path: Path) -> RawTable:
-    """Read a table of the user's own, or a Florida voter extract, by what is found in it.
+def read_table(path: Path, given: NameColumns | None = None) -> RawTable:
+    """Read a table of the user's own, or a Florida voter extract, by what is in it.
+
+    Columns that are not `given` are guessed from headers and data.
 
     Raises
     ------
@@ -341,12 +388,12 @@ def read_table(path: Path) -> RawTable:
     if is_extract(path):
         cells, notes = read_extract(path)
         source = "Florida voter registration extract"
-        return RawTable(*shares_of(cells, str(path)), "voter extract", source, notes=notes)
+        return RawTable(*shares_of(cells, path), "voter extract", source, notes=notes)
     import duckdb
 
     with duckdb.connect() as connection:
         try:
-            return _read_columns(_open(connection, path), path)
+            return _read_columns(_open(connection, path), path, given or NameColumns())
         except duckdb.Error as error:
             raise DataError(
                 f"{path}: cannot be read as a table ({str(error).splitlines()[0]}). "
@@ -371,87 +418,162 @@ def _open(connection: Any, path: Path) -> Any:
     return connection.read_csv(str(path), header=True, all_varchar=True, **delimiter)
 
 
-def _read_columns(relation: Any, path: Path) -> RawTable:
-    """Tell wide from long by the columns."""
-    columns = list(relation.columns)
-    name = first_of(columns, NAME_COLUMNS)
-    shares = share_columns([column for column in columns if column != name])
-    race = first_of(columns, RACE_COLUMNS)
-    if name and in_order(set(shares.values())):
-        return _read_wide(relation, path, name, shares)
-    if name and race:
-        return _read_long(relation, path, name, race)
-    raise DataError(
-        f"{path}: expected a column 'name' and either columns named after races (white, latine, "
-        f"black, asian, aian, mena, nhpi) or a column 'race'; found {', '.join(columns)}. "
-        "Rename the columns; see docs/name-tables.md."
-    )
+_LINE = "portrayal line"
+"""Column that numbers the rows of a file as read, from 1."""
+_SAMPLE = 100_000
+"""Rows by which columns are guessed."""
 
 
-def _read_wide(relation: Any, path: Path, name: str, shares: dict[str, str]) -> RawTable:
-    """Read one row per name and one column per race: shares, percentages or counts."""
-    groups = set(shares.values())
-    for group in groups - {OTHER}:
-        same = [column for column, other in shares.items() if other == group]
-        if len(same) > 1:
-            raise DataError(f"{path}: columns {', '.join(same)} all name {group}; keep one.")
-    columns = list(relation.columns)
-    spare = [column for column in columns if column != name and column not in shares]
-    count = first_of(spare, COUNT_COLUMNS)
-    wanted = [*shares, *([count] if count else [])]
+def _read_columns(relation: Any, path: Path, given: NameColumns) -> RawTable:
+    """Tell wide from long by the columns, those of races by their headers."""
+    columns = [column for column in relation.columns if column not in given.named]
+    named = first_of(columns, known_headers()["name"])
+    raced = share_columns([column for column in columns if column != named])
+    if in_order(set(raced.values())) and not given.group and not given.groups:
+        for group in set(raced.values()) - {OTHER}:
+            same = [column for column, other in raced.items() if other == group]
+            if len(same) > 1:
+                raise DataError(f"{path}: columns {', '.join(same)} all name {group}; keep one.")
+        wanted, labels = replace(given, groups=tuple(raced)), raced
+    else:
+        wanted = given
+        labels = {column: race_group(column) or _label(column) for column in columns}
+        labels |= {column: _label(column) for column in given.groups}
+    found = guess_columns(wanted, _seen(relation), str(path))
+    chosen = relation.project(f"*, row_number() OVER () AS {_quote(_LINE)}")
+    for column, value in found.where.items():
+        chosen = chosen.filter(_condition(column, value))
+    if found.groups:
+        return _read_wide(chosen, path, found, labels)
+    return _read_long(chosen, path, found, named=bool(given.group))
+
+
+def _seen(relation: Any) -> list[Seen]:
+    """What the first rows show of each column."""
+    cells, columns = relation.limit(_SAMPLE), list(relation.columns)
+    asked = []
+    for column in columns:
+        text = f"nullif(trim({_quote(column)}::VARCHAR), '')"
+        number = f"try_cast({text} AS DOUBLE)"
+        asked.append(
+            f"[count({text}), count({number}), "
+            f"count(*) FILTER (regexp_matches({text}, '[[:alpha:]]|[^[:ascii:]]')), "
+            f"approx_count_distinct({text}), coalesce(min({number}), 0), "
+            f"coalesce(max({number}), 0), "
+            f"count(*) FILTER ({number} <> round({number}))]::DOUBLE[]"
+        )
+    found = cells.aggregate(
+        ", ".join(f"{each} AS c{k}" for k, each in enumerate(asked))
+    ).fetchall()[0]
+    seen = []
+    for column, (n, numbers, letters, distinct, low, high, broken) in zip(
+        columns, found, strict=True
+    ):
+        years = not broken and low >= 1700 and high <= 2100
+        ranks = not broken and n > 20 and low == 1 and high == n
+        kind = {"numbers": numbers >= n * 0.9 > 0, "letters": letters >= n * 0.5 > 0}
+        seen.append(Seen(column, int(n), int(distinct), unlike=years or ranks, **kind))
+    return seen
+
+
+def _condition(column: str, value: str) -> str:
+    """The rows of which a column has a value, one of several, or a number in a range."""
+    text = f"trim({_quote(column)}::VARCHAR)"
+    if ends := re.fullmatch(r"(\d+)\s*[-–]\s*(\d+)", value):
+        return f"try_cast({text} AS DOUBLE) BETWEEN {ends[1]} AND {ends[2]}"
+    parts = ", ".join("'" + part.strip().replace("'", "''") + "'" for part in value.split("|"))
+    return f"{text} IN ({parts})"
+
+
+def _label(column: str) -> str:
+    """The group that a column of numbers is named after, without its unit."""
+    return unicodedata.normalize("NFC", _UNIT_APART.sub("", column.strip()) or column)
+
+
+def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str]) -> RawTable:
+    """Read one row per name and one column per group: shares, percentages or counts."""
+    wanted = [*of.groups, *([of.count] if of.count else [])]
+    name = str(of.name)
     letters = f"regexp_matches({_quote(name)}, '[[:alpha:]]|[^[:ascii:]]')"
     kept = relation.filter(f"{letters} AND lower(trim({_quote(name)})) <> '{NOT_A_NAME}'")
-    names, numbers = _numbers(kept, path, name, wanted)
-    values = numbers[:, : len(shares)]
-    unit = find_unit(values, unit_of(list(shares)), str(path))
-    scaled, bearers = to_shares(values, numbers[:, -1] if count else None, unit, names, str(path))
-    races = in_order(groups)
-    place = {group: k for k, group in enumerate(shares.values())}
+    rows, numbers = _numbers(kept, path, name, wanted)
+    values = numbers[:, : len(of.groups)]
+    unit = find_unit(values, unit_of(list(of.groups)), str(path))
+    scaled, bearers = to_shares(values, numbers[:, -1] if of.count else None, unit, rows)
+    groups = [labels[column] for column in of.groups]
+    own = not {*groups} <= {*RACES, OTHER}
+    races = tuple(dict.fromkeys(g for g in groups if g != OTHER)) if own else in_order(set(groups))
+    place = {group: k for k, group in enumerate(groups)}
     table = scaled[:, [place[race] for race in races]]
-    if {"whi", "bla", "his", "asi", "oth"} <= set(columns):
+    if {"whi", "bla", "his", "asi", "oth"} <= set(relation.columns):
         source, licence = "Rosenman, Olivella and Imai (2023), doi:10.7910/DVN/SGKW0K", "CC0 1.0"
-        return RawTable(names, bearers, table, races, unit, source, licence)
-    return RawTable(names, bearers, table, races, unit)
+        return RawTable(rows.names, bearers, table, races, unit, source, licence)
+    read = RawTable(rows.names, bearers, table, races, unit)
+    return replace(read, about="group", notes=(_said(of, races),)) if own else read
 
 
-def _read_long(relation: Any, path: Path, name: str, race: str) -> RawTable:
-    """Read rows of name, race and perhaps a count, streaming."""
-    count = first_of(list(relation.columns), COUNT_COLUMNS)
-    number = _number(count) if count else "1.0"
-    name, race = (f"coalesce(trim({_quote(column)}::VARCHAR), '')" for column in (name, race))
+def _read_long(relation: Any, path: Path, of: NameColumns, *, named: bool) -> RawTable:
+    """Read rows of name, group and perhaps a count, streaming; whether the user `named` the group.
+
+    A column of races holds known races, unless the user named it and none is known.
+    """
+    number = _number(of.count) if of.count else "1.0"
+    name = f"coalesce(trim({_quote(str(of.name))}::VARCHAR), '')"
+    parts = ", ".join(f"trim({_quote(column)}::VARCHAR)" for column in of.group)
+    group = f"trim(concat_ws(' ', {parts}))"
     grouped = relation.aggregate(
-        f"{name} AS name, {race} AS race, sum({number}) AS people, "
+        f"{name} AS name, {group} AS grp, sum({number}) AS people, min({_quote(_LINE)}) AS line, "
         f"min(coalesce({number}, -1)) AS least",
-        f"{name}, {race}",
+        f"{name}, {group}",
     ).fetchnumpy()
     if len(grouped["least"]) and float(np.min(grouped["least"])) < 0:
+        bad = relation.filter(f"coalesce({number}, -1) < 0").aggregate(f"min({_quote(_LINE)})")
         raise DataError(
-            f"{path}: column {count!r} should hold a whole number of people in every row; found "
-            "rows without one. Correct them."
+            f"{_place(path, bad.fetchall()[0][0])}: column {of.count!r} should hold a whole "
+            "number of people in every row; this row has none. Correct it."
         )
-    cells = Cells(*(grouped[column].tolist() for column in ("name", "race", "people")))
-    shape = "counts by name and race" if count else "one row per person"
-    return RawTable(*shares_of(cells, str(path)), format=shape)
+    cells = Cells(*(grouped[column].tolist() for column in ("name", "grp", "people", "line")))
+    races = len(of.group) == 1 and header_key(of.group[0]) in RACE_COLUMNS
+    races = races and not (named and not any(race_group(g) for g in cells.group if g))
+    names, counts, shares, groups = shares_of(cells, path, races=races)
+    shape = (
+        f"counts by name and {'race' if races else 'group'}" if of.count else "one row per person"
+    )
+    if not of.count and max(cells.people, default=0) <= 1:
+        shape, counts = "names by group", np.full(len(names), np.nan)
+    read = RawTable(names, counts, shares, groups, shape)
+    return read if races else replace(read, about=" ".join(of.group), notes=(_said(of, groups),))
 
 
-def _numbers(
-    relation: Any, path: Path, name: str, columns: list[str]
-) -> tuple[list[str], FloatArray]:
+def _said(of: NameColumns, groups: Sequence[str]) -> str:
+    """How a file was read, in words."""
+    how = (
+        f"groups in {' and '.join(map(repr, of.group))}" if of.group else "a column for each group"
+    )
+    count = f", bearers in {of.count!r}" if of.count else ""
+    only = "".join(f", only {column} {value}" for column, value in of.where.items())
+    shown = ", ".join(groups[:8]) + (f" and {len(groups) - 8} more" if len(groups) > 8 else "")
+    return f"read with names in {of.name!r}, {how} ({shown}){count}{only}"
+
+
+def _numbers(relation: Any, path: Path, name: str, columns: list[str]) -> tuple[Rows, FloatArray]:
     """Return the names and the numbers in `columns`, shape (names, columns)."""
     fields = [f"{_number(column)} AS c{k}" for k, column in enumerate(columns)]
-    read = relation.project(", ".join([f"trim({_quote(name)}) AS name", *fields])).fetchnumpy()
+    fields += [f"trim({_quote(name)}::VARCHAR) AS name", f"{_quote(_LINE)} AS line"]
+    read = relation.project(", ".join(fields)).fetchnumpy()
     names = [str(each) for each in read["name"].tolist()]
     if not names:
         raise DataError(f"{path}: the table has no rows with a name.")
+    rows = Rows(path, names, np.asarray(read["line"], dtype=np.int64))
     arrays = [np.ma.filled(np.ma.asarray(read[f"c{k}"]), np.nan) for k in range(len(columns))]
     values = np.column_stack(arrays).astype(np.float64)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise DataError(
-            f"{path}: column {columns[column]!r} has no number for {names[row]!r}. "
+            f"{rows.at(row)}: column {columns[column]!r} has no number for {names[row]!r}. "
             "Fill in the number, or leave the name out."
         )
-    return names, values
+    return rows, values
 
 
 def _number(column: str) -> str:

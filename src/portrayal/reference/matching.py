@@ -1,28 +1,40 @@
-"""How a written name becomes the key under which a name table is searched.
+"""How a written name becomes the key under which a name table is searched, in any script.
 
-A *key* ignores case, surrounding punctuation and the typography of apostrophes and hyphens, but
-keeps accents. A *plain* form has only unaccented letters. A name is looked up by its key, then by
-its plain form (María → maria, O'Neil → oneil, Mary-Kate → marykate), then by the plain form of its
-first part (Mary-Kate → mary).
+A *key* ignores case, surrounding punctuation, invisible signs and the typography of apostrophes and
+hyphens, but keeps accents. A *plain* form has only letters, without accents, vowel points and other
+marks that may be left out. Vowel signs of Indic scripts stay: without them a name is another.
+A name is looked up by its key, then by its plain form (María → maria, O'Neil → oneil, Mary-Kate →
+marykate), then by the plain form of its first part (Mary-Kate → mary).
 """
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.types import FloatArray
 
-_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʻ`´ʹ＇′", "'"))
-_HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－", "-"))
-_TYPOGRAPHY = _APOSTROPHES | _HYPHENS
+_APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼʻ`´ʹ＇′׳", "'"))
+_HYPHENS = str.maketrans(dict.fromkeys("‐‑‒–—―−﹣－־", "-"))
+_UNSEEN = dict.fromkeys(
+    [0x640, 0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
+     *range(0x2066, 0x206A)]
+)  # fmt: skip
+_TYPOGRAPHY = _APOSTROPHES | _HYPHENS | {ord("״"): '"'} | _UNSEEN
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ı": "i"}
+    | {"ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه"}  # Arabic letters that are written for one another
 )
-_EDGE = " \t\r\n\f\v.,;:!?\"“”«»()[]{}*_'-"
+_LEFT_OUT = frozenset(
+    map(chr, [*range(0x300, 0x370), *range(0x591, 0x5C8), *range(0x610, 0x61B), 0x670, 0x93C,
+              *range(0x64B, 0x660), *range(0x6D6, 0x6EE), *range(0x1AB0, 0x1B00)])
+)  # fmt: skip
+"""Marks without which a name is the same: accents, vowel points, the dot below Devanagari."""
+_EDGE = " \t\r\n\f\v.,;:!?\"“”«»()[]{}*_'-।۔،؛؟"
 _POSSESSIVE = re.compile(r"'s$")
 _SPACES = re.compile(r"\s+")
 _BREAK = re.compile(r"[\s-]")
@@ -35,18 +47,24 @@ def name_key(name: str) -> str:
     """
     if name.isascii() and name.isalpha():
         return name.lower()
-    folded = unicodedata.normalize("NFC", name).upper().casefold()
-    folded = unicodedata.normalize("NFC", folded).translate(_TYPOGRAPHY)
+    folded = unicodedata.normalize("NFKC", name.translate(_TYPOGRAPHY)).upper().casefold()
+    folded = unicodedata.normalize("NFKC", folded).translate(_TYPOGRAPHY)
     folded = _SPACES.sub(" ", folded).strip(_EDGE)
     return _POSSESSIVE.sub("", folded).strip(_EDGE)
 
 
 def plain_form(key: str) -> str:
-    """Return the letters of `key` without accents, apostrophes, hyphens and spaces."""
+    """Return the letters of `key` without accents, vowel points, apostrophes, hyphens, spaces."""
     if key.isascii() and key.isalpha():
         return key
-    letters = unicodedata.normalize("NFKD", key).translate(_LETTERS)
-    return "".join(letter for letter in letters if letter.isalnum())
+    letters = unicodedata.normalize("NFKD", key)
+    kept = "".join(c for c in letters if c not in _LEFT_OUT and (c.isalnum() or _is_mark(c)))
+    return unicodedata.normalize("NFC", kept).translate(_LETTERS)
+
+
+def _is_mark(letter: str) -> bool:
+    """Whether a sign belongs to the letter before it, such as a vowel sign."""
+    return unicodedata.category(letter) in ("Mn", "Mc")
 
 
 def first_part(key: str) -> str:
@@ -96,6 +114,100 @@ class NameIndex:
         result = np.full((len(names), self.shares.shape[1]), np.nan)
         result[rows >= 0] = self.shares[rows[rows >= 0]]
         return result
+
+
+@dataclass(frozen=True)
+class NameInText:
+    """A name of a table in a text: characters [start, end), and its row of the table's shares."""
+
+    start: int
+    end: int
+    row: int
+
+
+def names_in_text(
+    text: str, index: NameIndex, prefixes: Sequence[str] = (), *, longest: int = 3
+) -> Iterator[NameInText]:
+    """Yield the names of `index` in a text, the longest first where several begin at one word.
+
+    In scripts with capitals a name begins with one. In scripts without, each word of the table is
+    taken for a name, though many names are words as well: a table for such a text lists names that
+    are hardly anything else.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    index
+        Names, with `rows` and `plain_rows`.
+    prefixes
+        Letters that a language writes together with the word after them, such as the Hebrew "ו" and
+        "ל"; a word that is no name is tried without them.
+    longest
+        Words of a name at most.
+
+    Examples
+    --------
+    >>> index = build_index(["דנה", "Anne Marie"], np.ones(2), np.eye(2))
+    >>> [text[n.start:n.end] for text in ("Anne Marie ran", "שמעתי מדנה")
+    ...  for n in names_in_text(text, index, ("מ",))]
+    ['Anne Marie', 'דנה']
+    """
+    words = list(_word().finditer(text))
+    at = 0
+    while at < len(words):
+        found = _name_at(text, words, at, index, prefixes, longest)
+        if found is None:
+            at += 1
+        else:
+            yield found[0]
+            at += found[1]
+
+
+def _name_at(
+    text: str,
+    words: Sequence[re.Match[str]],
+    at: int,
+    index: NameIndex,
+    prefixes: Sequence[str],
+    longest: int,
+) -> tuple[NameInText, int] | None:
+    """The longest name that begins at a word, and its number of words."""
+    start = words[at].start()
+    if text[start].islower():
+        return None
+    for n in range(min(longest, len(words) - at), 0, -1):
+        end = words[at + n - 1].end()
+        gaps = (
+            text[a.end() : b.start()]
+            for a, b in zip(words[at:], words[at + 1 : at + n], strict=False)
+        )
+        if all(len(gap) == 1 and gap in " -־‐" for gap in gaps):
+            row = _row(index, text[start:end])
+            if row is not None:
+                return NameInText(start, end, row), n
+    word = words[at].group()
+    for prefix in sorted(prefixes, key=len, reverse=True):
+        rest = word.removeprefix(prefix)
+        if rest != word and len(rest) > 1 and (row := _row(index, rest)) is not None:
+            return NameInText(start + len(prefix), words[at].end(), row), 1
+    return None
+
+
+def _row(index: NameIndex, name: str) -> int | None:
+    """The row of a name by its key or its plain form."""
+    key = name_key(name)
+    row = index.rows.get(key)
+    return index.plain_rows.get(plain_form(key)) if row is None else row
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """A word in any script: letters with their marks, which a plain pattern would cut apart."""
+    marks = "".join(c for c in map(chr, range(0x300, 0x20000)) if _is_mark(c))
+    unseen = "\u200c\u200d\u0640"
+    part = rf"[^\W\d_](?:[^\W\d_]|[{marks}{unseen}])*"
+    return re.compile(rf"{part}(?:['’׳]{part})*")
 
 
 def build_index(names: Sequence[str], counts: FloatArray, shares: FloatArray) -> NameIndex:

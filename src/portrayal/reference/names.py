@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import OptionError, UnknownNameError
+from portrayal.reference.columns import NameColumns
 from portrayal.reference.formats import RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import NameIndex, build_index
@@ -47,7 +48,9 @@ class NameTable:
     n_names, n_people
         Names that can be matched, and their bearers; `n_people` is NaN without counts.
     notes
-        What was merged or left out on reading.
+        How columns were read, and what was merged or left out on reading.
+    about
+        What its groups are groups of: "race", or the column of the user's file that says them.
     """
 
     name: str
@@ -61,6 +64,7 @@ class NameTable:
     n_names: int
     n_people: float
     notes: tuple[str, ...] = ()
+    about: str = "race"
     _index: NameIndex = field(kw_only=True, repr=False)
 
     def likelihoods(self, names: Sequence[str | None]) -> FloatArray:
@@ -114,7 +118,12 @@ class NameTable:
         return self._index.keys, self._index.counts
 
 
-def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None) -> NameTable:
+def name_table(
+    spec: str | Path = "census-2020",
+    *,
+    min_count: int | None = None,
+    columns: Sequence[str] = (),
+) -> NameTable:
     """Return a registered name table, or read one from a file or folder.
 
     Parameters
@@ -124,6 +133,10 @@ def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None
         voter extract. See docs/name-tables.md for the formats.
     min_count
         Leave out names with fewer bearers. Default: a registered table's own, 30 for a file.
+    columns
+        What columns of a file hold, where it is not as guessed: "FIELD=COLUMN" for name, count,
+        group (of a long file) and groups (of a wide file, joined by "|"); "COLUMN=VALUE" keeps only
+        such rows ("year=1980-2000").
 
     Raises
     ------
@@ -143,6 +156,8 @@ def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None
     if min_count is not None:
         check_count("min_count", min_count)
     if isinstance(spec, str) and spec in _registry():
+        if columns:
+            raise OptionError(f"{spec} is read as it ships; columns are named for a file.")
         return _registered(spec, min_count)
     path = Path(spec)
     if not path.exists():
@@ -150,7 +165,7 @@ def name_table(spec: str | Path = "census-2020", *, min_count: int | None = None
             f"{str(spec)!r} is neither a registered name table ({', '.join(name_tables())}) nor a "
             "file or folder that exists. Name one of them, or give the path of your own table."
         )
-    return _from_path(path.resolve(), min_count, _fingerprint(path))
+    return _from_path(path.resolve(), min_count, tuple(columns), _fingerprint(path))
 
 
 def mena_nhpi_table(
@@ -239,8 +254,10 @@ def _registered(name: str, min_count: int | None) -> NameTable:
 
 
 @lru_cache(maxsize=4)
-def _from_path(path: Path, min_count: int | None, _fingerprint: object) -> NameTable:
-    raw = read_table(path)
+def _from_path(
+    path: Path, min_count: int | None, columns: tuple[str, ...], _fingerprint: object
+) -> NameTable:
+    raw = read_table(path, NameColumns.parse(columns))
     if min_count and np.isnan(raw.counts).any():
         raise OptionError(
             f"min_count is {min_count}, but {path} does not say how many people bear a name. "
@@ -283,6 +300,7 @@ def _build(
         n_names=len(index.keys),
         n_people=float(index.counts.sum()),
         notes=tuple(notes),
+        about=raw.about,
         _index=index,
     )
 

@@ -1,0 +1,217 @@
+"""Which columns of a file of names hold names, groups and numbers: given, or seen in the data."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from portrayal.errors import DataError, OptionError
+from portrayal.reference.shipped import read_toml
+
+FEW_GROUPS = 40
+"""Values that a column of groups has at most, where it is guessed."""
+
+
+def header_key(label: str) -> str:
+    """Return the letters, marks and digits of `label` in any script: NFKC, case folded.
+
+    >>> header_key("Prénom "), header_key("שם פרטי"), header_key("First_Name")
+    ('prénom', 'שםפרטי', 'firstname')
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
+    return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
+
+
+def first_of(columns: Iterable[str], known: Iterable[str]) -> str | None:
+    """Return the first column whose header is in `known`, in the order of `known`."""
+    by_key = {header_key(column): column for column in reversed(list(columns))}
+    return next((by_key[name] for name in known if name in by_key), None)
+
+
+@lru_cache(maxsize=1)
+def known_headers() -> Mapping[str, tuple[str, ...]]:
+    """Return headers of files of names, as `header_key` writes them, by what the column holds."""
+    lists = read_toml("name_columns.toml")
+    return {what: tuple(map(header_key, headers)) for what, headers in lists.items()}
+
+
+@dataclass(frozen=True)
+class NameColumns:
+    """Columns of a file of names; what is None or empty is guessed.
+
+    Attributes
+    ----------
+    name, count
+        Column of the name, and of the number of its bearers.
+    group
+        Long files (a row for each name and group): columns that say the group, joined by a space.
+    groups
+        Wide files (a row for each name): one column for each group.
+    where
+        Column → value, values joined by "|", or a range of numbers "1980-2000": only such rows.
+    """
+
+    name: str | None = None
+    count: str | None = None
+    group: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, pairs: Iterable[str]) -> "NameColumns":
+        """Return "FIELD=COLUMN" words as columns; other words than the fields are of `where`.
+
+        Raises
+        ------
+        OptionError
+            When a word is not of that form, or a field is said twice.
+
+        Examples
+        --------
+        >>> NameColumns.parse(["name=Prénom", "group=Sexe", "year=1980-2000"]).where
+        {'year': '1980-2000'}
+        """
+        said: dict[str, str] = {}
+        for pair in pairs:
+            key, sign, value = (part.strip() for part in pair.partition("="))
+            if not (sign and key and value):
+                raise OptionError(
+                    "a column of a file of names is given as FIELD=COLUMN (name=Prénom, group=Sexe,"
+                    f" groups=A|B, count=N), and rows as COLUMN=VALUE; got {pair!r}."
+                )
+            if key in said:
+                raise OptionError(f"{key} is given twice: {said[key]!r} and {value!r}.")
+            said[key] = value
+        several = {key: _parts(said.pop(key, "")) for key in ("group", "groups")}
+        if several["group"] and several["groups"]:
+            raise OptionError("give either group (a column that says it) or groups (one each).")
+        return cls(said.pop("name", None), said.pop("count", None), **several, where=said)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that is named."""
+        single = tuple(column for column in (self.name, self.count) if column)
+        return (*single, *self.group, *self.groups, *self.where)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split("|") if part.strip())
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A column as the data show it.
+
+    Attributes
+    ----------
+    name
+        Its header.
+    filled, distinct
+        Cells that are not blank, and their distinct values.
+    numbers, letters
+        Whether nine in ten of them are numbers, and half of them hold letters.
+    unlike
+        Whether its numbers are neither shares nor counts: years, or ranks.
+    """
+
+    name: str
+    filled: int
+    distinct: int
+    numbers: bool
+    letters: bool
+    unlike: bool
+
+    @property
+    def key(self) -> str:
+        """Its header without case and signs."""
+        return header_key(self.name)
+
+
+def guess_columns(given: NameColumns, columns: Iterable[Seen], where: str) -> NameColumns:
+    """Return `given` with the columns that it leaves open, seen in the data.
+
+    The name is under a known header, or else the column of letters with the most values. The group
+    of a long file is under a known header, or the only further column of letters with few values;
+    a column of sexes is the group where there is no other. Otherwise each further column of numbers
+    is a group.
+
+    Raises
+    ------
+    DataError
+        When a named column is missing, or there are no names or no groups.
+    """
+    seen = {column.name: column for column in columns}
+    for column in given.named:
+        if column not in seen:
+            raise DataError(
+                f"{where}, line 1: expected a column {column!r}, which is named; found "
+                f"{', '.join(seen)}."
+            )
+    known = known_headers()
+    free = {name: each for name, each in seen.items() if name not in given.named}
+    name = given.name or first_of(free, known["name"]) or _most_values(free)
+    free.pop(name or "", None)
+    count = given.count
+    if count is None:
+        count = first_of(free, known["count"])
+        free.pop(count or "", None)
+    if name is None:
+        raise DataError(_expected(where, "a column of names (letters)", seen))
+    group = given.group or (() if given.groups else _group_of(free, where))
+    groups = given.groups if given.groups or group else _groups_of(free)
+    if not group and not groups:
+        raise DataError(
+            _expected(
+                where,
+                "a column 'name' and either a column that says the group or columns named after "
+                "races or other groups, with numbers",
+                seen,
+            )
+        )
+    return NameColumns(name, count, group, groups, given.where)
+
+
+def _expected(where: str, what: str, seen: Mapping[str, Any]) -> str:
+    return (
+        f"{where}, line 1: expected {what}; found {', '.join(seen)}. Name yours: name=COLUMN, "
+        "group=COLUMN or groups=A|B; see docs/name-tables.md."
+    )
+
+
+def _texts(free: Mapping[str, Seen]) -> list[str]:
+    return [name for name, each in free.items() if each.letters]
+
+
+def _most_values(free: Mapping[str, Seen]) -> str | None:
+    """The column of letters with the most values, the first of several."""
+    return max(_texts(free), key=lambda name: free[name].distinct, default=None)
+
+
+def _group_of(free: Mapping[str, Seen], where: str) -> tuple[str, ...]:
+    """The column that says the group of a row."""
+    known = known_headers()
+    few = {name: each for name, each in free.items() if each.distinct <= FEW_GROUPS}
+    if named := first_of(few, known["group"]):
+        return (named,)
+    apart = {*known["sex"], *known["rows"]}
+    others = [
+        name
+        for name, each in few.items()
+        if each.letters and 2 * each.distinct <= each.filled and each.key not in apart
+    ]
+    if len(others) > 1:
+        raise DataError(
+            f"{where}, line 1: expected one column that says the group; {' and '.join(others)} "
+            f"could each be it. Say which: group={others[0]}."
+        )
+    sexes = [name for name, each in free.items() if each.key in known["sex"]]
+    return tuple(others or ([] if _groups_of(free) else sexes[:1]))
+
+
+def _groups_of(free: Mapping[str, Seen]) -> tuple[str, ...]:
+    """The columns of a wide file that are groups."""
+    known = known_headers()
+    apart = {*known["rows"], *known["sex"], *known["count"]}
+    found = [n for n, e in free.items() if e.numbers and e.key not in apart and not e.unlike]
+    return tuple(found) if len(found) > 1 else ()
