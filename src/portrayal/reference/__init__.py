@@ -1,12 +1,14 @@
 """Reference data: what the portrayals in a model's texts are compared with.
 
 A *name table* says which share of the bearers of a first name is of each race; a *baseline* says
-which share of a population is of each group; a *published table* holds the figures of a paper.
+XX holds the figures of a paper.
 Every one carries its source and licence, listed in `data/README.md`. Race shares describe
 populations of name bearers, never a person.
 """
 
 from portrayal.reference.baselines import Baseline, baseline, baselines
+from portrayal.reference.factor import Factor
+from portrayal.reference.factors import factors, load_factor
 from portrayal.reference.groups import GENDERS, PAIRS, RACES, countries, gender_words
 from portrayal.reference.names import (
     NameTable,
@@ -23,11 +25,14 @@ __all__ = [
     "PAIRS",
     "RACES",
     "Baseline",
+    "Factor",
     "NameTable",
     "baseline",
     "baselines",
     "countries",
+    "factors",
     "gender_words",
+    "load_factor",
     "mena_nhpi_table",
     "name_bearers",
     "name_table",

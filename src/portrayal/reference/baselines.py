@@ -5,12 +5,12 @@ A *baseline* gives the share of each group in a population. Representation ratio
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from portrayal.errors import UnknownNameError
-from portrayal.reference.shipped import read_toml
+from portrayal.reference.factors import load_factor
 
 
 @dataclass(frozen=True)
@@ -86,25 +86,15 @@ def baselines() -> tuple[str, ...]:
 @lru_cache(maxsize=1)
 def _all() -> dict[str, Baseline]:
     """Read the baselines, by name and by further name."""
-    found: dict[str, Baseline] = {}
-    for kind, content in read_toml("baselines.toml").items():
-        for name, entry in content.pop("of", {"": content}).items():
-            read = _read(f"{kind}:{name}" if name else kind, content, entry)
-            found |= dict.fromkeys(
-                [read.name, *(f"{kind}:{n}" for n in entry.get("also", []))], read
-            )
-    return found
-
-
-def _read(name: str, shared: Mapping[str, Any], entry: Mapping[str, Any]) -> Baseline:
-    """Make one baseline; source and note stand with it or with its kind."""
-    return Baseline(
-        name=name,
-        source=entry.get("source", shared.get("source", "")),
-        race=dict(entry.get("race", {})),
-        gender=dict(entry.get("gender", {})),
-        pair=dict(entry.get("pair", {})),
-        note=" ".join(filter(None, [entry.get("note", ""), shared.get("note", "")]))
-        if entry is not shared
-        else entry.get("note", ""),
-    )
+    read: dict[str, Baseline] = {}
+    further: dict[str, str] = {}
+    for factor in ("race", "gender", "pair"):
+        for given in load_factor(factor).baselines:
+            for value, shares in given.shares.items():
+                name = f"{given.stratum}:{value}" if given.stratum else given.name
+                notes = " ".join(filter(None, (given.notes.get(value, ""), given.note)))
+                known = read.get(name, Baseline(name, given.source, {}, {}, {}, notes))
+                read[name] = replace(known, **cast("Any", {factor: shares}))
+            kind = given.stratum
+            further |= {f"{kind}:{n}": f"{kind}:{v}" for n, v in given.also.items()}
+    return read | {name: read[one] for name, one in further.items()}

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
+from portrayal.reference.factor import ReferenceSource
+from portrayal.reference.factors import load_factor
 from portrayal.reference.shipped import read_toml
 
-RACES = ("White", "Latine", "Black", "Asian", "AI/AN", "MENA", "NH/PI")
+RACES = load_factor("race").keys
 """The seven categories of the 2023 OMB proposal, as Shieh et al. label them (Section 4.4)."""
 
-GENDERS = ("F", "M", "NB")
+GENDERS = load_factor("gender").keys
 """Feminized, masculinized and non-binary references (Shieh et al., Table S6a)."""
 
-PAIRS = ("F-M", "F-F", "M-M", "NB-F", "NB-M", "NB-NB")
+PAIRS = load_factor("pair").keys
 """Gender pairs of romantic relationships (Shieh et al., Table S9c)."""
 
 
@@ -21,8 +23,9 @@ def gender_words() -> Mapping[str, frozenset[str]]:
 
     The words are in lower case without punctuation, and so must be what is matched to them.
     """
-    lists = read_toml("gender_words.toml")
-    return {gender: frozenset(words) for gender, words in lists.items()}
+    (source,) = load_factor("gender").sources
+    assert isinstance(source, ReferenceSource)
+    return source.words
 
 
 @lru_cache(maxsize=1)

@@ -17,10 +17,11 @@ from typing import Any
 
 from portrayal.errors import DataError, UnknownNameError
 from portrayal.reference.groups import gender_words
-from portrayal.reference.shipped import data_file, read_toml
+from portrayal.reference.occupations import occupations
+from portrayal.reference.shipped import read_toml
 
 _SHIPPED = ("liang-2022", "race-occupations", "story-list")
-_TABLES = {"gender_words.toml": gender_words}
+_TABLES = {"gender": gender_words}
 _KEYS = {"attribute", "groups", "source", "followed_by"}
 _EXAMPLE = 'attribute = "age"\n[groups]\nyoung = ["child", "teenager"]\nold = ["pensioner"]'
 _HAS_WORD = re.compile(r"[^\W_]")
@@ -98,18 +99,6 @@ def lexicon(spec: str | Path) -> Lexicon:
     return _checked(path.stem, _read(path), str(path))
 
 
-@lru_cache(maxsize=1)
-def occupations() -> frozenset[str]:
-    """Return the occupations of O*NET in singular and plural, in lower case.
-
-    Titles are split where they join several, and count with or without their first words
-    ("Postsecondary Teachers" gives "postsecondary teacher" and "teacher").
-    """
-    lines = data_file("onet_occupations.csv").read_text(encoding="utf-8").splitlines()
-    forms = {form for row in csv.DictReader(lines) for form in row["forms"].split("|") if form}
-    return frozenset(forms | {_plural(form) for form in forms})
-
-
 def people_table(path: str | Path) -> dict[str, str]:
     """Read the user's own table of people: full name → race, as they decided it.
 
@@ -141,18 +130,6 @@ def _shipped(name: str) -> Lexicon:
     if table is not None:
         content["groups"] = {group: sorted(words) for group, words in _TABLES[table]().items()}
     return _checked(name, content, f"the lexicon {name}")
-
-
-def _plural(form: str) -> str:
-    if form.endswith(("clergy", "infantry", "police")):
-        return form
-    if form.endswith("midwife"):
-        return form[:-2] + "ves"
-    if form.endswith("man"):
-        return form[:-2] + "en"
-    if form.endswith("y") and form[-2] not in "aeiou":
-        return form[:-1] + "ies"
-    return form + ("es" if form.endswith(("s", "ch", "sh")) else "s")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,181 @@
+"""Factors as data: what ships, and one line with file, line and key for whatever is wrong."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portrayal.errors import DataError, UnknownNameError
+from portrayal.reference.factors import ColumnSource, WordSource, factors, load_factor
+from portrayal.reference.located import parse_located
+
+GOOD = """\
+name = "faith"
+label = "Faith"
+note = "Mentions."
+[groups.sun]
+label = "Sun"
+[groups.moon]
+also = ["luna"]
+[[sources]]
+kind = "words"
+words = { sun = ["sunny"], moon = [
+  "moonlit",
+  "lunar"] }
+[[sources]]
+kind = "column"
+column = "faith"
+separator = ";"
+values = { sun = ["solar"] }
+none = ["neither"]
+[[baselines]]
+name = "here"
+source = "counted"
+shares = { sun = 0.4, moon = 0.6 }
+[[baselines]]
+name = "there"
+source = "counted"
+stratum = "state"
+[baselines.of.North]
+sun = 0.5
+moon = 0.5
+"""
+
+
+def read(folder: Path, text: str) -> Any:
+    path = folder / "faith.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_factor(path)
+
+
+@pytest.mark.parametrize("name", factors())
+def test_every_factor_that_ships_reads_and_says_how_to_misread_it(name: str) -> None:
+    factor = load_factor(name)
+    assert factor.name == name
+    assert all((factor.groups, factor.sources, factor.note, factor.source))
+    assert len({group.color for group in factor.groups if group.color}) in (0, len(factor.groups))
+
+
+def test_a_good_file_says_all(tmp_path: Path) -> None:
+    factor = read(tmp_path, GOOD)
+    assert factor.keys == ("sun", "moon")
+    assert [factor.find(x) for x in ("SUN", " Luna", "mars")] == ["sun", "moon", None]
+    words, column = factor.sources
+    assert isinstance(words, WordSource)
+    assert isinstance(column, ColumnSource)
+    assert words.words == {"sun": ("sunny",), "moon": ("moonlit", "lunar")}
+    assert column.values == {"sun": "sun", "moon": "moon", "luna": "moon", "solar": "sun"}
+    assert (column.none, column.separators) == ({"neither"}, (";",))
+    assert factor.columns == ("faith",)
+    assert factor.baseline("here").of() == {"sun": 0.4, "moon": 0.6}
+    assert factor.baseline("there").of("North") == {"sun": 0.5, "moon": 0.5}
+    assert factor.baseline("there").of("South") is None
+
+
+WRONG = {
+    "a syntax error": ("sun = 0.5", "sun = ", "line 28: not TOML: Invalid value"),
+    "an unknown key": ('label = "Sun"', 'lable = "Sun"', "line 5: groups.sun.lable: unknown key; "),
+    "an unknown key of a source": (
+        'separator = ";"',
+        'seperator = ";"',
+        "line 16: sources.seperator: unknown key; .* Is 'separator' meant?",
+    ),
+    "a name in two groups": ('"lunar"', '"Sunny"', "line 12: sources.words.moon: 'Sunny' stands"),
+    "overlapping groups": ('"luna"', '"SUN"', "line 7: groups.moon.also: 'SUN' stands for"),
+    "a value of two groups": ('"solar"', '"Luna"', "line 17: sources.values.sun: 'Luna' stands"),
+    "an empty group": ('["sunny"]', "[]", "line 10: sources.words.sun: the group 'sun' is empty"),
+    "a group of no name": (
+        'sun = ["sunny',
+        'mars = ["sunny',
+        "line 10: sources.words.mars: 'mars' is no group",
+    ),
+    "shares that do not sum to 1": ("0.6 }", "0.5 }", "line 22: .*shares: the shares sum to 0.9, "),
+    "a percentage": ("sun = 0.5", "sun = 50", "line 28: .*sun: expected a share of 0 to 1; got 50"),
+    "a baseline without a group": (
+        "sun = 0.5\n",
+        "",
+        "line 27: .*North: no share for the .* 'sun'",
+    ),
+    "a stratum without a name": ('stratum = "state"\n', "", "line 23: baselines: 'stratum' says"),
+    "two sources of one name": (
+        'column = "faith"',
+        'column = "faith"\nname = "words"',
+        "line 13: sources: another source is called 'words'",
+    ),
+    "a kind that is none": (
+        'kind = "column"',
+        'kind = "colour"',
+        "line 14: sources.kind: expected",
+    ),
+    "a note that is missing": ('note = "Mentions."', "", "line 1: the key 'note' is missing"),
+    "text that is a number": ('label = "Faith"', "label = 3", "line 2: label: expected text"),
+    "a value that is none too": ('["neither"]', '["Solar"]', "line 18: .*none: 'Solar' stands for"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_said_in_one_line_with_file_line_and_key(
+    what: str, tmp_path: Path
+) -> None:
+    old, new, said = WRONG[what]
+    assert GOOD.count(old) == 1
+    with pytest.raises(DataError, match=rf"faith\.toml, {said}") as error:
+        read(tmp_path, GOOD.replace(old, new))
+    assert "\n" not in str(error.value)
+
+
+def test_a_group_that_no_source_can_see_is_refused(tmp_path: Path) -> None:
+    only_words = GOOD[: GOOD.index('[[sources]]\nkind = "column"')]
+    text = only_words.replace('words = { sun = ["sunny"], moon', "words = { moon")
+    with pytest.raises(DataError, match=r"line 4: groups.sun: the group is empty"):
+        read(tmp_path, text)
+
+
+def test_shares_need_not_be_whole_where_a_note_says_why(tmp_path: Path) -> None:
+    partial = GOOD.replace("0.6 }", "0.5 }\nwhole = false")
+    with pytest.raises(DataError, match="need a 'note'"):
+        read(tmp_path, partial)
+    factor = read(
+        tmp_path, partial.replace("whole = false", 'whole = false\nnote = "Some are in none."')
+    )
+    assert factor.baseline("here").of() == {"sun": 0.4, "moon": 0.5}
+
+
+def test_a_name_that_is_none_lists_what_ships() -> None:
+    with pytest.raises(UnknownNameError, match="religion"):
+        load_factor("faiths")
+
+
+keys = st.text('abcé ."#', min_size=1, max_size=4)
+values = st.recursive(
+    st.one_of(st.integers(0, 9), st.booleans(), st.text("ab#]}\"'\n", max_size=5)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner, max_size=3)),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(keys, values, max_size=4))
+def test_every_key_and_element_has_the_line_on_which_it_stands(table: dict[str, Any]) -> None:
+    import tomli_w
+
+    text = tomli_w.dumps(table, multiline_strings=True)
+    file = parse_located(text, "any.toml")
+    assert file.table == tomllib.loads(text)
+    lines = text.splitlines()
+
+    def walk(value: Any, way: tuple[str | int, ...]) -> None:
+        own = file.line(way)
+        assert 1 <= own <= max(1, len(lines))
+        if way and isinstance(way[-1], str) and way[-1].isascii() and way[-1].isalpha():
+            assert way[-1] in lines[own - 1]
+        if isinstance(value, int) and not isinstance(value, bool):
+            assert str(value) in lines[own - 1]
+        if isinstance(value, (dict, list)):
+            parts = value.items() if isinstance(value, dict) else enumerate(value)
+            for key, inner in parts:
+                walk(inner, (*way, key))
+
+    walk(table, ())
