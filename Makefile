@@ -1,10 +1,10 @@
-# Seven targets; each makes the virtual environment it needs.
+# Eight targets; each makes the virtual environment it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := runs/demo
 
-.PHONY: demo test lint docs bench audit-deps clean
+.PHONY: demo test lint docs dist bench audit-deps clean
 
 # Audit the sample stories and say where the report is.
 demo: $(BIN)/portrayal
@@ -27,9 +27,16 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/mypy
 
-# Write the pages that are generated from the components' own words and from --help.
-docs: $(VENV)/.dev
+# Write the pages that are generated from the code, then the site: open site/index.html.
+docs: $(VENV)/.dev $(VENV)/site/.built
 	$(BIN)/python scripts/build_docs.py
+	$(VENV)/site/bin/zensical build --clean --strict
+
+# Build a wheel and a source archive into dist/, and try both in an environment with nothing else.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	PORTRAYAL_DIST=dist $(BIN)/python -m pytest --numprocesses 0 tests/guards/test_packaged.py
 
 # Print the figures of docs/benchmarks.md; takes some minutes.
 bench: $(VENV)/.dev
@@ -43,12 +50,18 @@ audit-deps: $(VENV)/.dev
 	$(VENV)/audit/bin/pip-audit --requirement $(VENV)/audit/installed.txt --no-deps --disable-pip --strict --progress-spinner off
 
 clean:
-	rm -rf $(VENV) runs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) runs build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/portrayal: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/site/.built: pyproject.toml
+	$(PYTHON) -m venv $(VENV)/site
+	$(VENV)/site/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)/site/bin/python -m pip install --quiet --group site
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/portrayal

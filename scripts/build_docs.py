@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from python_reference import python_reference
 
 from portrayal import registry
 from portrayal.cli import app
 
 DOCS = Path(__file__).parents[1] / "docs"
+PACKAGE = Path(__file__).parents[1] / "src" / "portrayal"
+ROOT_MODULES = ("errors", "records", "registry", "types", "validate")
 NOTE = "<!-- Written by scripts/build_docs.py from the code; edit the code and run `make docs`. -->"
+BEGIN = "<!-- From the code, by scripts/build_docs.py. -->"
+END = "<!-- What follows is written by hand. -->"
 ROWS = (
     ("reads", "Reads"),
     ("unit", "Counts"),
@@ -33,46 +36,75 @@ def pages() -> dict[str, str]:
     """Return every generated page by its path below docs/."""
     return {
         "cli.md": command_line(),
-        "reference/measures.md": components(
-            "measures",
-            "Measures",
-            "A *measure* is a function of a tally of annotated texts; it returns one estimate for "
-            "each stratum and group. Every estimate carries what [the statistics page]"
-            "(../statistics.md) lists. Word for word what `portrayal measures` prints.",
-        ),
-        "reference/annotators.md": components(
-            "annotators",
-            "Annotators",
-            "An *annotator* turns one text into one row: who is in it and what is said of them. "
-            "Word for word what `portrayal annotators` prints. `portrayal score people --gold "
-            "FILE` measures one against your own hand labels.",
-        ),
+        **measures(),
+        "reference/annotators.md": annotators(),
         "reference/studies.md": studies(),
-        "reference/python.md": python(),
+        **python(),
     }
 
 
-def components(kind: registry.Kind, title: str, lead: str) -> str:
-    """Return the page of the measures or annotators in their own words."""
-    parts = [f"# {title}", NOTE, lead]
-    for name in _own(kind):
-        found = registry.get(kind, name)
-        rows = [f"| {label} | {_cell(getattr(found, field))} |" for field, label in ROWS]
-        if kind == "annotators":
-            rows.append(f"| Accuracy | {_cell(found.accuracy)} |")
-        parts += [f"## `{name}`", found.summary, "\n".join(["| | |", "|---|---|", *rows])]
+def measures() -> dict[str, str]:
+    """Return the pages of the measures with the words of the code put in, and their index."""
+    described = {name: _component("measures", name) for name in _own("measures")}
+    made, rows = dict[str, str](), []
+    for name, page in measure_pages().items():
+        text = made.get(page) or (DOCS / page).read_text(encoding="utf-8")
+        head, rest = text.split(f"## `{name}`\n", 1)
+        start, end = rest.find(BEGIN), rest.find(END)
+        own = rest[end + len(END) :] if 0 <= start < 3 else f"\n{rest}"
+        made[page] = f"{head}## `{name}`\n\n{BEGIN}\n\n{described[name]}\n\n{END}{own}"
+        found = registry.get("measures", name)
+        where = f"{Path(page).name}#{_anchor(name)}"
+        rows.append(f"| [`{name}`]({where}) | {_cell(found.summary)} | {_cell(found.source)} |")
+    lead = (
+        "A *measure* is a function of a tally of annotated texts; it returns one estimate for each "
+        "stratum and group, which carries what [the statistics page](../statistics.md) lists. Each "
+        "has its definition, an example worked by hand, and how it is misread."
+    )
+    table = "\n".join(["| measure | what it is | source |", "|---|---|---|", *sorted(rows)])
+    return {**made, "measures/index.md": _page(["# Measures", NOTE, lead, table])}
+
+
+def measure_pages() -> dict[str, str]:
+    """Return the page below docs/ that has the section of each measure."""
+    return {
+        name: page.relative_to(DOCS).as_posix()
+        for page in sorted((DOCS / "measures").glob("*.md"))
+        for name in re.findall(r"^## `(.+)`$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+
+def annotators() -> str:
+    """Return the page of the annotators in their own words."""
+    lead = (
+        "An *annotator* turns one text into one row: who is in it and what is said of them. "
+        "`portrayal score people --gold FILE` measures one against your own hand labels."
+    )
+    parts = ["# Annotators", NOTE, lead]
+    for name in _own("annotators"):
+        parts += [f"## `{name}`", _component("annotators", name)]
     return _page(parts)
+
+
+def _component(kind: registry.Kind, name: str) -> str:
+    found = registry.get(kind, name)
+    rows = [f"| {label} | {_cell(getattr(found, field))} |" for field, label in ROWS]
+    if kind == "annotators":
+        rows.append(f"| Accuracy | {_cell(found.accuracy)} |")
+    table = "\n".join(["| | |", "|---|---|", *rows])
+    return f"{found.summary}\n\n{table}"
 
 
 def studies() -> str:
     """Return the page of the studies: their own words, then their cards one level down."""
+    at = measure_pages()
     parts = ["# Studies", NOTE, "A *study* names the components of one published audit."]
     for name in _own("studies"):
         study = registry.get("studies", name)
         (point,) = entry_points(group="portrayal.studies", name=name)
         card = files(point.module).joinpath(study.card).read_text(encoding="utf-8")
         body = re.sub(r"^#", "##", card.strip(), flags=re.MULTILINE)
-        measures = ", ".join(f"[`{m}`](measures.md#{_anchor(m)})" for m in study.measures)
+        measures = ", ".join(f"[`{m}`](../{at[m]}#{_anchor(m)})" for m in study.measures)
         facts = [
             f"- Asks: {study.question}",
             f"- Paper: {study.paper}",
@@ -84,14 +116,29 @@ def studies() -> str:
     return _page(parts)
 
 
-def python() -> str:
-    """Return the page of the Python interface: the doors of the folders and what they list."""
+def python() -> dict[str, str]:
+    """Return the pages of the Python interface; mkdocstrings fills them when the site is built."""
     lead = (
-        "What each folder of the package offers, in its own words. Arguments are checked: one that "
-        "cannot be used raises a `PortrayalError` that says what was expected. Every example is "
-        "run by the tests."
+        "What each folder of the package offers, in the words of its docstrings, which `make docs` "
+        "puts here. Arguments are checked: one that cannot be used raises a `PortrayalError` that "
+        "says what was expected. Every example is run by the tests."
     )
-    return _page(["# Python interface", NOTE, lead, *python_reference()])
+    found = (each.parent for each in PACKAGE.glob("*/__init__.py"))
+    stages = sorted(stage for stage in found if stage.name != "cli")
+    below = [f"- [`portrayal.{each.name}`](python/{each.name}.md)" for each in stages]
+    root = [_described(name) for name in ("portrayal", *(f"portrayal.{n}" for n in ROOT_MODULES))]
+    made = {"reference/python.md": _page(["# Python", NOTE, lead, "\n".join(below), *root])}
+    for stage in stages:
+        doors = sorted(stage.rglob("__init__.py"), key=lambda path: path.parent.parts)
+        names = [".".join(door.parent.relative_to(PACKAGE.parent).parts) for door in doors]
+        filled = [n for n, door in zip(names, doors, strict=True) if door.read_text().strip()]
+        parts = [f"# `portrayal.{stage.name}`", NOTE, *map(_described, filled)]
+        made[f"reference/python/{stage.name}.md"] = _page(parts)
+    return made
+
+
+def _described(module: str) -> str:
+    return f"::: {module}"
 
 
 def command_line() -> str:

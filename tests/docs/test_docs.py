@@ -1,26 +1,25 @@
-"""Documentation is a test subject: generated pages, commands, examples, links and names."""
+"""Documentation is a test subject: generated pages, navigation, links and names."""
 
-import csv
 import json
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from guards.tree import ROOT
 from portrayal import registry
-from portrayal.cli import main
 
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-WRITTEN = [page for page in PAGES if page.name != "name-tables.md"]  # that page has its own test
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-NOT_RUN = "# docs: not run"
+RE = re.MULTILINE | re.DOTALL
+END = "<!-- What follows is written by hand. -->"
 
 
 def _relative(page: Path) -> str:
@@ -43,23 +42,44 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["studies", "measures", "annotators"])
+@pytest.mark.parametrize("kind", ["studies", "annotators"])
 def test_every_registered_name_has_a_section(kind: registry.Kind) -> None:
     page = (DOCS / "reference" / f"{kind}.md").read_text(encoding="utf-8")
     sections = set(re.findall(r"^## `(.+)`$", page, re.MULTILINE))
     assert sections == set(registry.names(kind))
 
 
-def test_the_readme_lists_every_measure() -> None:
+@pytest.mark.parametrize("name", registry.names("measures"))
+def test_every_measure_is_worked_by_hand(name: str) -> None:
+    pages = "\n".join(p.read_text(encoding="utf-8") for p in (DOCS / "measures").glob("*.md"))
+    (section,) = re.findall(rf"^## `{re.escape(name)}`\n(.*?)(?=^## |\Z)", pages, RE)
+    own = section.partition(END)[2]
+    assert "| Definition |" in section, f"{name}: run `make docs`"
+    assert re.search(r"^(>>> |assert )", own, re.MULTILINE), f"{name} has no worked example"
+    assert "**Misread.**" in own, f"{name}: how is it misread?"
+
+
+def test_the_readme_is_short_and_promises_what_there_is() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"^\| \[`(\w+)`\]", text, re.MULTILINE))
-    assert listed == {name.rpartition(".v")[0] for name in registry.names("measures")}
+    assert len(text.split()) <= 500
+    assert "docs/report.png" in text
+    assert "make demo" in text
+    assert "make test" in text
+    assert "pip install portrayal" not in text
 
 
-def test_every_page_is_reached_from_the_index() -> None:
-    linked = set(LINK.findall((DOCS / "index.md").read_text(encoding="utf-8")))
-    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
-    assert pages - {"index.md"} <= linked
+def test_every_page_is_in_the_navigation() -> None:
+    site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    pages = [page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")]
+    assert sorted(_leaves(site["nav"])) == sorted(pages)
+
+
+def _leaves(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for each in nav if isinstance(nav, list) else nav.values():
+            yield from _leaves(each)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_relative)
@@ -73,83 +93,6 @@ def test_links_resolve(page: Path) -> None:
         assert found.exists(), f"{_relative(page)} links to {target}"
         if anchor:
             assert anchor in _anchors(found), f"{_relative(page)}: no section {target}"
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages speak of."""
-    folder = tmp_path_factory.mktemp("reader")
-    sample = registry.get("studies", "laissez-faire").sample()["texts"].read_text(encoding="utf-8")
-    (folder / "stories.jsonl").write_text("".join(sample.splitlines(True)[::4]), encoding="utf-8")
-    news = registry.get("studies", "news").sample()
-    for name, kind in (("generated.jsonl", "texts"), ("human.jsonl", "reference")):
-        (folder / name).write_text(news[kind].read_text(encoding="utf-8"), encoding="utf-8")
-    rows = [
-        {
-            "answer": "Emily asked, and John told her.",
-            "engine": "m",
-            "condition": "power-laden",
-            "domain": "Labor",
-            "subject_role": "doctor",
-            "object_role": "patient",
-            "a": "Emily",
-            "b": "F",
-            "c": "John",
-            "d": "M",
-        }
-    ]
-    with (folder / "labelled.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return folder
-
-
-COMMANDS = list(
-    dict.fromkeys(
-        line.removeprefix("$ ")
-        for page in WRITTEN
-        for block in _blocks(page, "console")
-        for line in block.splitlines()
-        if line.startswith("$ portrayal")
-    )
-)
-
-
-def test_the_commands_of_the_pages_run(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """In the order of the pages, in one folder, as a reader would type them; in this process."""
-    assert len(COMMANDS) > 8
-    monkeypatch.chdir(place)
-    for command in COMMANDS:
-        words = shlex.split(command)
-        quick = ["--draws", "100", "--permutations", "20"] if words[1] == "audit" else []
-        monkeypatch.setattr(sys, "argv", [*words, *quick])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, error = capfd.readouterr()
-        assert not stop.value.code, f"{command}\n{error}"
-        assert out.strip(), f"{command} says nothing"
-
-
-EXAMPLES = [
-    (page, number, code)
-    for page in WRITTEN
-    for number, code in enumerate(_blocks(page, "python"))
-    if NOT_RUN not in code
-]
-
-
-@pytest.mark.parametrize(
-    ("page", "number", "code"), EXAMPLES, ids=[f"{p.stem}-{n}" for p, n, _ in EXAMPLES]
-)
-def test_the_python_examples_run(
-    page: Path, number: int, code: str, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("pandas")
-    monkeypatch.chdir(place)
-    exec(compile(code, f"{_relative(page)} {number}", "exec"), {"__name__": "example"})
 
 
 def test_the_toml_of_extending_names_the_python_of_extending() -> None:

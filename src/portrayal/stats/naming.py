@@ -154,6 +154,8 @@ def reads_representation(true: float, shrink: FloatArray) -> FloatArray:
     shrink
         Shrink factor of each race, shape (k,); from `fair_naming`.
 
+    Examples
+    --------
     >>> reads_representation(2.0, np.array([0.2])).tolist()
     [1.2]
     """
@@ -176,6 +178,8 @@ def reads_subordination(
         How many times as often as in that population the race is dominant. None: both roles
         together, equally large, have the population's share; then dominant = 2 / (1 + true).
 
+    Examples
+    --------
     >>> reads_subordination(2.0, np.array([0.2])).round(3).tolist()
     [1.2]
     >>> reads_subordination(2.0, np.array([0.2]), None).round(3).tolist()
@@ -198,6 +202,8 @@ def repetition(counts: FloatArray) -> float:
     counts
         Characters by name and prompt, shape (n_names, n_prompts).
 
+    Examples
+    --------
     >>> repetition(np.array([[3.0, 0.0], [0.0, 3.0]]))
     1.0
     """
