@@ -230,6 +230,39 @@ def test_what_unpacks_to_too_much_is_refused(
             texts(path)
 
 
+LONG = "a story " * 2_000
+BOMBS: dict[str, tuple[dict[str, list[Any]], dict[str, Any]]] = {
+    "a packed page": ({"text": [f"{i}{LONG}" for i in range(200)]}, {"compression": "zstd"}),
+    "one text many times": ({"text": [LONG] * 1_000}, {}),
+    "one text in a struct": ({"text": ["a"] * 1_000, "more": [{"in": LONG}] * 1_000}, {}),
+    "one text in lists": ({"text": ["a"] * 1_000, "more": [[LONG]] * 1_000}, {}),
+    "bytes": ({"text": ["a"] * 1_000, "more": [LONG.encode()] * 1_000}, {}),
+    "one number many times": ({"text": ["a"], "more": [[7] * 3_000_000]}, {}),
+    "over many row groups": ({"text": [LONG] * 1_000}, {"row_group_size": 10}),
+}
+
+
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path: Path, bomb: str) -> None:
+    path, (columns, how) = tmp_path / "t.parquet", BOMBS[bomb]
+    pq.write_table(pa.table(columns), path, **how)
+    assert path.stat().st_size < 400_000
+    with pytest.raises(DataError, match=r"unpacks to more than 2,000,000 bytes.*--most-unpacked"):
+        texts(path)
+
+
+def test_parquet_within_the_bound_is_read_as_it_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.parquet"
+    rows = [{"text": f"{LONG}{i % 7}", "n": i, "s": {"a": [None, "b"]}} for i in range(300)]
+    rows[5]["text"] = None
+    pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=100)
+    monkeypatch.setattr("portrayal.collect.sources._AT_ONCE", 100_000)
+    assert list(open_source(path).rows()) == rows
+
+
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("portrayal.collect.sources._LONGEST", 1000)
     for name, content in (

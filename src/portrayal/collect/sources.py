@@ -33,6 +33,7 @@ _BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 _HEAD = 200  # JSON rows read ahead to learn the column names
 _LONGEST = 2**26  # characters of a line, or of a field over several lines
 _PEEK = 2048
+_AT_ONCE = 2**26  # bytes of texts that are written out at once
 _MARKS = (
     ((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
     ((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
@@ -311,16 +312,70 @@ def _object(value: Any, where: str) -> Row:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
+    """Rows of a Parquet file, which may unpack to `most_unpacked` bytes or to its own size.
+
+    A few bytes may stand for any number of values, and one entry of a dictionary for any number of
+    texts: the first is bounded by what the file says of itself, before anything is unpacked, the
+    second by what its texts come to, before any is written out.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    left = max(most_unpacked(), path.stat().st_size)
     try:
-        with pq.ParquetFile(path) as file:
-            header(file.schema_arrow.names, str(path))
-            for batch in file.iter_batches(4096):
-                yield from batch.to_pylist()
+        about = pq.read_metadata(path)
+        header(about.schema.to_arrow_schema().names, str(path))
+        if _unpacked(about) > left:
+            raise _too_large(path)
+        leaves = [about.schema.column(i) for i in range(about.num_columns)]
+        texts = [each.path for each in leaves if each.physical_type == "BYTE_ARRAY"]
+        with pq.ParquetFile(path, metadata=about, read_dictionary=texts) as file:
+            for group in range(about.num_row_groups):
+                table = file.read_row_group(group)  # a dictionary is copied with every batch
+                size = sum(_written_out(part) for each in table.columns for part in each.chunks)
+                left -= size
+                if left < 0:
+                    raise _too_large(path)
+                step = min(4096, max(1, table.num_rows * _AT_ONCE // max(size, 1)))
+                for first in range(0, table.num_rows, step):
+                    part = [_plain(each) for each in table.slice(first, step).columns]
+                    yield from pa.table(part, names=table.column_names).to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
+
+
+def _unpacked(about: Any) -> int:
+    """Bytes that a Parquet file says it unpacks to: at least one for every value."""
+    columns = (
+        about.row_group(group).column(column)
+        for group in range(about.num_row_groups)
+        for column in range(about.num_columns)
+    )
+    return sum(max(each.total_uncompressed_size, each.num_values) for each in columns)
+
+
+def _plain(column: Any) -> Any:
+    """A column without its dictionary, which is slow to turn into Python's values."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _written_out(column: Any) -> int:
+    """Bytes of a column once every entry of its dictionaries stands where it is used."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.DictionaryArray):
+        lengths = pc.binary_length(column.dictionary).take(column.indices)
+        return int(pc.sum(lengths.cast(pa.int64())).as_py() or 0)
+    if isinstance(column, pa.MapArray):
+        return _written_out(column.keys) + _written_out(column.items)
+    if isinstance(column, pa.StructArray):
+        return sum(map(_written_out, column.flatten()))
+    if isinstance(column, (pa.ListArray, pa.LargeListArray, pa.FixedSizeListArray)):
+        return _written_out(column.flatten())
+    return int(column.nbytes)
 
 
 def _excel(path: Path) -> Iterator[Row]:
