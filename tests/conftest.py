@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,9 @@ from hypothesis import settings
 settings.load_profile("ci")  # the same examples here and in CI: what passes here passes there
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line; workers share the cores
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile the package again
+
+if TYPE_CHECKING:
+    from portrayal.run import Run
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests, and the processes they start, import `support`
@@ -38,3 +42,19 @@ def shared_data() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> "Run":
+    """The packaged sample, audited with few draws."""
+    import portrayal
+    from portrayal.studies.laissez_faire import sample
+
+    return portrayal.audit(
+        "laissez-faire",
+        texts=sample(),
+        out=tmp_path_factory.mktemp("runs") / "sample",
+        report=False,
+        draws=200,
+        permutations=40,
+    )

@@ -1,9 +1,10 @@
 """Portrayal measures how language models portray people in open-ended text.
 
-`portrayal.audit(study, texts=…)` returns a run with `.estimates`, and
+`portrayal.audit(study, texts=…)` returns a run with `.estimates` and `.plot(measure)`, and
 `portrayal.write_report(run, path)` writes its report; `portrayal.open_run(path)` opens one that is
 there already. `portrayal.compare(a, b)` says what differs between two runs, and
-`portrayal.gate(run, against, policy)` whether a policy lets one pass.
+`portrayal.gate(run, against, policy)` whether a policy lets one pass. `portrayal.plan(study, n)`
+says beforehand what a collection could find.
 """
 
 from importlib import import_module
@@ -12,25 +13,52 @@ from typing import TYPE_CHECKING, Any
 from portrayal._version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from portrayal.collect.ask.asking import Asking
     from portrayal.comparison.compare import compare
+    from portrayal.comparison.matching import Side
+    from portrayal.comparison.several import compare_several
+    from portrayal.comparison.watch import watch
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
-    from portrayal.report import write_report
+    from portrayal.planning.plan import plan
+    from portrayal.report import Report, write_report
     from portrayal.run import Run
 
-__all__ = ["Run", "__version__", "audit", "compare", "gate", "open_run", "write_report"]
+__all__ = [
+    "Asking",
+    "Report",
+    "Run",
+    "Side",
+    "__version__",
+    "audit",
+    "compare",
+    "compare_several",
+    "gate",
+    "open_run",
+    "plan",
+    "watch",
+    "write_report",
+]
 
 _MODULES = {
+    "Asking": "portrayal.collect.ask.asking",
+    "Report": "portrayal.report",
     "Run": "portrayal.run",
+    "Side": "portrayal.comparison.matching",
     "audit": "portrayal.pipeline.audit",
     "compare": "portrayal.comparison.compare",
+    "compare_several": "portrayal.comparison.several",
     "gate": "portrayal.gating.gate",
+    "plan": "portrayal.planning.plan",
+    "watch": "portrayal.comparison.watch",
     "write_report": "portrayal.report",
 }
 """Where each public name is; a module is imported when its name is first used."""
 
 
-def open_run(path: str) -> "Run":
+def open_run(path: "str | Path") -> "Run":
     """Open the run directory `path`.
 
     Raises
@@ -43,12 +71,16 @@ def open_run(path: str) -> "Run":
     >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
     >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
     >>> run = portrayal.audit("laissez-faire", texts=stories, out="first", report=False)
-    >>> portrayal.open_run("first").estimates.equals(run.estimates)
+    >>> portrayal.open_run("first").estimates.table.equals(run.estimates.table)
     True
     """
     from portrayal.run import Run
 
     return Run.open(path)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,9 @@ states its units: shares and levels are fractions in 0–1, counts are whole num
 says "fractional".
 """
 
+import hashlib
+import html
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -227,6 +230,24 @@ class Estimate:
     undefined: str | None = None
     source: str = ""
     sums: PromptSums | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def id(self) -> str:
+        """Its name in every run of the study: measure, statistic, strata and group, digested."""
+        of = (self.measure, self.statistic, self.unit, dict(self.strata), dict(self.group))
+        text = json.dumps([self.study, *of], sort_keys=True, ensure_ascii=False)
+        return f"e-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
+
+    def _repr_html_(self) -> str:
+        """Every field that says something, for a notebook."""
+        known = {name: getattr(self, name) for name in self.__slots__ if name != "sums"}
+        facts = {"id": self.id, **known, "warning": self.warning}
+        rows = "".join(
+            f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"
+            for name, value in facts.items()
+            if value not in (None, "", (), {})
+        )
+        return f"<table>{rows}</table>"
 
     @property
     def warning(self) -> str | None:

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 from portrayal.errors import UnknownNameError
 from portrayal.records import Estimate
 
-Kind = Literal["studies", "measures", "annotators", "prompts", "providers"]
+Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "views"]
 
 
 @dataclass(frozen=True, slots=True)

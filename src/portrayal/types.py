@@ -1,7 +1,8 @@
 """Names of types that many modules use; numpy is loaded with the first array type only."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +23,16 @@ else:
 
         return NDArray[getattr(np, kind)]
 
+
+class ArrowTable(Protocol):
+    """A table that speaks the Arrow stream protocol: of pandas, polars, pyarrow, DuckDB, …."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Hand over the table as a capsule."""
+
+
+Tabular = str | Path | ArrowTable | Iterable[Mapping[str, Any]]
+"""A file's path, a DataFrame or other table, or rows: what may be given wherever texts are read."""
 
 Say = Callable[[str], None]
 """Takes one line of progress for people to read."""

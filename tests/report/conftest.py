@@ -126,22 +126,6 @@ def _people(stage: Stage, stories: Sequence[Mapping[str, Any]]) -> None:
 
 
 @pytest.fixture(scope="session")
-def sample_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The packaged sample, audited with few draws."""
-    import portrayal
-    from portrayal.studies.laissez_faire import sample
-
-    return portrayal.audit(
-        "laissez-faire",
-        texts=sample(),
-        out=tmp_path_factory.mktemp("runs") / "sample",
-        report=False,
-        draws=200,
-        permutations=40,
-    )
-
-
-@pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Headless Chromium; the test is skipped where there is none."""
     downloads = tmp_path_factory.mktemp("downloads")

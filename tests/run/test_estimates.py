@@ -94,9 +94,9 @@ def test_any_estimates_survive_arrow(estimates):
 def test_a_flat_row_has_a_column_for_each_attribute_and_detail():
     table = flatten_estimates([FULL, BARE])
     full, bare = table.to_pylist()
-    assert table.column_names[:4] == ["study", "measure", "statistic", "unit"]
-    assert table.column_names[4:8] == ["domain", "gender", "model", "race"]
-    assert table.column_names[8] == "value"
+    assert table.column_names[:5] == ["id", "study", "measure", "statistic", "unit"]
+    assert table.column_names[5:9] == ["domain", "gender", "model", "race"]
+    assert table.column_names[9] == "value"
     assert table.column_names[-2:] == ["odd", "share"]
     assert full["race"] == "AI/AN"
     assert bare["race"] is None

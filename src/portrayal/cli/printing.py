@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rich.console import Console
 from rich.table import Column, Table
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from portrayal.raters.people import Rate
     from portrayal.records import Estimate
     from portrayal.run import Run
+    from portrayal.run.estimates import Placed
     from portrayal.studies.study import Check, Row
 
 CONTROL = {
@@ -121,16 +122,7 @@ def run_facts(run: "Run") -> dict[str, Any]:
     }
 
 
-class _Placed(Protocol):
-    @property
-    def measure(self) -> str: ...
-    @property
-    def strata(self) -> Mapping[str, str]: ...
-    @property
-    def group(self) -> Mapping[str, str]: ...
-
-
-_Row = TypeVar("_Row", bound=_Placed)
+_Row = TypeVar("_Row", bound="Placed")
 
 
 def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> list[_Row]:
@@ -139,36 +131,23 @@ def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> l
     Raises
     ------
     OptionError
-        When no estimate has such a key or value, as a slip of the pen would look like a finding.
+        When no estimate has such a key or value.
     """
+    from portrayal.run.estimates import choose
+
     wanted = None if measure is None else registry.resolve("measures", measure)
-    of_measure = [row for row in rows if wanted is None or row.measure == wanted]
-    labelled = [(row, {**row.strata, **row.group}) for row in of_measure]
-    pairs = []
+    pairs = {}
     for text in where:
         key, sign, value = text.partition("=")
         if not sign:
             raise OptionError(f"--where takes KEY=VALUE, such as domain=Love; got {text!r}.")
-        pairs.append((key.strip(), value.strip()))
-        _check_pair(*pairs[-1], [labels for _, labels in labelled])
-    return [
-        row for row, labels in labelled if all(labels.get(key) == value for key, value in pairs)
-    ]
-
-
-def _check_pair(key: str, value: str, labels: list[dict[str, str]]) -> None:
-    known = dict.fromkeys(found[key] for found in labels if key in found)
-    if not known:
-        keys = ", ".join(dict.fromkeys(name for found in labels for name in found))
-        raise OptionError(f"no estimate has {key!r}; --where takes: {keys or 'nothing here'}.")
-    if value not in known:
-        shown = ", ".join(list(known)[:20]) + (", …" if len(known) > 20 else "")
-        raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
+        pairs[key.strip()] = value.strip()
+    return choose(rows, wanted, pairs)
 
 
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
     """Return one estimate as plain values; group always names race and gender, null for neither."""
-    facts = dataclasses.asdict(row)
+    facts = {"id": row.id} | dataclasses.asdict(row)
     facts["warning"] = row.warning
     facts["group"] = {"race": None, "gender": None} | dict(row.group)
     return facts

@@ -18,6 +18,7 @@ from portrayal.collect.sources import Source, open_source
 from portrayal.errors import DataError
 from portrayal.records import OUTCOMES
 from portrayal.run import Run, read_chosen, read_prompts
+from portrayal.types import Tabular
 
 COLUMNS = ("text_id", "prompt_id", "model", "outcome", "text")
 SLOTS = ("subject", "object")
@@ -91,7 +92,7 @@ def people_parts(run: Run) -> list[Path]:
     return run.annotations(names[0]).parts() if names else []
 
 
-def file_corpus(path: str | Path, columns: Mapping[str, str] | None = None) -> Corpus:
+def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corpus:
     """Return the texts of a file or table.
 
     Parameters

@@ -16,19 +16,21 @@ from portrayal.collect.sources import open_source
 from portrayal.collect.tables import restored, write_table
 from portrayal.errors import DataError
 from portrayal.records import Prompt
+from portrayal.types import Tabular
 
 _IDS, _TEXTS = ("id", "prompt_id"), ("text", "prompt")
 
 
-def read_prompts(path: str | Path, fields: TextFields) -> tuple[Prompt, ...]:
+def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     """Read and check the prompts of a file.
 
     Parameters
     ----------
     path
-        A `.toml` file as `studies/laissez_faire/prompts.toml`, or any file that `open_source`
-        reads, with the columns `id` (or `prompt_id`), `text` (or `prompt`) and one for each
-        stratum. Blank cells count as absent; columns the study does not know become strata too.
+        A `.toml` file as `studies/laissez_faire/prompts.toml`, or any file or table that
+        `open_source` reads, with the columns `id` (or `prompt_id`), `text` (or `prompt`) and one
+        for each stratum. Blank cells count as absent; columns the study does not know become
+        strata too.
     fields
         What the study wants to know of each prompt.
 
@@ -43,12 +45,14 @@ def read_prompts(path: str | Path, fields: TextFields) -> tuple[Prompt, ...]:
         Naming file, entry and what to do: no text, a text or id that occurs twice, a stratum that
         is missing, or a value the study does not know.
     """
-    path = Path(path)
+    if isinstance(path, str):
+        path = Path(path)
+    name = str(path) if isinstance(path, Path) else "the prompts"
     made: list[Prompt] = []
     seen: dict[tuple[str, str], str] = {}
     for number, entry in enumerate(_entries(path), 1):
-        prompt = _prompt(entry, f"{path}: prompt {number}", fields)
-        where = f"{path}: prompt {number} ({prompt.prompt_id!r})"
+        prompt = _prompt(entry, f"{name}: prompt {number}", fields)
+        where = f"{name}: prompt {number} ({prompt.prompt_id!r})"
         for kind, value in (("id", prompt.prompt_id), ("text", " ".join(prompt.text.split()))):
             if (kind, value) in seen:
                 raise DataError(
@@ -59,7 +63,7 @@ def read_prompts(path: str | Path, fields: TextFields) -> tuple[Prompt, ...]:
             seen[kind, value] = f"prompt {number}"
         made.append(prompt)
     if not made:
-        raise DataError(f"{path}: no prompts were found; expected one [[prompt]] table for each.")
+        raise DataError(f"{name}: no prompts were found; expected one [[prompt]] table for each.")
     return tuple(made)
 
 
@@ -73,8 +77,8 @@ def prompts_to_csv(prompts: Iterable[Prompt], path: str | Path) -> Path:
     return write_table(Path(path), ["id", "text", *strata], rows)
 
 
-def _entries(path: Path) -> Iterator[Mapping[str, Any]]:
-    if path.suffix.casefold() != ".toml":
+def _entries(path: Tabular) -> Iterator[Mapping[str, Any]]:
+    if not (isinstance(path, Path) and path.suffix.casefold() == ".toml"):
         for row in open_source(path).rows():
             yield {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
         return

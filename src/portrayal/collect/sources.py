@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import DataError, OptionError
+from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
 
@@ -64,7 +65,7 @@ class Source:
     rows: Callable[[], Iterator[Row]]
 
 
-def open_source(texts: Any) -> Source:
+def open_source(texts: Tabular) -> Source:
     """Return `texts` as a source.
 
     Parameters

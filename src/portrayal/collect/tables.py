@@ -14,6 +14,7 @@ from portrayal.collect.cells import label
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
+from portrayal.types import Tabular
 
 FORMULAS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n")
 """Beginnings of a cell that a spreadsheet would run as a formula; some take wide signs as well."""
@@ -64,6 +65,20 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, "\ufeff" + stream.getvalue())
     return path
+
+
+def keep_table(table: Tabular, folder: Path, name: str) -> str:
+    """Write a table as CSV into `folder` under its name and digest, and return the path."""
+    source = open_source(table)
+    path = folder / f"{name}-{source.digest[:12]}.csv"
+    if not path.is_file():
+        stream = StringIO()
+        writer = csv.DictWriter(stream, source.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(source.rows())
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, stream.getvalue())
+    return str(path)
 
 
 def read_table(

@@ -1,13 +1,13 @@
 """Comparisons: all changes between two sides, in words, tables, Markdown and HTML."""
 
-import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from portrayal.comparison.change import Change, Prompts, flat_change
-from portrayal.comparison.chart import CHANGED, Chart, chart_of, label_of, verdict
+from portrayal.comparison.chart import Chart, chart_of, label_of, verdict
 from portrayal.comparison.instruments import Instrument
+from portrayal.run.pages import html_table
 
 HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
 SHOWN = 60
@@ -121,15 +121,6 @@ def to_markdown(found: Comparison, rows: Sequence[Change]) -> str:
 def to_html(found: Comparison) -> str:
     """Return a comparison as HTML for notebooks, every word escaped."""
     rows = ordered(found)
-    heads = "".join(f"<th>{head}</th>" for head in HEADS)
-    body = []
-    for row in rows[:SHOWN]:
-        weight = " style='font-weight:600'" if verdict(row, found.level) == CHANGED else ""
-        body.append(f"<tr{weight}>" + "".join(map(_cell, cells(row, found.level))) + "</tr>")
-    lines = "<br>".join(html.escape(line) for line in about(found))
-    more = f"<p>{len(rows) - SHOWN} more: .to_pandas()</p>" if len(rows) > SHOWN else ""
-    return f"<p>{lines}</p><table><tr>{heads}</tr>{''.join(body)}</table>{more}"
-
-
-def _cell(text: str) -> str:
-    return f"<td>{html.escape(text)}</td>"
+    said = " · ".join(about(found))
+    more = f" · {len(rows) - SHOWN} more: .to_pandas()" if len(rows) > SHOWN else ""
+    return html_table(HEADS, [cells(row, found.level) for row in rows[:SHOWN]], said + more)

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree as ET
@@ -10,10 +9,9 @@ from xml.etree import ElementTree as ET
 from rich.console import Console
 from rich.table import Table
 
-from portrayal.gating.verdict import Check, Needed, Verdict
+from portrayal.gating.verdict import Check, Needed, Verdict, number
 
 WIDTH = 80
-_ORDER = ("fail", "inconclusive", "skipped", "pass")
 
 
 def as_table(verdict: Verdict, width: int = WIDTH) -> str:
@@ -21,10 +19,10 @@ def as_table(verdict: Verdict, width: int = WIDTH) -> str:
     shown = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
     for column in shown.columns:
         column.overflow = "fold"
-    for check in _sorted(verdict):
+    for check in verdict.sorted:
         p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
         name = f"{check.rule}: {check.label}"
-        shown.add_row(check.status, _plain(name), _interval(check), _allowed(check), p)
+        shown.add_row(check.status, _plain(name), check.found_words, check.allowed_words, p)
     console = Console(file=io.StringIO(), width=width, emoji=False, markup=False, highlight=False)
     console.print(shown)
     for line in _notes(verdict):
@@ -38,9 +36,9 @@ def as_table(verdict: Verdict, width: int = WIDTH) -> str:
 def as_markdown(verdict: Verdict) -> str:
     """Return Markdown for a pull request: the verdict, then a table of what was judged."""
     rows = [
-        f"| {check.status} | {_cell(check.rule)} | {_cell(check.label)} | {_number(check.base)} "
-        f"| {_number(check.value)} | {_interval(check)} | {_allowed(check)} |"
-        for check in _sorted(verdict)
+        f"| {check.status} | {_cell(check.rule)} | {_cell(check.label)} | {number(check.base)} "
+        f"| {number(check.value)} | {check.found_words} | {check.allowed_words} |"
+        for check in verdict.sorted
     ]
     head = "| | rule | estimate | base | run | is | allowed |\n|---|---|---|---|---|---|---|"
     title = f"## Portrayal gate: {verdict.outcome}"
@@ -96,14 +94,10 @@ FORMATS: Mapping[str, Callable[[Verdict], str]] = {
 }
 
 
-def _sorted(verdict: Verdict) -> list[Check]:
-    return sorted(verdict.checks, key=lambda check: _ORDER.index(check.status))
-
-
 def _notes(verdict: Verdict) -> list[str]:
     """What makes runs unreadable, and why and what would do where a check is open."""
     notes = [f"{limit}." for limit in verdict.limits]
-    for check in _sorted(verdict):
+    for check in verdict.sorted:
         if check.status == "inconclusive" and (check.reason or check.needed):
             notes.append(f"{check.rule}, {check.label}: {_why(check)}.")
     return notes
@@ -124,38 +118,8 @@ def _would_do(needed: Needed, check: Check) -> str:
 
 
 def _sentence(check: Check) -> str:
-    said = f"{_interval(check)}, allowed {_allowed(check)}"
+    said = f"{check.found_words}, allowed {check.allowed_words}"
     return said if check.status == "fail" else f"{said}; {_why(check)}"
-
-
-def _interval(check: Check) -> str:
-    """The change (× for ratios) or value, with its interval."""
-    sign = "×" if check.scale == "ratio" else ""
-    if check.change is None:
-        return "–"
-    value = f"{sign}{_number(check.change, signed=check.scale == 'difference')}"
-    if check.low is None and check.high is None:
-        return value
-    return f"{value} ({_number(check.low)} to {_number(check.high)})"
-
-
-def _allowed(check: Check) -> str:
-    low, high = check.allowed
-    sign = "×" if check.scale == "ratio" else ""
-    floor = 0.0 if check.scale == "ratio" else -math.inf
-    if low <= floor:
-        return f"≤ {sign}{_number(high)}"
-    if high == math.inf:
-        return f"≥ {sign}{_number(low)}"
-    return f"{sign}{_number(low)} to {sign}{_number(high)}"
-
-
-def _number(value: float | None, *, signed: bool = False) -> str:
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return f"{value:+.3g}" if signed else f"{value:.3g}"
 
 
 def _cell(text: str) -> str:

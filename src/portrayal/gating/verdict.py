@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from portrayal.run.pages import html_table
+
 Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
 Status = Literal["pass", "fail", "inconclusive", "skipped"]
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unreadable": 4}
 """Exit status of `portrayal gate`; 2 is bad input, as everywhere."""
+
+_ORDER = ("fail", "inconclusive", "skipped", "pass")
+_SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,29 @@ class Check:
         where = ", ".join([*places, self.model])
         return f"{self.measure} {group} ({where})" if group else f"{self.measure} ({where})"
 
+    @property
+    def found_words(self) -> str:
+        """The change (× for ratios) or value, with its interval."""
+        sign = "×" if self.scale == "ratio" else ""
+        if self.change is None:
+            return "–"
+        value = f"{sign}{number(self.change, signed=self.scale == 'difference')}"
+        if self.low is None and self.high is None:
+            return value
+        return f"{value} ({number(self.low)} to {number(self.high)})"
+
+    @property
+    def allowed_words(self) -> str:
+        """What is allowed ("≤ ×1.2")."""
+        low, high = self.allowed
+        sign = "×" if self.scale == "ratio" else ""
+        floor = 0.0 if self.scale == "ratio" else -math.inf
+        if low <= floor:
+            return f"≤ {sign}{number(high)}"
+        if high == math.inf:
+            return f"≥ {sign}{number(low)}"
+        return f"{sign}{number(low)} to {sign}{number(high)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -160,6 +188,22 @@ class Verdict:
         known = [check.needed for check in self.checks if check.needed is not None]
         return max(known, key=lambda each: each.texts, default=None)
 
+    @property
+    def sorted(self) -> list[Check]:
+        """The checks, what failed first."""
+        return sorted(self.checks, key=lambda check: _ORDER.index(check.status))
+
+    def _repr_html_(self) -> str:
+        heads = ("", "rule", "estimate", "base", "run", "is", "allowed")
+        rows = [
+            (
+                *(check.status, check.rule, check.label, number(check.base), number(check.value)),
+                *(check.found_words, check.allowed_words),
+            )
+            for check in self.sorted[:_SHOWN]
+        ]
+        return html_table(heads, rows, self.summary)
+
     def count(self, status: Status) -> int:
         """How many checks have this status."""
         return sum(check.status == status for check in self.checks)
@@ -200,6 +244,15 @@ class Verdict:
             "unreadable": [_plain(limit) for limit in self.limits],
             "checks": [_plain(check) for check in self.checks],
         }
+
+
+def number(value: float | None, *, signed: bool = False) -> str:
+    """Return a number with three digits; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return f"{value:+.3g}" if signed else f"{value:.3g}"
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,7 @@ from portrayal.mitigate.rewriting import EDITED, Rewritten, first_readings, rewr
 from portrayal.mitigate.targets import TARGETS, Target
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
-from portrayal.types import Say
+from portrayal.types import Say, Tabular
 from portrayal.validate import check_choice, check_count, check_level, check_seed
 
 Method = Literal["rewrite", "instruction"]
@@ -49,7 +49,7 @@ class Mitigation:
 
 
 def mitigate_agency(
-    source: str | Path,
+    source: Tabular,
     asking: Asking,
     out: str | Path,
     *,
@@ -127,7 +127,7 @@ def mitigate_agency(
     how = _how(level, draws, permutations, seed) | {"first": tuple(first)}
     passages = read_passages(source, group, stratum=stratum, columns=columns)
     if all(passage.unread for passage in passages):
-        raise DataError(f"{source}: none of the {len(passages):,} texts can be read.")
+        raise DataError(f"none of the {len(passages):,} texts can be read.")
     folder = Run(Path(out))
     how_asked = folder.path, classifier_settings
     read = _reader(classify, classifier, masked, *how_asked)
@@ -157,7 +157,7 @@ def mitigate_agency(
         comparison = _compared(passages, before, done.readings, group, how)
         found, kept = preserved(passages, done)
         facts = {
-            "source": Path(source).name,
+            "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
             **{"model": asking.model, "method": method, "until_noise": until_noise},
             "target": target if method == "rewrite" else None,
             **{"classifier": classifier, "masked": masked},

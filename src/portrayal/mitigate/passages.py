@@ -1,7 +1,7 @@
 """Passages: the texts to mitigate, with the groups they are about, from a file or a run."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run import Run, read_rows
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, Tabular
 
 Classify = Callable[[Sequence[str]], FloatArray]
 
@@ -78,7 +78,7 @@ class Reading:
 
 
 def read_passages(
-    source: str | Path,
+    source: Tabular,
     group: Sequence[str],
     *,
     stratum: str | None = None,
@@ -89,7 +89,7 @@ def read_passages(
     Parameters
     ----------
     source
-        A file of texts, or a run directory.
+        A file or table of texts, or a run directory.
     group
         Columns (in a run: strata of the prompts) that hold the groups.
     stratum
@@ -102,19 +102,20 @@ def read_passages(
     DataError, OptionError
         When a column is missing or there is no text.
     """
-    path = Path(source)
-    rows = (
-        read_rows(Run(path), _COLUMNS, words="prompt")
-        if (path / "texts").is_dir()
-        else open_source(path).rows()
-    )
+    path = Path(source) if isinstance(source, (str, Path)) else None
+    rows: Iterator[Mapping[str, Any]]
+    if path is not None and (path / "texts").is_dir():
+        name, rows = str(path), read_rows(Run(path), _COLUMNS, words="prompt")
+    else:
+        table = open_source(source)
+        name, rows = table.name, table.rows()
     field = parse_columns(columns)
     found = [dict(row) for row in rows]
     known = dict.fromkeys(name for row in found for name in row)
-    for name in (field.get("text", "text"), *group, *((stratum,) if stratum else ())):
-        if name not in known:
+    for column in (field.get("text", "text"), *group, *((stratum,) if stratum else ())):
+        if column not in known:
             raise DataError(
-                f"{source}: there is no column {name!r}; found {', '.join(known)}. Name the "
+                f"{name}: there is no column {column!r}; found {', '.join(known)}. Name the "
                 "columns with --group, --stratum and --column text=NAME."
             )
     if not group:

@@ -17,6 +17,7 @@ from portrayal.annotate.people.labeler.labelling import Labelling, labelling_of_
 from portrayal.collect import import_texts
 from portrayal.collect.ask.asking import Asking, ask_model
 from portrayal.collect.fields import parse_columns
+from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
@@ -33,7 +34,7 @@ from portrayal.run import (
 from portrayal.run.files import is_whole
 from portrayal.run.shards import Progress
 from portrayal.studies.study import Options, Study
-from portrayal.types import Say
+from portrayal.types import Say, Tabular
 from portrayal.validate import check_count
 
 _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
@@ -42,8 +43,8 @@ _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/
 def audit(
     study: str,
     *,
-    texts: Any = None,
-    reference: Any = None,
+    texts: Tabular | None = None,
+    reference: Tabular | None = None,
     pair_by: str | None = None,
     model: str | Asking | None = None,
     samples: int = 1,
@@ -105,7 +106,8 @@ def audit(
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
-        The study's own options (`portrayal audit STUDY --help` lists them): level, seed, ….
+        The study's own options (`portrayal audit STUDY --help` lists them): level, seed, …. Where
+        one names a file of a table, a DataFrame may stand; it is kept in the run's folder `given`.
 
     Returns
     -------
@@ -128,14 +130,14 @@ def audit(
     [('representation.v1', 1.97)]
     """
     chosen: Study = registry.get("studies", study)
-    choice = _options(chosen, options)
-    labelling = labelling_of_options(choice, labeler_settings)
-    classifying = classifying_of_options(choice, classifier_settings)
     check_count("workers", workers, minimum=1)
     check_count("shard_rows", shard_rows, minimum=1)
     if out is not None and _ADDRESS.match(str(out)):
         raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
+    choice = _options(chosen, _written(run, options))
+    labelling = labelling_of_options(choice, labeler_settings)
+    classifying = classifying_of_options(choice, classifier_settings)
     tell = say or _silent
     if model is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
@@ -165,6 +167,16 @@ def audit(
                 tell(line)
             tell(f"report: {write_report(run)}")
     return run
+
+
+def _written(run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with each table in them written to a file of the run, which `audit.toml` can name."""
+    return {
+        name: keep_table(value, run.path / "given", name)
+        if hasattr(value, "__arrow_c_stream__")
+        else value
+        for name, value in options.items()
+    }
 
 
 def _options(study: Study, given: Mapping[str, Any]) -> Options:

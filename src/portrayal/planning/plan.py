@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from portrayal.collect.ask.asking import prompts_of
 from portrayal.collect.ask.budget import Price, price_of
 from portrayal.errors import OptionError
 from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, assumptions_from, tables_of
@@ -151,7 +152,7 @@ class Plan:
 
 
 def plan(
-    prompts: Sequence[Prompt],
+    prompts: str | Sequence[Prompt],
     samples: int,
     model: str | Sequence[str] | None = None,
     *,
@@ -173,7 +174,8 @@ def plan(
     Parameters
     ----------
     prompts, samples, model
-        What to ask, how often, and whom ("openai:gpt-5-mini"), one or several.
+        What to ask (a study's name, or prompts), how often, and whom ("openai:gpt-5-mini"), one or
+        several.
     run
         A finished run of stories, to measure the assumptions on, in place of the defaults.
     shares
@@ -203,6 +205,8 @@ def plan(
         For no prompts, samples below 1, or a comparison that the prompts do not state.
     """
     check_count("samples", samples, minimum=1)
+    if isinstance(prompts, str):
+        prompts = prompts_of(prompts)
     if not prompts:
         raise OptionError("there are no prompts to plan for.")
     if not 0 < power < 1:

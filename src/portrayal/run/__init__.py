@@ -1,7 +1,14 @@
 """A *run* is a directory: texts, annotations and estimates of one audit, restartable anywhere."""
 
 from portrayal.run.directory import Run
-from portrayal.run.estimates import ESTIMATES, estimates_to_table, flatten_estimates, read_estimates
+from portrayal.run.estimates import (
+    ESTIMATES,
+    Estimates,
+    choose,
+    estimates_to_table,
+    flatten_estimates,
+    read_estimates,
+)
 from portrayal.run.files import is_whole, replacing, write_atomically, write_parquet
 from portrayal.run.influences import INFLUENCES, Influences, influences_to_table, read_influences
 from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
@@ -11,10 +18,12 @@ from portrayal.run.stages import Stage, fingerprint
 __all__ = [
     "ESTIMATES",
     "INFLUENCES",
+    "Estimates",
     "Influences",
     "Run",
     "ShardError",
     "Stage",
+    "choose",
     "estimates_to_table",
     "fingerprint",
     "flatten_estimates",

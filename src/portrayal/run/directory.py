@@ -8,15 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import portrayal.registry as registry
 from portrayal.errors import RunError
 from portrayal.records import Estimate
-from portrayal.run.estimates import ESTIMATES, flatten_estimates, read_estimates
+from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
 from portrayal.run.files import is_whole, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.stages import Stage
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import altair as alt
 
 SETTINGS = "audit.toml"
 
@@ -156,10 +157,36 @@ class Run:
             )
         return read_influences(self.influences_path, len(self.records))
 
-    @property
-    def estimates(self) -> "pa.Table":
-        """Every estimate as a flat Arrow table; `.to_pandas()` gives a DataFrame."""
-        return flatten_estimates(self.records)
+    @cached_property
+    def estimates(self) -> Estimates:
+        """Every estimate as a table; `.to_pandas()` gives a DataFrame, `.where(…)` some of them."""
+        return Estimates(tuple(self.records))
+
+    def plot(self, measure: str, *, figure: int = 0) -> "alt.TopLevelMixin":
+        """Return the report's chart of a measure as an Altair chart, to show or restyle.
+
+        Needs Altair: install the extra `notebook`.
+
+        Parameters
+        ----------
+        measure
+            Its name, whose version may be left out, such as "representation".
+        figure
+            Which, where the report draws several of a measure.
+
+        Raises
+        ------
+        MissingExtraError
+            Without Altair.
+        OptionError
+            When the run has no such measure, or none of its values can be drawn.
+        """
+        chart: alt.TopLevelMixin = registry.get("views", "plot")(self, measure, figure)
+        return chart
+
+    def _repr_html_(self) -> str:
+        page: str = registry.get("views", "run")(self)
+        return page
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -1,14 +1,18 @@
 """Estimates as Arrow: the one schema that report, compare, gate and export read."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.errors import OptionError
+from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.run.pages import html_table
 
 ESTIMATES = "estimates.parquet"
 _MAPS = ("strata", "group", "exclusions", "details", "instruments")
@@ -120,10 +124,196 @@ def _revive(kind: type[Any], fields: dict[str, Any] | None) -> Any:
     return None if fields is None else kind(**fields)
 
 
-def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
-    """Return a flat table, one column for each stratum, group attribute and detail.
+LABELS = ("model", "domain", "race", "gender")
+"""Strata and group attributes that have a column of their own in every table of estimates."""
+CORE: Mapping[str, pa.DataType] = {
+    **dict.fromkeys(("id", "measure", "statistic", "unit", *LABELS, "where", "group"), pa.string()),
+    **dict.fromkeys(
+        ("value", "low", "high", "null", "null_low", "null_high", "p", "q", "audit_q"), pa.float64()
+    ),
+    **{"n_texts": pa.int64(), "n_units": pa.float64(), "n_clusters": pa.int64()},
+    **dict.fromkeys(("undefined", "warning"), pa.string()),
+}
+"""Columns of `Estimates` before `details`, the same in every run of every study."""
 
-    Columns: `study, measure, statistic, unit`, the strata and group attributes by their names,
+
+@dataclass(frozen=True)
+class Estimates:
+    """The estimates of a run: a table of 25 columns, and the records behind it.
+
+    Columns: `id`, by which an evidence pack names an estimate; `measure, statistic, unit`; `model,
+    domain, race, gender`, empty where an estimate has none; `where`, the other strata in words;
+    `group`, all attributes of the group in words; `value, low, high`; `null, null_low, null_high`;
+    `p, q, audit_q`; `n_texts, n_units, n_clusters`; `undefined`, why there is no value; `warning`;
+    and `details`, a struct of everything else that `flatten_estimates` gives. pandas, polars and
+    DuckDB read it as it is.
+
+    Attributes
+    ----------
+    records
+        The estimates, in the order of the file.
+
+    Examples
+    --------
+    >>> row = Estimate("a-study", "share.v1", "share", "text", {}, {"gender": "F"}, 0.4)
+    >>> found = Estimates((row,))
+    >>> found.table.num_columns, found.where(gender="F").to_pandas()["value"].tolist()
+    (25, [0.4])
+    """
+
+    records: tuple[Estimate, ...]
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The Arrow table, one row for each estimate."""
+        rows = [_tidy_row(estimate) for estimate in self.records]
+        names = dict.fromkeys(name for _, more in rows for name in more)
+        columns = {
+            name: pa.array([core[name] for core, _ in rows], kind) for name, kind in CORE.items()
+        }
+        full = [{name: more.get(name) for name in names} for _, more in rows]
+        return pa.table({**columns, "details": pa.array(full, None if names else pa.struct([]))})
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame; `details` holds a dictionary of what each estimate has of them."""
+        frame = self.table.drop_columns(["details"]).to_pandas()
+        frame["details"] = [
+            {name: value for name, value in row.items() if value is not None}
+            for row in self.table.column("details").to_pylist()
+        ]
+        return frame
+
+    def where(self, measure: str | None = None, **labels: str) -> "Estimates":
+        """Return those of one measure (its version may be left out), stratum and group.
+
+        Raises
+        ------
+        OptionError
+            When no estimate has such a label or value, as a slip of the pen would look like a
+            finding.
+        """
+        return Estimates(tuple(choose(self.records, measure, labels)))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Estimate]:
+        return iter(self.records)
+
+    def __getitem__(self, key: int | str) -> Estimate:
+        """Return an estimate by its place or its id."""
+        if isinstance(key, int):
+            return self.records[key]
+        return next(estimate for estimate in self.records if estimate.id == key)
+
+    def _repr_html_(self) -> str:
+        heads = ("measure", "where", "who", "value", "interval", "null", "q", "n")
+        rows = [_shown_row(estimate) for estimate in self.records[:SHOWN]]
+        more = len(self.records) - SHOWN
+        said = f"{len(self.records):,} estimates" + (f", the first {SHOWN} of them" * (more > 0))
+        return html_table(heads, rows, f"{said}. .to_pandas() gives all, .where(…) some.")
+
+
+SHOWN = 20
+"""Estimates that a notebook shows."""
+
+
+def _shown_row(estimate: Estimate) -> tuple[str, ...]:
+    first = estimate.tests[0] if estimate.tests else _NO_TEST
+    value = estimate.undefined or _said(estimate.value)
+    return (
+        estimate.measure,
+        ", ".join(estimate.strata.values()),
+        ", ".join(estimate.group.values()),
+        value,
+        _range(estimate.interval),
+        _range(estimate.null),
+        _said(first.q if first.audit_q is None else first.audit_q),
+        f"{estimate.n_units:,.0f}",
+    )
+
+
+def _said(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
+def _range(bounds: Interval | Null | None) -> str:
+    return "–" if bounds is None else f"{_said(bounds.low)} to {_said(bounds.high)}"
+
+
+def _tidy_row(estimate: Estimate) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns of an estimate in every table, and its details."""
+    flat = flat_row(estimate)
+    labels = {**estimate.strata, **estimate.group}
+    others = {k: v for k, v in estimate.strata.items() if k not in LABELS and v not in (ALL, "")}
+    core = {name: flat.pop(name, None) for name in CORE}
+    core |= {name: labels.get(name) for name in LABELS}
+    core |= {"where": _pairs(others), "group": _pairs(estimate.group)}
+    return core, {name: value for name, value in flat.items() if name not in LABELS}
+
+
+def _pairs(labels: Mapping[str, str]) -> str | None:
+    return ", ".join(f"{name}={value}" for name, value in labels.items()) or None
+
+
+class Placed(Protocol):
+    """What is of a measure, a place and a group: an estimate, or its change."""
+
+    @property
+    def measure(self) -> str:
+        """Registered name with its version."""
+
+    @property
+    def strata(self) -> Mapping[str, str]:
+        """Where."""
+
+    @property
+    def group(self) -> Mapping[str, str]:
+        """Of whom."""
+
+
+_Row = TypeVar("_Row", bound=Placed)
+
+
+def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str]) -> list[_Row]:
+    """Return the rows of one measure (or all) with these strata and attributes.
+
+    Raises
+    ------
+    OptionError
+        When no row is of such a measure or has such a label or value.
+    """
+    kept = list(rows)
+    if measure is not None:
+        known = dict.fromkeys(row.measure for row in kept)
+        wanted = measure.replace("-", "_").casefold()
+        names = [n for n in known if wanted in (n.casefold(), n.rpartition(".v")[0].casefold())]
+        if not names:
+            raise OptionError(f"no estimate is of {measure!r}; measures: {', '.join(known)}.")
+        kept = [row for row in kept if row.measure in names]
+    labelled = [(row, {**row.strata, **row.group}) for row in kept]
+    for key, value in labels.items():
+        _check_pair(key, value, [found for _, found in labelled])
+    return [row for row, found in labelled if labels.items() <= found.items()]
+
+
+def _check_pair(key: str, value: str, labels: list[dict[str, str]]) -> None:
+    known = dict.fromkeys(found[key] for found in labels if key in found)
+    if not known:
+        keys = ", ".join(dict.fromkeys(name for found in labels for name in found))
+        raise OptionError(f"no estimate has {key!r}; they have: {keys or 'nothing here'}.")
+    if value not in known:
+        shown = ", ".join(list(known)[:20]) + (", …" if len(known) > 20 else "")
+        raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
+
+
+def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
+    """Return a flat table for files, one column for each stratum, group attribute and detail.
+
+    Columns: `id, study, measure, statistic, unit`, the strata and group attributes by their names,
     `value, low, high, interval_method, paper_low, paper_high, paper_method, null, null_low,
     null_high, null_method, p, q, audit_q, p_method, paper_p, n_texts, n_units, n_clusters,
     undefined, warning`, the details by their names, and `source`. Missing is null. Where a value
@@ -165,6 +355,7 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
     null = estimate.null or _NO_NULL
     first = estimate.tests[0] if estimate.tests else _NO_TEST
     return {
+        "id": estimate.id,
         "study": estimate.study,
         "measure": estimate.measure,
         "statistic": estimate.statistic,

@@ -1,6 +1,8 @@
 """Pages: one Jinja environment, which escapes every word and refuses a missing name."""
 
+import html
 import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -48,3 +50,19 @@ def visible(text: str) -> str:
     return "".join(
         c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in lines
     )
+
+
+def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:
+    """Return a table for a notebook, every word escaped; its theme gives the colours.
+
+    >>> html_table(["who"], [["<b>"]], "one row")
+    '<p>one row</p><table><thead>...<td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        inner = "".join(f"<{tag}>{html.escape(visible(cell))}</{tag}>" for cell in cells)
+        return f"<tr>{inner}</tr>"
+
+    said = f"<p>{html.escape(visible(note))}</p>" if note else ""
+    body = "".join(line(row, "td") for row in rows)
+    return f"{said}<table><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from portrayal.annotate.agency.paraphrases import families
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
+from portrayal.types import Tabular
 
 _LEAST_SOURCES = 2
 """Sources that are held out; with fewer, rows are drawn one by one."""
@@ -52,7 +52,7 @@ class Labelled:
         return Labelled(self.name, self.digest, texts, self.labels[chosen], self.n_left_out)
 
 
-def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
+def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> Labelled:
     """Return the labelled sentences of a file with the columns `text` (or `sentence`) and `label`.
 
     Parameters
@@ -74,20 +74,22 @@ def read_labelled(path: str | Path, columns: Iterable[str] = ()) -> Labelled:
     missing = [name for name in ("text", "label") if mapping[name] not in source.columns]
     if missing:
         raise DataError(
-            f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
+            f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
             f"Name yours with --column {missing[0]}=NAME."
         )
     sentences, labels = [], []
     left_out = 0
     for number, row in enumerate(source.rows(), 1):
-        label = _label(row[mapping["label"]], f"{path}: row {number}")
+        label = _label(row[mapping["label"]], f"{source.name}: row {number}")
         if label is None:
             left_out += 1
             continue
         sentences.append(str(row[mapping["text"]] or ""))
         labels.append(label)
     if set(labels) != {0, 1}:
-        raise DataError(f"{path}: expected agentic and communal sentences, found one kind only.")
+        raise DataError(
+            f"{source.name}: expected agentic and communal sentences, found one kind only."
+        )
     return Labelled(source.name, source.digest, tuple(sentences), np.array(labels), left_out)
 
 

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
@@ -20,7 +19,7 @@ from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.stages import fingerprint
-from portrayal.types import Say
+from portrayal.types import Say, Tabular
 from portrayal.validate import check_count
 
 
@@ -72,7 +71,7 @@ class Asking:
 
     model: str
     samples: int = 1
-    prompts: str | Path | None = None
+    prompts: Tabular | None = None
     prompt_options: Mapping[str, Any] = field(default_factory=dict)
     base_url: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -228,7 +227,7 @@ def check_settings(settings: Mapping[str, Any] | None, whose: str) -> None:
 
 
 def prompts_of(
-    study: str, file: str | Path | None = None, options: Mapping[str, Any] | None = None
+    study: str, file: Tabular | None = None, options: Mapping[str, Any] | None = None
 ) -> tuple[Prompt, ...]:
     """Return the prompts of a study, or those of a file in the same form.
 

@@ -23,7 +23,7 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.raters.people.sheets import is_sheet, read_sheet
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray, IntArray, Tabular
 
 Labelled = tuple[Character, Character | None]
 """The subject of a story, and its object where the story has one."""
@@ -50,7 +50,7 @@ _OPTIONAL = (
 )
 
 
-def read_gold(path: str | Path, columns: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
     """Yield the labelled stories of a file.
 
     Parameters
@@ -68,7 +68,7 @@ def read_gold(path: str | Path, columns: Iterable[str] = ()) -> Iterator[dict[st
         is not as expected.
     """
     source = open_source(path)
-    if is_sheet(source.columns):
+    if isinstance(path, (str, Path)) and is_sheet(source.columns):
         yield from read_sheet(path).gold_rows()
         return
     mapping = {name: name for name in (*_NEEDED, *_OPTIONAL) if name in source.columns}
@@ -76,7 +76,7 @@ def read_gold(path: str | Path, columns: Iterable[str] = ()) -> Iterator[dict[st
     missing = [name for name in _NEEDED if mapping.get(name) not in source.columns]
     if missing:
         raise DataError(
-            f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
+            f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
             f"Name yours with --column {missing[0]}=NAME."
         )
     for row in source.rows():

@@ -1,0 +1,116 @@
+"""Notebooks: what a report says, and its charts, as objects that a notebook shows."""
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from portrayal.errors import MissingExtraError, OptionError
+from portrayal.report.figures import CONFIG, build
+from portrayal.report.figures.generic import dots
+from portrayal.report.findings import Finding, cannot_say, doubted, findings
+from portrayal.report.formats import plural
+from portrayal.report.view import View
+from portrayal.run import Run, choose
+from portrayal.run.pages import visible
+
+if TYPE_CHECKING:
+    import altair as alt
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the report of a run says, in sentences.
+
+    Attributes
+    ----------
+    run
+        The run.
+    findings
+        What differs from chance, the largest first; each with its `headline`, its `evidence` and
+        the estimates behind it.
+    doubted
+        What chance does not explain, but the reader's errors could.
+    cannot_say
+        What the run cannot say.
+
+    Examples
+    --------
+    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
+    >>> run = portrayal.audit("laissez-faire", texts=stories, report=False)
+    >>> Report.of(run).findings
+    ()
+    """
+
+    run: Run
+    findings: tuple[Finding, ...]
+    doubted: tuple[str, ...]
+    cannot_say: str
+
+    @classmethod
+    def of(cls, run: Run) -> "Report":
+        """Read a run with estimates."""
+        view = View.of(run)
+        found = doubted(view)
+        return cls(run, tuple(findings(view)), found.lines if found else (), cannot_say(view))
+
+    def _repr_html_(self) -> str:
+        return "".join([*self._lines()])
+
+    def _lines(self) -> Iterator[str]:
+        yield f"<p>{_safe(_read(self.run))}</p>"
+        if not self.findings:
+            yield "<p><strong>No clear difference found.</strong></p>"
+        for found in self.findings:
+            yield f"<p><strong>{_safe(found.headline)}.</strong> {_safe(found.evidence)}</p>"
+        if self.doubted:
+            items = "".join(f"<li>{_safe(line)}</li>" for line in self.doubted)
+            yield f"<p>The reader’s errors alone could have made:</p><ul>{items}</ul>"
+        yield f"<p>{_safe(self.cannot_say)}</p>"
+        if self.run.report_path.is_file():
+            yield f"<p>The whole report: <code>{_safe(str(self.run.report_path))}</code></p>"
+
+
+def run_html(run: Run) -> str:
+    """Return a run as a notebook shows it: its findings, or how far it came."""
+    if run.estimates_path.is_file():
+        return Report.of(run)._repr_html_()
+    return f"<p>{_safe(_read(run))}</p><p>It has no estimates yet.</p>"
+
+
+def _read(run: Run) -> str:
+    """What was read, in a sentence."""
+    note = run.texts.note()
+    study = run.settings().get("study", "no study") if run.settings_path.is_file() else "no study"
+    texts = plural(int(note.get("n_texts", 0)), "text")
+    models = ", ".join(note.get("models", ())) or "no model"
+    return f"{run.path}: {study}, {texts} of {models}."
+
+
+def _safe(text: str) -> str:
+    return html.escape(visible(text))
+
+
+def plot(run: Run, measure: str, figure: int = 0) -> "alt.TopLevelMixin":
+    """Return the report's chart of a measure; see `Run.plot`."""
+    try:
+        import altair as alt
+    except ImportError as error:
+        raise MissingExtraError(
+            'run.plot needs Altair: pip install altair, or the extra "notebook".'
+        ) from error
+    view = View.of(run)
+    rows = choose(view.estimates, measure, {})
+    name = rows[0].measure
+    drawn = [each.spec for each in build(view, name, rows) if each.spec is not None]
+    drawn = drawn or [each.spec for each in dots(view, rows) if each.spec is not None]
+    if not 0 <= figure < len(drawn):
+        raise OptionError(
+            f"{name} has {plural(len(drawn), 'chart')}, so there is no number {figure} (from 0). "
+            "Its values: run.estimates."
+        )
+    spec: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, **drawn[figure]}
+    return alt.Chart.from_dict(spec)
