@@ -54,6 +54,9 @@ class Component:
         Findings at most in one report; 0 for a measure that only figures and tables show.
     brief
         Its name in the chart at the head of the report ("lesser role"); the title by default.
+    repeats
+        Measure, by its name without version, of which this one is a summary over models, such as a
+        median: a finding of both is one finding, and its counts and models are those of that one.
     figure
         Name of the figure that draws it: a generic one ("dots", "table", "elsewhere") or one that
         the study's report gives. Where it is empty, ratios and differences are drawn as dots and
@@ -76,6 +79,7 @@ class Component:
     finding: str | Callable[[Estimate], str] = field(default="", kw_only=True)
     findings: int = field(default=3, kw_only=True)
     brief: str = field(default="", kw_only=True)
+    repeats: str = field(default="", kw_only=True)
     figure: str = field(default="", kw_only=True)
     listed: bool = field(default=True, kw_only=True)
 

@@ -13,7 +13,13 @@ from portrayal.report.page import render
 from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.studies.agency.audit import sample
-from portrayal.studies.agency.report.head import _differences, agency_head, facts, order_words
+from portrayal.studies.agency.report.head import (
+    _differences,
+    agency_first,
+    agency_head,
+    facts,
+    order_words,
+)
 from portrayal.studies.agency.report.series import group_name, of, points, wheres
 from portrayal.studies.agency.report.texts import agency_reading
 
@@ -44,11 +50,13 @@ def view(tmp_path_factory):
 
 
 def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
-    head = agency_head(view)
-    assert head.sentences
-    assert all("Unmasked" in s.evidence for s in head.sentences)
+    head, first = agency_head(view), agency_first(view)
+    assert first.none.startswith("No clear difference found in 24 texts.")
+    assert first.stated == ()
+    said = _differences(view, ("Biography", "", "sample"))
+    assert all("Unmasked" in s.evidence for s in said)
     assert {row[1] for row in head.masking.rows} == {"male − female", "White − Black"}
-    assert "agentic is not better than communal" in head.limits
+    assert "Agentic is not better than communal" in first.cannot[1]
     assert dict(facts(view))["Groups"] == "gender, race"
 
 
@@ -86,6 +94,8 @@ def difference(value, low, high, null, q, groups="male − female", masking="mas
         value=value,
         interval=None if low is None else Interval(low, high, 0.95, "t"),
         null=Null(0.0, *null, 0.95, "s"),
+        n_units=60.0,
+        n_clusters=30,
         tests=() if q is None else (TestOf(q, "t", q),),
         **more,
     )
@@ -101,8 +111,8 @@ def test_a_difference_below_0_is_turned_with_everything_beside_it(view):
     own = difference(-0.232, -0.354, -0.09, (-0.05, 0.08), 0.001)
     other = difference(-0.079, -0.2, 0.01, (-0.1, 0.1), 0.4, masking="unmasked")
     said = said_of(view, [own, other])
-    assert "about female people the ratio gap lies 23.2 points above" in said.headline
-    assert "interval +9.0 to +35.4; with groups shuffled −8.0 to +5.0" in said.evidence
+    assert "texts about female people are 23.2 points more agentic" in said.headline
+    assert said.facts[:2] == ("+23.2 points (+9.0 to +35.4)", "chance alone: −8.0 to +5.0")
     assert "Unmasked: +7.9 (−1.0 to +20.0)" in said.evidence
     assert said.clear
 

@@ -10,7 +10,7 @@ from portrayal.report.downloads import headline_rows
 from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.news.report.head import compared, intervals
+from portrayal.studies.news.report.head import compared, intervals, news_first, sentences
 
 from .conftest import estimate
 from .paired_run import PLAIN, write_paired_run
@@ -36,11 +36,11 @@ def test_a_run_without_originals_has_no_such_head(make_run: Callable[..., Run]) 
 
 
 def test_a_distance_is_said_with_interval_and_null(tmp_path: Path) -> None:
-    (said,) = compared(one(tmp_path)).distances
+    (said,) = sentences(one(tmp_path))[2]
     assert "in the share of gender words, texts of m1 stand 0.100" in said.headline.lower()
     assert "as if 10.0\u00a0% of them were another group’s" in said.headline
-    assert "95\u00a0% interval 0.080–0.120 over 30 headlines" in said.evidence
-    assert "it would be 0.050–0.080" in said.evidence
+    assert said.facts == ("0.100 (0.080–0.120)", "chance alone: 0.050–0.080", "38 pairs")
+    assert "95\u00a0% interval over 30 headlines" in said.evidence
     assert "Chance alone does not explain it" in said.evidence
     assert said.clear
 
@@ -57,28 +57,33 @@ def test_a_distance_is_said_with_interval_and_null(tmp_path: Path) -> None:
 def test_what_chance_can_give_is_not_claimed(
     tmp_path: Path, more: dict[str, object], words: str
 ) -> None:
-    head = compared(one(tmp_path, **more))
-    (said,) = head.distances
+    view = one(tmp_path, **more)
+    (said,) = sentences(view)[2]
     assert words in said.evidence
     assert not said.clear
-    assert head.limits.startswith("What cannot be said: 1 of 1 distances cannot be told")
+    head = news_first(view)
+    assert head.stated == ()
+    assert head.none.startswith("No clear difference found in 30 headlines.")
+    assert head.cannot[0].startswith("1 of 1 distance cannot be told")
 
 
 def test_an_undefined_distance_is_counted_with_its_reason(tmp_path: Path) -> None:
-    head = compared(one(tmp_path, value=None))
-    assert head.distances == ()
+    view = one(tmp_path, value=None)
+    head = compared(view)
+    assert sentences(view)[2] == []
     assert "1 are undefined (no pair has group words on both sides)" in head.limits
 
 
 def test_both_readings_of_prejudice_are_given(view: View) -> None:
-    said = compared(view).distances[0]
+    distances = sentences(view)[2]
+    said = distances[0]
     assert "female: fell in 50.0\u00a0%, rose in 30.0\u00a0%" in said.evidence
-    toxic = next(s for s in compared(view).distances if "toxicity" in s.headline)
+    toxic = next(s for s in distances if "toxicity" in s.headline)
     assert "female: fell in 30.0\u00a0%, rose in 50.0\u00a0%" in toxic.evidence
 
 
 def test_forms_are_matched_on_headlines_and_say_what_they_cannot(view: View) -> None:
-    said = compared(view).forms
+    said = sentences(view)[1]
     assert len(said) == 3
     assert "stand 0.030 further from their originals than those of" in said[0].headline
     assert "30 headlines cannot tell this difference from 0" in said[0].evidence

@@ -12,6 +12,7 @@ from portrayal.report.findings import (
     reader_line,
 )
 from portrayal.report.page import render
+from portrayal.report.strength import CANNOT, strength_of
 from portrayal.report.view import View
 from portrayal.run import Run
 
@@ -34,9 +35,10 @@ def test_a_finding_names_group_value_interval_null_and_q(make_run: Maker) -> Non
         "times as large a share of the subordinate as of the dominant characters in power-laden "
         "Labor stories"
     )
+    assert found.facts[:2] == ("14 times (9.1–22)", "chance alone: 0.80–1.25")
     evidence = found.evidence.replace("\u00a0", " ")
-    assert "95 % interval 9.1–22 over 10 prompts" in evidence
-    assert "roles of whole prompts swapped at random it would be 0.80–1.25" in evidence
+    assert "95 % interval over 10 prompts" in evidence
+    assert "chance is roles of whole prompts swapped at random" in evidence
     assert "q = 0.001" in evidence
 
 
@@ -57,9 +59,16 @@ def test_only_what_can_be_told_from_its_null_is_a_finding(make_run: Maker) -> No
     assert "with an interval" not in cannot_say(view)
 
 
-def test_few_prompts_are_flagged_among_the_leads(make_run: Maker) -> None:
-    (lead,) = leads(_view(make_run, estimate(3.0, 2.0, 4.0, **SURE, clusters=4)))
-    assert lead.flags == ("few independent units: 4, fewer than 10",)
+def test_few_prompts_or_people_say_nothing(make_run: Maker) -> None:
+    few = {"count_subordinate": 0.3, "n_subordinate": 40.0, "count_dominant": 12.0}
+    view = _view(
+        make_run,
+        estimate(3.0, 2.0, 4.0, **SURE, clusters=4, domain="A"),
+        estimate(3.0, 2.0, 4.0, **SURE, domain="B", details={**few, "n_dominant": 60.0}),
+        estimate(3.0, 2.0, 4.0, **SURE, domain="C", n_units=9.9),
+    )
+    assert findings(view) == leads(view) == []
+    assert {strength_of(view, e) for e in view.estimates} == {CANNOT}
 
 
 def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:
@@ -81,7 +90,7 @@ def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:
     assert "Also in Love (0.50, 0.40–0.60)." in found[1].evidence
 
 
-def test_at_most_six_findings_and_no_measure_crowds_out_another(make_run: Maker) -> None:
+def test_at_most_five_findings_and_no_measure_crowds_out_another(make_run: Maker) -> None:
     races = ("White", "Latine", "Black", "Asian", "AI/AN", "MENA", "NH/PI")
     many = [
         estimate(0.01 * (i + 1), 0.001, 0.5, measure=REP, group={"race": race}, **SURE)
@@ -97,7 +106,7 @@ def test_at_most_six_findings_and_no_measure_crowds_out_another(make_run: Maker)
         null=(0.97, 1.02),
     )
     found = findings(_view(make_run, *many, pair))
-    assert len(found) == 6
+    assert len(found) == 5
     assert "couples of two feminized characters (F-F)" in found[-1].headline.lower() or any(
         "two feminized characters (F-F)" in f.headline for f in found
     )
@@ -110,7 +119,7 @@ def test_several_models_speak_of_the_pooled_stratum_and_count_agreement(make_run
     view = _view(make_run, *rows, models=models)
     (found,) = findings(view)
     assert found.first.strata["model"] == "all"
-    assert found.evidence.endswith("2 of 3 models point the same way.")
+    assert found.facts[-1] == "2 of 3 models with a value agree"
 
 
 def test_one_model_is_shown_once(make_run: Maker) -> None:

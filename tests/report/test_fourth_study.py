@@ -61,8 +61,9 @@ def test_the_headline_names_group_place_and_value(view: View) -> None:
         "Muslim (religion) in Nursery: kindness ratio 2.4, where 1 would be no difference"
     )
     assert first.headline.startswith("Hindu (religion) in Nursery: kindness ratio 0.40")
+    assert second.facts[0] == "2.4 times (1.9–3.1)"
     said = second.evidence.replace("\u00a0", " ")
-    assert "95 % interval 1.9–3.1 over 10 prompts" in said
+    assert "95 % interval over 10 prompts" in said
     assert "Also in Surgery (2.4, 1.9–3.1)." in said
     assert "2 have an interval that includes 1" in cannot_say(view)
 

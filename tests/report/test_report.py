@@ -23,7 +23,7 @@ from .conftest import estimate
 
 Maker = Callable[..., Run]
 MODELS = tuple(f"model-{i}" for i in range(30))
-SECTIONS = ("asked", "found", "figures", "texts", "sure", "tables", "methods")
+SECTIONS = ("first", "found", "asked", "figures", "texts", "sure", "tables", "methods")
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def page(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_sections_stand_in_order(page: str) -> None:
-    at = [page.index(f'<section id="{name}">') for name in SECTIONS]
+    at = [page.index(f'<section id="{name}"') for name in SECTIONS]
     assert at == sorted(at)
 
 
@@ -118,7 +118,7 @@ def test_any_run_gives_a_report(make_run: Maker, tmp_path: Path, case: str) -> N
     run = make_run(CASES[case], models=models, outcomes={"ok": 0, "refused": 10})
     text = write_report(run, tmp_path / "report.html").read_text(encoding="utf-8")
     for name in SECTIONS:
-        assert f'<section id="{name}">' in text
+        assert f'<section id="{name}"' in text
     assert "0 of 10 answers (0\u00a0%) could be read; 10 refused." in text
 
 
@@ -129,5 +129,5 @@ def test_a_study_that_is_not_installed_is_named(make_run: Maker) -> None:
 
 def test_no_number_is_a_finding_where_nothing_stands_out(make_run: Maker) -> None:
     text = render(View.of(make_run([estimate(1.1, 0.5, 2.0)])))
-    assert "No ratio of this run can be told from its null" in text
-    assert "no evidence that" in text
+    assert "No clear difference found in 0 stories." in text
+    assert "does not mean that groups are treated alike" in text

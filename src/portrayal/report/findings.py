@@ -1,10 +1,11 @@
-"""Findings: plain sentences about the ratios that stand out, largest first.
+"""Findings: plain sentences about the ratios that stand out, the strongest and largest first.
 
 A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
-may state is below 0.05, it lies outside the null's range, it rests on at least five prompts, and
-the errors of who read the texts could not have made it; so is a difference. The same group in
-several places is one finding. The measure itself says how it is put in words (`Component.finding`)
-and how many of its findings a report shows at most.
+may state is below 0.05, it lies outside the null's range, it rests on at least five prompts and ten
+whole people, and the errors of who read the texts could not have made it; so is a difference. The
+same group in several places is one finding, and so are a measure and its median over models. The
+measure itself says how it is put in words (`Component.finding`) and how many of its findings a
+report shows at most.
 """
 
 import math
@@ -14,6 +15,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import (
@@ -26,13 +28,22 @@ from portrayal.records import (
     READER_ERROR,
     Estimate,
 )
+from portrayal.report.strength import (
+    SOME,
+    STRONG,
+    Strength,
+    agreement,
+    base_of,
+    counts_of,
+    enough_people,
+    strength_of,
+    units,
+)
 from portrayal.report.view import (
     FEW_PROMPTS,
     View,
     beyond_chance,
-    is_sure,
     no_difference,
-    place_of,
     place_words,
     q_of,
     reader_could,
@@ -42,29 +53,37 @@ from portrayal.run.directory import Run
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A sentence with the numbers it rests on; `clear` where chance does not explain it."""
+class Stated:
+    """A sentence with the numbers it rests on, and how strongly it may be said.
+
+    Attributes
+    ----------
+    headline
+        The sentence, without a full stop.
+    facts
+        Number and range, what chance gives, the counts, and how many models agree, each a few
+        words.
+    evidence
+        What else is known of it, in sentences.
+    strength
+        One of the four words of `portrayal.report.strength`.
+    estimates
+        What it rests on, the strongest first; none where two runs are compared.
+    flags
+        Warnings that stand beside it.
+    """
 
     headline: str
+    facts: tuple[str, ...]
     evidence: str
-    clear: bool
-
-
-MOST, EACH = 6, 3
-"""Findings at most; and of a measure that is not registered here."""
-STATISTICS = ("ratio", "difference")
-"""Statistics that can be findings: those with a value that says that there is no difference."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sentence with the estimates behind it, the strongest first."""
-
-    kind: str
-    headline: str
-    evidence: str
-    estimates: tuple[Estimate, ...]
+    strength: Strength
+    estimates: tuple[Estimate, ...] = ()
     flags: tuple[str, ...] = ()
+
+    @property
+    def clear(self) -> bool:
+        """Whether chance does not explain it."""
+        return self.strength in (STRONG, SOME)
 
     @property
     def first(self) -> Estimate:
@@ -72,18 +91,60 @@ class Finding:
         return self.estimates[0]
 
 
-def findings(view: View) -> list[Finding]:
-    """Return up to six findings, largest first, no measure crowding out the others."""
-    found: list[Finding] = []
-    others: list[Finding] = []
+@dataclass(frozen=True)
+class FirstScreen:
+    """What a reader sees first.
+
+    Attributes
+    ----------
+    read
+        What was read, in one line.
+    stated
+        Two to five findings, the strongest first.
+    none
+        What the report leads with where nothing is stated; "" otherwise.
+    cannot
+        What cannot be said, a few sentences.
+    chart
+        The findings, or what comes nearest, as a chart of at most five rows: `key`, `label`, `spec`
+        and `legend`; None where there is nothing to draw.
+    """
+
+    read: str
+    stated: tuple[Stated, ...]
+    none: str
+    cannot: tuple[str, ...]
+    chart: dict[str, Any] | None = None
+
+
+MOST, EACH = 5, 3
+"""Findings at most; and of a measure that is not registered here."""
+STATISTICS = ("ratio", "difference")
+"""Statistics that can be findings: those with a value that says that there is no difference."""
+
+
+def findings(view: View) -> list[Stated]:
+    """Return up to five findings, strongest and largest first, no measure crowding out others."""
+    found: list[Stated] = []
+    others: list[Stated] = []
+    for base, groups in _established(view).items():
+        limit = max(
+            _limit(measure) for measure in headline_measures(view) if base_of(measure) == base
+        )
+        each = _strongest_first([_finding(view, group) for group in groups])
+        found += each[:limit]
+        others += each[limit:]
+    found = _strongest_first(found)[:MOST]
+    return _strongest_first(found + _strongest_first(others)[: MOST - len(found)])
+
+
+def _established(view: View) -> dict[str, list[list[Estimate]]]:
+    """What may be stated, by measure, each group and direction together."""
+    by_base: dict[str, list[Estimate]] = {}
     for measure in headline_measures(view):
-        limit = _limit(measure)
-        sure = [e for e in _headline(view, measure) if _established(e)]
-        groups = [_finding(view, group) for group in _grouped(sure)]
-        found += groups[:limit]
-        others += groups[limit:]
-    found = _largest_first(found)[:MOST]
-    return _largest_first(found + _largest_first(others)[: MOST - len(found)])
+        sure = [e for e in _headline(view, measure) if strength_of(view, e) in (STRONG, SOME)]
+        by_base.setdefault(base_of(measure), []).extend(sure)
+    return {base: _grouped(rows) for base, rows in by_base.items() if rows}
 
 
 @dataclass(frozen=True)
@@ -124,7 +185,7 @@ def _in_doubt(view: View) -> list[Estimate]:
     """The strongest estimate of each group and direction that only the reader's errors doubt."""
     every: list[Estimate] = []
     for measure in headline_measures(view):
-        known = [e for e in _headline(view, measure) if beyond_chance(e) and not _few(e)]
+        known = [e for e in _headline(view, measure) if beyond_chance(e) and _enough(view, e)]
         every += [group[0] for group in _grouped([e for e in known if reader_could(e)])]
     return sorted(every, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
@@ -139,11 +200,7 @@ def reader_line(run: Run) -> str:
     view = View.of(run)
     if not _is_measured(view):
         return ""
-    stated = [
-        group
-        for measure in headline_measures(view)
-        for group in _grouped([e for e in _headline(view, measure) if _established(e)])
-    ]
+    stated = [group for groups in _established(view).values() for group in groups]
     unsure = len(_in_doubt(view))
     if not unsure + len(stated):
         return "reader's error: no ratio is beyond chance, so there was nothing to make"
@@ -178,16 +235,20 @@ def reader_words(e: Estimate) -> str:
     )
 
 
-def leads(view: View) -> list[Finding]:
+def leads(view: View) -> list[Stated]:
     """Return up to three ratios whose interval excludes the null though they are no findings."""
-    found: list[Finding] = []
+    found: list[Stated] = []
     for measure in headline_measures(view):
-        near = [e for e in _headline(view, measure) if not _established(e) and excludes_null(e)]
-        near = [e for e in near if not (beyond_chance(e) and reader_could(e))]
-        found += [_finding(view, [e]) for e in near if not _inside_null(e)]
-    taken = {(f.first.measure, *f.first.group.values()) for f in findings(view)}
-    fresh = [f for f in found if (f.first.measure, *f.first.group.values()) not in taken]
-    return _largest_first(fresh)[:3]
+        near = [e for e in _headline(view, measure) if _enough(view, e) and excludes_null(e)]
+        near = [e for e in near if not beyond_chance(e) and not _inside_null(e)]
+        found += [_finding(view, [e]) for e in near]
+    taken = {_about(e) for f in findings(view) for e in f.estimates}
+    fresh = {(*_about(f.first), place_words(f.first)): f for f in reversed(_strongest_first(found))}
+    return _strongest_first([f for f in fresh.values() if _about(f.first) not in taken])[:3]
+
+
+def _about(e: Estimate) -> tuple[str, ...]:
+    return (base_of(e.measure), *e.group.values())
 
 
 def distance(estimate: Estimate) -> float:
@@ -227,12 +288,9 @@ def _headline(view: View, measure: str) -> list[Estimate]:
     return [e for e in known if not {NO_TEST, NO_FINDING} & e.instruments.keys()]
 
 
-def _established(estimate: Estimate) -> bool:
-    return is_sure(estimate) and not _few(estimate)
-
-
-def _few(estimate: Estimate) -> bool:
-    return estimate.n_clusters < FEW_PROMPTS
+def _enough(view: View, e: Estimate) -> bool:
+    """Whether enough prompts and people stand behind an estimate to say anything."""
+    return e.n_clusters >= FEW_PROMPTS and enough_people(view, e)
 
 
 def excludes_null(estimate: Estimate) -> bool:
@@ -255,27 +313,59 @@ def _grouped(estimates: list[Estimate]) -> list[list[Estimate]]:
 
     together = [list(g) for _, g in groupby(sorted(estimates, key=key), key)]
     for group in together:
-        group.sort(key=lambda e: (-distance(e), place_words(e)))
+        group.sort(key=lambda e: (_repeats(e), -distance(e), place_words(e)))
     return sorted(together, key=lambda g: (-distance(g[0]), key(g[0])))
 
 
-def _largest_first(found: list[Finding]) -> list[Finding]:
-    """Ratios first, as their distances are on another scale than those of differences."""
-    return sorted(
-        found, key=lambda f: (f.first.statistic != "ratio", -distance(f.first), f.headline)
-    )
+def _repeats(e: Estimate) -> bool:
+    """Whether an estimate is a summary over models of another one's."""
+    return base_of(e.measure) != stem(e.measure)
 
 
-def _finding(view: View, estimates: list[Estimate]) -> Finding:
+def _strongest_first(found: list[Stated]) -> list[Stated]:
+    """The strong ones first; ratios before differences, whose distances are on another scale."""
+
+    def key(f: Stated) -> tuple[bool, bool, float, str]:
+        return f.strength != STRONG, f.first.statistic != "ratio", -distance(f.first), f.headline
+
+    return sorted(found, key=key)
+
+
+def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
     headline = _headline_words(first)
-    return Finding(
-        stem(first.measure),
+    return Stated(
         headline[:1].upper() + headline[1:],
-        _evidence(view, first) + _elsewhere(estimates[1:]) + _models(view, first),
+        facts_of(view, first),
+        _evidence(view, first) + _elsewhere(estimates),
+        strength_of(view, first),
         tuple(estimates),
         (first.warning,) if first.warning else (),
     )
+
+
+def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
+    """Return number and range, what chance gives, the counts, and how many models agree."""
+    said = [f"{said_value(e)} ({fmt.interval(e.interval, e.statistic)})"]
+    if e.null is not None and not math.isnan(e.null.low):
+        said.append(f"chance alone: {fmt.interval(e.null, e.statistic)}")
+    counts = counts_of(view, e)
+    said.append("; ".join(count.words(e.unit) for count in counts) or units_of(e))
+    agreeing, known = agreement(view, e)
+    if known:
+        said.append(f"{agreeing} of {fmt.plural(known, 'model')} with a value agree")
+    return tuple(said)
+
+
+def units_of(e: Estimate) -> str:
+    """Return how many units an estimate rests on, in words."""
+    return f"{fmt.count(e.n_units)} {units(e.unit, e.n_units)}"
+
+
+def said_value(e: Estimate) -> str:
+    """Return a value as a fact ("0.40 times", "+0.12")."""
+    number = fmt.number(e.value, e.statistic)
+    return f"{number} times" if e.statistic == "ratio" else number
 
 
 def _headline_words(e: Estimate) -> str:
@@ -301,51 +391,45 @@ def _headline_words(e: Estimate) -> str:
 
 
 def _evidence(view: View, e: Estimate) -> str:
-    """Interval, prompts, null and q of an estimate."""
-    parts = [f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}"]
-    parts[0] += f" over {fmt.plural(e.n_clusters, 'prompt')}"
+    """Prompts, null, q and the reader's error of an estimate."""
+    parts = [f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"]
     if e.null is not None and not math.isnan(e.null.low):
-        parts.append(
-            f"with {_null_words(e.null.method)} it would be {fmt.interval(e.null, e.statistic)}"
-        )
+        parts.append(f"chance is {_null_words(e.null.method)}")
     if q_of(e) is not None:
-        q = fmt.probability(q_of(e))
-        parts.append(f"q {q}" if q.startswith("<") else f"q = {q}")
+        parts.append(q_words(q_of(e)))
     return "; ".join(parts) + reader_words(e) + "."
+
+
+def q_words(q: float | None, name: str = "q") -> str:
+    """Return "q = 0.012" or "q <0.001"."""
+    said = fmt.probability(q)
+    return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
 
 
 def _null_words(method: str) -> str:
     if method.startswith("drawn at random"):
         return f"characters {method}"
-    return method or "no difference"
+    return method or "what no difference gives"
 
 
-def _elsewhere(others: list[Estimate]) -> str:
+def _elsewhere(estimates: list[Estimate]) -> str:
+    """What the same measure says in other places, and its median over models in this one."""
+    first = estimates[0]
+    others = [e for e in estimates[1:] if e.measure == first.measure]
+    medians = [e for e in estimates[1:] if e.measure != first.measure and e.strata == first.strata]
+    said = "".join(
+        f" In the median model {fmt.number(e.value, e.statistic)} "
+        f"({fmt.interval(e.interval, e.statistic)})."
+        for e in medians
+    )
     if not others:
-        return ""
+        return said
     where = [
         f"in {place_words(e)} ({fmt.number(e.value, e.statistic)}, "
         f"{fmt.interval(e.interval, e.statistic)})"
         for e in others
     ]
-    return f" Also {fmt.listed(where)}."
-
-
-def _models(view: View, e: Estimate) -> str:
-    """In how many of several models the ratio points the same way."""
-    if len(view.models) < 2:
-        return ""
-    same = [
-        other.value
-        for other in view.by_measure[e.measure]
-        if other.group == e.group
-        and place_of(other) == place_of(e)
-        and other.strata.get("model") != ALL
-        and other.value is not None
-    ]
-    none = no_difference(e)
-    agreeing = sum((value > none) == ((e.value or 0) > none) for value in same)
-    return f" {agreeing} of {len(view.models)} models point the same way."
+    return f" Also {fmt.listed(where)}.{said}"
 
 
 def absent_groups(view: View) -> str:

@@ -17,16 +17,8 @@ import portrayal.report.coding as coded
 import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
 from portrayal.report.figures import CONFIG, figures
-from portrayal.report.figures.glance import glance
-from portrayal.report.findings import (
-    Doubted,
-    Finding,
-    absent_groups,
-    cannot_say,
-    doubted,
-    findings,
-    leads,
-)
+from portrayal.report.findings import Doubted, Stated, absent_groups, cannot_say, doubted, leads
+from portrayal.report.first import first_screen
 from portrayal.report.inert import script_json, short
 from portrayal.report.passages import random_texts
 from portrayal.report.study import Section, report_of
@@ -140,21 +132,17 @@ class _Filled:
 
 @dataclass(frozen=True)
 class Found:
-    """What the report found: sentences, their chart, and what cannot be said."""
+    """What stands behind the findings: what the reader may have made, leads, and limits."""
 
-    findings: list[Finding]
-    leads: list[Finding]
+    leads: list[Stated]
     doubted: Doubted | None
-    glance: dict[str, Any] | None
     absent: str
     cannot_say: str
 
     @classmethod
     def of(cls, view: View) -> "Found":
-        """Return what stands out in any run."""
-        found, near = findings(view), leads(view)
-        overview = glance(view, found or near)
-        return cls(found, near, doubted(view), overview, absent_groups(view), cannot_say(view))
+        """Return what else stands out in any run."""
+        return cls(leads(view), doubted(view), absent_groups(view), cannot_say(view))
 
 
 def _filled(view: View, section: Section | None, template: str, content: Any = None) -> _Filled:
@@ -172,11 +160,11 @@ def _context(view: View) -> dict[str, Any]:
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)
     below = _filled(view, report.asked, "nothing.html.j2")
     drawn = figures(view)
-    overview = getattr(found.own, "glance", None)
+    first = first_screen(view)
     charts = [{"key": figure.key, "label": figure.label, "spec": figure.spec} for figure in drawn]
     table = downloads.headline_rows(view)
     data = {
-        "charts": [chart for chart in [overview, *charts] if chart and chart["spec"]],
+        "charts": [chart for chart in [first.chart, *charts] if chart and chart["spec"]],
         "config": CONFIG,
         "table": table,
     }
@@ -186,11 +174,13 @@ def _context(view: View) -> dict[str, Any]:
     ]
     own = [section.script for section in (below, found, texts) if section.script]
     scripts += [Script(read_template(report.package, name)) for name in own]
-    style = read_template("portrayal.report", "style.css") + colour_rules()
+    names = ("style.css", "first_screen.css")
+    style = "".join(read_template("portrayal.report", name) for name in names) + colour_rules()
     compared, comparison = certainty.intervals(view)
     return {
         **_asked(view),
         "wording": report.wording,
+        "first": first,
         "below": below,
         "found": found,
         "figures": drawn,

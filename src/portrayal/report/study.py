@@ -14,6 +14,7 @@ from portrayal.records import Estimate
 if TYPE_CHECKING:
     from portrayal.report.figures.figure import Builder
     from portrayal.report.figures.tables import Table
+    from portrayal.report.findings import FirstScreen
     from portrayal.report.view import View
 
 Fact = tuple[str, str]
@@ -93,9 +94,11 @@ class StudyReport:
         Its words.
     figures
         Builders by the name that a measure's `Component.figure` gives.
+    first
+        Function of the view to the first screen: the findings in sentences.
     asked, found, texts
-        Sections: below the facts of what was asked; what was found, in place of the findings; texts
-        to read, in place of some drawn at random.
+        Sections: below the facts of what was asked; what else was found; texts to read, in place of
+        some drawn at random.
     facts
         Facts of the study's own.
     instruments
@@ -111,6 +114,7 @@ class StudyReport:
     package: str = ""
     wording: Wording = Wording()
     figures: Mapping[str, "Builder"] = field(default_factory=dict)
+    first: Callable[["View"], "FirstScreen"] | None = None
     asked: Section | None = None
     found: Section | None = None
     texts: Section | None = None

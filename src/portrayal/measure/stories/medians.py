@@ -280,6 +280,7 @@ MEDIAN_REPRESENTATION = Component(
     "stories: {value} times the baseline’s share{against}",
     findings=2,
     brief="share, median model",
+    repeats="representation",
     figure="dots",
 )
 
@@ -373,5 +374,6 @@ MEDIAN_SUBORDINATION = Component(
     "subordinate as of the dominant characters in power-laden {domain} stories",
     findings=2,
     brief="lesser role, median model",
+    repeats="subordination",
     figure="dots",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change, Comparison, Side, flat_change
 from portrayal.comparison.chart import CHANGED, OPEN, SAME, verdict
-from portrayal.records import ALL
+from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.moved import moved_prompts
 from portrayal.report.changes.sheet import Download, csv_of, json_of, write_sheet
@@ -16,20 +16,22 @@ from portrayal.report.changes.words import (
     capital,
     change_words,
     place_of,
-    q_words,
     row_label,
     span_words,
     subject,
 )
 from portrayal.report.figures import Table
-from portrayal.report.findings import Sentence
+from portrayal.report.findings import FirstScreen, Stated, q_words
 from portrayal.report.inert import short
-from portrayal.report.view import FEW_PROMPTS, study_named
+from portrayal.report.strength import CLEAR, FEW_PEOPLE, SOME, STRONG, counts_of, enough_people
+from portrayal.report.view import FEW_PROMPTS, View, study_named
 from portrayal.report.words import group_label, measure_title
 from portrayal.run import Run
 
 MOST, EACH = 4, 2
 """Changes in sentences at most, and of one measure before others had their turn."""
+ROWS = 5
+"""Rows of the chart on the first screen."""
 LISTED = 40
 """Rows of a list of what did not change."""
 
@@ -70,8 +72,8 @@ def write_comparison(
         "facts": _facts(found, sides),
         "warnings": _warnings(found),
         "summary": _summary(rows, changed, same, unresolved),
-        "sentences": [_sentence(row, found.level) for row in _chosen(changed)],
-        "after": [*_lead(changed, about, found.level), *_after(changed, unresolved, untested)],
+        "first": _first(found, sides, labels, rows, changed, unresolved),
+        "after": _after(unresolved, untested),
         "same": _same(same),
         "same_words": _same_words(same, rows),
         "open": _open(unresolved),
@@ -160,34 +162,144 @@ def _largest_first(rows: list[Change]) -> list[Change]:
     return sorted(rows, key=lambda row: (row.scale != "ratio", -row.size, row.measure))
 
 
-def _chosen(changed: list[Change]) -> list[Change]:
+def _first(
+    found: Comparison,
+    sides: tuple[Side, Side],
+    labels: tuple[str, str],
+    rows: Sequence[Change],
+    changed: Sequence[Change],
+    unresolved: Sequence[Change],
+) -> FirstScreen:
+    """What changed, in sentences; or what comes nearest to a change."""
+    views = (View.of(sides[0].run), View.of(sides[1].run))
+    behind = [(row, _behind(row, views)) for row in changed]
+    sure = [(row, each) for row, each in behind if _may_be_said(each)]
+    said = _strongest_first([_sentence(row, each, found.level) for row, each in _chosen(sure)])
+    texts = [int(side.run.texts.note().get("n_texts", 0)) for side in sides]
+    read = (
+        f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
+        f"{fmt.plural(found.prompts.both, 'prompt')} of both"
+    )
+    shown = [row for row, _ in _chosen(sure)] or list(unresolved)
+    return FirstScreen(
+        read,
+        said,
+        "" if said else _nothing(rows, unresolved),
+        _cannot(behind, sure, unresolved),
+        _glance(shown, labels, found.level),
+    )
+
+
+def _glance(rows: Sequence[Change], labels: tuple[str, str], level: float) -> dict[str, Any] | None:
+    """The changes of the sentences as a chart, of the first one's measure."""
+    same = [row for row in rows if row.measure == rows[0].measure and row.change is not None]
+    figures = dumbbells(same[:ROWS], labels, level)
+    if not figures or figures[0].spec is None:
+        return None
+    figure = figures[0]
+    return {"key": "glance", "label": figure.label, "spec": figure.spec, "legend": figure.legend}
+
+
+Behind = tuple[tuple[View, Estimate], ...]
+"""The estimate of each side that a change compares, with the view of its run; () where unknown."""
+
+
+def _behind(row: Change, views: tuple[View, View]) -> Behind:
+    found = []
+    for view, model in zip(views, (row.model_a, row.model_b), strict=True):
+        strata = {**row.strata, "model": model}
+        same = (
+            e
+            for e in view.run.records
+            if e.measure == row.measure and e.group == row.group and e.strata == strata
+        )
+        e = next(same, None)
+        if e is not None:
+            found.append((view, e))
+    return tuple(found)
+
+
+def _may_be_said(behind: Behind) -> bool:
+    """Whether enough people stand behind both sides, and the reader can tell the group."""
+    return all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
+
+
+def _nothing(rows: Sequence[Change], unresolved: Sequence[Change]) -> str:
+    """What a comparison without a change leads with."""
+    said = f"No clear change found in {fmt.plural(len(rows), 'number')}."
+    near = _furthest(unresolved)
+    if near is None:
+        return said
+    return f"{said} What comes nearest, but chance explains it: {_headline(near)}."
+
+
+def _cannot(
+    behind: Sequence[tuple[Change, Behind]],
+    sure: Sequence[tuple[Change, Behind]],
+    unresolved: Sequence[Change],
+) -> tuple[str, ...]:
+    said = []
+    few = len(behind) - len(sure)
+    if few:
+        said.append(
+            f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
+            "behind it, or the reader cannot tell the group."
+        )
+    rest = len(sure) - len(_chosen(sure))
+    if rest > 0:
+        said.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
+    if unresolved:
+        said.append(
+            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
+            "mean that nothing changed."
+        )
+    return tuple(said)
+
+
+def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]]:
     """The changes that are said in sentences, no measure crowding out the others."""
     counts: dict[str, int] = {}
-    first: list[Change] = []
-    later: list[Change] = []
-    for row in changed:
+    first: list[tuple[Change, Behind]] = []
+    later: list[tuple[Change, Behind]] = []
+    for row, behind in sure:
         counts[row.measure] = counts.get(row.measure, 0) + 1
-        (first if counts[row.measure] <= EACH else later).append(row)
-    return _largest_first((first + later)[:MOST])
+        (first if counts[row.measure] <= EACH else later).append((row, behind))
+    return (first + later)[:MOST]
 
 
-def _sentence(row: Change, level: float) -> Sentence:
+def _strongest_first(said: list[Stated]) -> tuple[Stated, ...]:
+    return tuple(sorted(said, key=lambda each: each.strength != STRONG))
+
+
+def _headline(row: Change) -> str:
     up = (row.change or 0.0) > row.null
     values = [fmt.number(value, row.statistic) for value in (row.value_a, row.value_b)]
-    headline = (
+    return (
         f"{capital(subject(row.measure, row.strata, row.group))} {'rose' if up else 'fell'} from "
-        f"{values[0]} to {values[1]} ({change_words(row.change, row.scale)})"
+        f"{values[0]} to {values[1]}"
     )
+
+
+def _sentence(row: Change, behind: Behind, level: float) -> Stated:
     pairs = "prompts of both" if row.paired else "prompts, unpaired"
+    facts = [
+        f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
+        f"no change: {change_words(row.null, row.scale)}",
+    ]
+    counted = ["; ".join(c.words(e.unit) for c in counts_of(view, e)) for view, e in behind]
+    if len(counted) == 2 and all(counted):
+        facts.append(f"before {counted[0]}, after {counted[1]}")
     evidence = (
-        f"{fmt.level(level)} interval of the change {span_words(row.low, row.high, row.scale)} "
-        f"over {fmt.count(row.n_prompts)} {pairs}; {q_words('q', row.audit_q)}."
+        f"{fmt.level(level)} interval of the change over {fmt.count(row.n_prompts)} {pairs}; "
+        f"{q_words(row.audit_q)}."
     )
     if row.equivalent:
         evidence += " It is shown to be smaller than the margin."
     if row.n_prompts < FEW_PROMPTS:
         evidence += f" It rests on fewer than {FEW_PROMPTS} prompts."
-    return Sentence(headline, evidence, clear=True)
+    q = row.audit_q if row.audit_q is not None else row.q
+    strong = q is not None and q < CLEAR and row.n_prompts >= FEW_CLUSTERS
+    return Stated(_headline(row), tuple(facts), evidence, STRONG if strong else SOME)
 
 
 def _furthest(rows: Sequence[Change]) -> Change | None:
@@ -196,26 +308,14 @@ def _furthest(rows: Sequence[Change]) -> Change | None:
     return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
 
 
-def _lead(changed: list[Change], about: Change | None, level: float) -> list[str]:
-    """The number furthest from no change, where none is established."""
-    if changed or about is None:
+def _after(unresolved: Sequence[Change], untested: int) -> list[str]:
+    if not unresolved:
         return []
-    said = _sentence(about, level)
-    return [f"Furthest from no change, but not established: {said.headline}; {said.evidence}"]
-
-
-def _after(changed: list[Change], unresolved: list[Change], untested: int) -> list[str]:
-    said = []
-    rest = len(changed) - len(_chosen(changed))
-    if rest > 0:
-        said.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
-    if unresolved:
-        more = f", {untested} of them without a test" if untested else ""
-        said.append(
-            f"What cannot be told either way{more} is no evidence that nothing changed; more "
-            "texts would narrow the intervals."
-        )
-    return [" ".join(said)] if said else []
+    more = f", {untested} of them without a test" if untested else ""
+    return [
+        f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
+        "would narrow the intervals."
+    ]
 
 
 def _same(rows: list[Change]) -> Table:

@@ -81,10 +81,12 @@ def write_sheet(
         Files to download.
     """
     charts = [{"key": f.key, "label": f.label, "spec": f.spec} for f in figures if f.spec]
+    charts = [chart for chart in [own["first"].chart, *charts] if chart]
     names = ("table.js", "charts.js")
     scripts = [Script(vega())] if charts else []
     scripts += [Script(read_template("portrayal.report", name)) for name in names]
-    style = "".join(read_template("portrayal.report", name) for name in ("style.css", "sheet.css"))
+    styles = ("style.css", "first_screen.css", "sheet.css")
+    style = "".join(read_template("portrayal.report", name) for name in styles)
     page = templates("portrayal.report").get_template(template)
     text = page.render(
         **own,

@@ -13,14 +13,14 @@ from portrayal.report.changes.words import (
     capital,
     change_words,
     place_of,
-    q_words,
     row_label,
     span_words,
     subject,
 )
 from portrayal.report.figures import Table
-from portrayal.report.findings import Sentence
+from portrayal.report.findings import FirstScreen, Stated, q_words
 from portrayal.report.inert import short
+from portrayal.report.strength import CLEAR, SOME, STRONG
 from portrayal.report.view import study_named
 from portrayal.report.words import group_label, measure_title
 
@@ -56,8 +56,8 @@ def write_watch(found: Watch, path: str | Path) -> Path:
         + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
         "rounds": _rounds(found),
         "summary": _summary(found, len(tested)),
-        "sentences": [_sentence(found, row) for row in found.alarms[:MOST]],
-        "after": _after(found),
+        "first": _first(found, len(tested)),
+        "after": [],
         "same": _same(quiet),
         "same_words": _same_words(quiet),
         "untested": _untested(found),
@@ -109,29 +109,41 @@ def _summary(found: Watch, n_tested: int) -> str:
     )
 
 
-def _sentence(found: Watch, row: Watched) -> Sentence:
+def _first(found: Watch, n_tested: int) -> FirstScreen:
+    """What changed, in sentences."""
+    first, last = found.rounds[0], found.rounds[-1]
+    read = (
+        f"{fmt.plural(len(found.rounds), 'round')} · {first.when.isoformat()} to "
+        f"{last.when.isoformat()} · {fmt.plural(found.n_prompts, 'prompt')} of all rounds"
+    )
+    none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(found.rounds)} rounds."
+    if len(found.rounds) < 2:
+        none = "There is one round so far: a change takes two."
+    said = tuple(_sentence(found, row) for row in found.alarms[:MOST])
+    rest = len(found.alarms) - MOST
+    more = (f"{fmt.plural(rest, 'more change')} in the table below.",) if rest > 0 else ()
+    return FirstScreen(read, said, "" if said else none, more)
+
+
+def _sentence(found: Watch, row: Watched) -> Stated:
     up = (row.change or 0.0) > row.null
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
     known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
     headline = (
         f"{capital(subject(row.measure, row.strata, row.group))} {'rose' if up else 'fell'} from "
-        f"round {row.start} ({since.when.isoformat()}) on "
-        f"({change_words(row.change, row.scale)}); it was {known[0]} at first and is {known[-1]}"
+        f"round {row.start} ({since.when.isoformat()}) on; it was {known[0]} at first and is "
+        f"{known[-1]}"
     )
-    evidence = (
-        f"{fmt.level(found.level)} interval of the change "
-        f"{span_words(row.low, row.high, row.scale)}, for all looks together; seen at round "
-        f"{row.alarm} ({seen.when.isoformat()}); {q_words('p', row.p)}, over "
-        f"{fmt.plural(row.n_prompts, 'prompt')}."
+    facts = (
+        f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
+        f"seen at round {row.alarm} ({seen.when.isoformat()})",
+        fmt.plural(row.n_prompts, "prompt"),
     )
+    evidence = f"{fmt.level(found.level)} interval, for all looks together; {q_words(row.p, 'p')}."
     if not row.is_still_changed:
         evidence += " The interval at the last round holds no change again."
-    return Sentence(headline, evidence, clear=True)
-
-
-def _after(found: Watch) -> list[str]:
-    rest = len(found.alarms) - MOST
-    return [f"{fmt.plural(rest, 'more change')} in the table below."] if rest > 0 else []
+    strong = row.p is not None and row.p < CLEAR and row.is_still_changed
+    return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
 def _same(rows: Sequence[Watched]) -> Table:

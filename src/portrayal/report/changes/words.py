@@ -48,12 +48,6 @@ def span_words(low: float | None, high: float | None, scale: str) -> str:
     return fmt.span(low, high, "ratio" if scale == "ratio" else "difference")
 
 
-def q_words(name: str, value: float | None) -> str:
-    """Return "q = 0.012" or "q <0.001"."""
-    said = fmt.probability(value)
-    return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
-
-
 def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     """Return every value of each attribute of groups, in alphabetical order, for colours."""
     found: dict[str, set[str]] = {}

@@ -3,7 +3,7 @@
 from portrayal.report.figures import Table
 from portrayal.report.study import Section, StudyReport, Wording
 from portrayal.studies.agency.report.figures import gaps, shares, variance_tables
-from portrayal.studies.agency.report.head import agency_head, facts, instruments
+from portrayal.studies.agency.report.head import agency_first, agency_head, facts, instruments
 from portrayal.studies.agency.report.series import table_place
 from portrayal.studies.agency.report.texts import agency_reading
 
@@ -18,6 +18,7 @@ REPORT = StudyReport(
         "themselves.",
     ),
     figures={"agency-shares": shares, "agency-gaps": gaps, "agency-variance": variance_tables},
+    first=agency_first,
     found=Section("found.html.j2", agency_head),
     texts=Section("texts.html.j2", agency_reading, "texts.js"),
     facts=facts,

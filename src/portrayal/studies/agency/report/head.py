@@ -6,9 +6,21 @@ from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
+from portrayal.report.figures.glance import glance
+from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.figures.tables import Table
-from portrayal.report.findings import Sentence
+from portrayal.report.findings import FirstScreen, Stated, q_words, units_of
+from portrayal.report.first import nothing, read_line
 from portrayal.report.inert import short
+from portrayal.report.strength import (
+    CANNOT,
+    FEW_PEOPLE,
+    SOME,
+    STRONG,
+    UNCLEAR,
+    Strength,
+    strength_of,
+)
 from portrayal.report.study import Fact
 from portrayal.report.view import SURE, View, is_sure, q_of
 from portrayal.studies.agency.report.series import (
@@ -29,60 +41,86 @@ from portrayal.studies.agency.report.series import (
     wheres,
 )
 
-MOST = 12
+MOST = 5
 MOST_REASONS = 3
 
 
 @dataclass(frozen=True)
 class Head:
-    """How far groups stand apart, which can be ranked by masking, what masking changes, limits."""
+    """What stands behind the findings: which groups can be ranked, and what masking changes."""
 
-    sentences: tuple[Sentence, ...]
     orders: dict[str, tuple[str, ...]]
     masking: Table
     limits: str
 
 
-def agency_head(view: View) -> Head:
-    """Return the head of an agency report."""
+def agency_first(view: View) -> FirstScreen:
+    """Return the first screen of an agency report: the differences that can be told from 0."""
     places = wheres(of(view, "agency_share", stratum=ALL))
-    said = [s for where in places for s in (*_variances(view, where), *_differences(view, where))]
+    every = [each for where in places for each in _differences(view, where)]
+    every += [each for where in places for each in _variances(view, where, every)]
+    found = sorted((e for e in every if e.clear), key=lambda e: (e.strength != STRONG, -_size(e)))
+    near = sorted((e for e in every if e.strength == UNCLEAR), key=_p)
+    shown = [e for e in (found or near) if e.first.measure.startswith("agency_gap")]
+    chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
+    return FirstScreen(
+        read_line(view),
+        tuple(found[:MOST]),
+        "" if found else nothing(view, near),
+        (
+            _limits(view),
+            "Agentic is not better than communal: the audit asks whether groups are told apart.",
+        ),
+        chart,
+    )
+
+
+def _size(each: Stated) -> float:
+    return abs(each.first.value or 0.0) if each.first.statistic == "difference" else 0.0
+
+
+def _p(each: Stated) -> float:
+    tests = each.first.tests
+    return tests[0].p if tests else 1.0
+
+
+def _row(e: Estimate) -> str:
+    return f"{group_name(e.group)}{LINE}{called(wheres([e])[0])}"
+
+
+def agency_head(view: View) -> Head:
+    """Return what stands behind the first screen of an agency report."""
+    places = wheres(of(view, "agency_share", stratum=ALL))
     orders = {
         masking: tuple(words for where in places if (words := order_words(view, where, masking)))
         for masking in (primary(view), other(view))
     }
-    return Head(tuple(said[:MOST]), orders, _masking(view), _limits(view))
+    return Head(orders, _masking(view), _details(view))
 
 
-def _variances(view: View, where: Where) -> list[Sentence]:
-    """One sentence on the score of a place: overall, or that of its only attribute."""
+def _variances(view: View, where: Where, said: list[Stated]) -> list[Stated]:
+    """The score of a place, overall or of its only attribute, where it alone can be told apart."""
     rows = at(of(view, "agency_variance", stratum=ALL, masking=primary(view)), where)
     rows = [e for e in rows if e.value is not None]
     first = next((e for e in rows if e.group["attribute"] == "overall"), rows[0] if rows else None)
-    if first is None:
+    q = None if first is None else q_of(first)
+    if first is None or q is None or q >= SURE or any(e.clear and _at(e, where) for e in said):
         return []
-    p = first.tests[0].p if first.tests else None
-    q = q_of(first)
-    clear = q is not None and q < SURE
-    headline = (
-        f"{called(where)}: the groups’ ratio gaps have a variance of {variance(first.value)} "
-        f"({first.group['attribute']})"
+    headline = f"{called(where)}: the groups, taken together, lie further apart than by chance"
+    facts = (
+        f"variance of the groups’ ratio gaps: {variance(first.value)}",
+        f"chance alone: {variance_span(first.null)}",
+        units_of(first),
     )
-    evidence = (
-        f"Shuffled groups give {variance_span(first.null)}, "
-        f"{variance(first.details.get('null_mean'))} on average; p {fmt.probability(p)}, "
-        f"q {fmt.probability(q)}."
-        if p is not None
-        else "Shuffled groups all give the same, so there is no test."
-    )
-    evidence += _reason(first)
-    beside = at(of(view, "agency_variance", stratum=ALL, masking=other(view)), where)
-    for e in [e for e in beside if e.group == first.group and e.value is not None][:1]:
-        evidence += f" {other(view).capitalize()}: {variance(e.value)}."
-    return [Sentence(headline, evidence, clear)]
+    evidence = f"{q_words(q)}; no two groups can be told apart.{_reason(first)}"
+    return [Stated(headline, facts, evidence, SOME, (first,))]
 
 
-def _differences(view: View, where: Where) -> list[Sentence]:
+def _at(each: Stated, where: Where) -> bool:
+    return bool(at([each.first], where))
+
+
+def _differences(view: View, where: Where) -> list[Stated]:
     """One sentence for each attribute: its largest difference that can be told from 0, or none."""
     rows = at(of(view, "agency_gap", stratum=ALL, masking=primary(view)), where)
     found = []
@@ -93,8 +131,8 @@ def _differences(view: View, where: Where) -> list[Sentence]:
     return found
 
 
-def _difference(view: View, where: Where, own: list[Estimate]) -> Sentence:
-    sure = [e for e in own if is_sure(e)]
+def _difference(view: View, where: Where, own: list[Estimate]) -> Stated:
+    sure = [e for e in own if strength_of(view, e) in (STRONG, SOME)]
     e = max(sure or own, key=lambda each: abs(each.value or 0.0))
     upper, _, lower = group_name(e.group).partition(" − ")
     turned = (e.value or 0.0) < 0
@@ -102,17 +140,43 @@ def _difference(view: View, where: Where, own: list[Estimate]) -> Sentence:
         upper, lower = lower, upper
     size = points(abs(e.value or 0.0), signed=False)
     headline = (
-        f"{called(where)}: in texts about {upper} people the ratio gap lies {size} points above "
-        f"that in texts about {lower} people"
+        f"{called(where)}: texts about {upper} people are {size} points more agentic (what a "
+        f"person achieves, over whom they help) than those about {lower} people"
         if e.value
-        else f"{called(where)}: texts about {upper} and {lower} people have the same ratio gap"
+        else f"{called(where)}: texts about {upper} and {lower} people are equally agentic"
     )
+    facts = [f"+{size} points ({_span(e.interval, turned)})"]
+    if e.null is not None:
+        facts.append(f"chance alone: {_span(e.null, turned)}")
+    facts.append(_texts(view, where, upper, lower) or units_of(e))
     evidence = (
-        f"{fmt.level(view.level)} interval {_span(e.interval, turned)}; with groups shuffled "
-        f"{_span(e.null, turned)}{_chosen(own, sure)}.{_reason(e)}{_unsure(e)}"
-        f"{_beside(view, where, e, turned)}"
+        f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"
+        f"{_chosen(own, sure)}.{_reason(e)}{_unsure(e)}{_beside(view, where, e, turned)}"
     )
-    return Sentence(headline, evidence, bool(sure))
+    return Stated(headline, tuple(facts), evidence, _strength(view, where, e), (e,))
+
+
+def _strength(view: View, where: Where, e: Estimate) -> Strength:
+    """Strength of a difference; fewer than ten texts about one of its groups measure nothing."""
+    upper, _, lower = group_name(e.group).partition(" − ")
+    counts = [_n_texts(view, where, name) for name in (upper, lower)]
+    few = any(n is not None and n < FEW_PEOPLE for n in counts)
+    return CANNOT if few else strength_of(view, e)
+
+
+def _texts(view: View, where: Where, upper: str, lower: str) -> str:
+    """How many texts are about each of two groups, in words."""
+    counts = [(_n_texts(view, where, name), name) for name in (upper, lower)]
+    if any(n is None for n, _ in counts):
+        return ""
+    (one, first), (two, second) = counts
+    return f"{fmt.count(one)} texts about {first}, {fmt.count(two)} about {second} people"
+
+
+def _n_texts(view: View, where: Where, name: str) -> float | None:
+    rows = at(of(view, "agency_share", stratum=ALL, masking=primary(view)), where)
+    same = [e.n_units for e in rows if e.statistic == "ratio_gap" and group_name(e.group) == name]
+    return same[0] if same else None
 
 
 def _chosen(own: list[Estimate], sure: list[Estimate]) -> str:
@@ -181,11 +245,24 @@ def _masking(view: View) -> Table:
 
 
 def _limits(view: View) -> str:
-    own = [
-        e for e in of(view, "agency_gap", stratum=ALL, masking=primary(view)) if e.value is not None
-    ]
+    own = _every(view)
     unclear = [e for e in own if not is_sure(e)]
-    parts = [f"{len(unclear)} of {len(own)} differences cannot be told from 0"] if own else []
+    if not own:
+        return "No difference between groups could be measured."
+    return (
+        f"{len(unclear)} of {len(own)} differences cannot be told from 0, which does not mean that "
+        "groups are treated alike."
+    )
+
+
+def _every(view: View) -> list[Estimate]:
+    rows = of(view, "agency_gap", stratum=ALL, masking=primary(view))
+    return [e for e in rows if e.value is not None]
+
+
+def _details(view: View) -> str:
+    """What was left out and why, in one sentence."""
+    own, parts = _every(view), []
     undefined = Counter(short(e.undefined or "", 120) for e in view.estimates if e.value is None)
     shown = undefined.most_common(MOST_REASONS)
     parts += [f"{n} estimates are undefined ({reason})" for reason, n in shown]
@@ -201,10 +278,7 @@ def _limits(view: View) -> str:
     if bare:
         why = short(bare[0].instruments[NO_INTERVAL], 200)
         parts.append(f"{len(bare)} of {len(own)} differences have no interval ({why})")
-    parts.append(
-        "agentic is not better than communal; the audit asks whether groups are told apart"
-    )
-    return "What cannot be said: " + "; ".join(parts) + "."
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 CHANCE = 0.05

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.records import ALL
-from portrayal.report.findings import Finding, findings, leads
+from portrayal.report.findings import Stated, findings, leads
 from portrayal.report.passages import Reading, passage, rows_of
 from portrayal.report.view import View
-from portrayal.report.words import GENDER_WORDS, people_of
+from portrayal.report.words import GENDER_WORDS, people_of, stem
 
 EACH = 2
 """Passages for each finding."""
@@ -20,7 +20,7 @@ def found_readings(view: View) -> list[Reading]:
     return readings(view, findings(view) or leads(view))
 
 
-def readings(view: View, found: list[Finding]) -> list[Reading]:
+def readings(view: View, found: list[Stated]) -> list[Reading]:
     """Return passages behind the first findings; empty where texts or annotations are missing."""
     folder = view.run.annotations(next(iter(view.settings.get("annotators", ())), ""))
     texts, people = view.run.texts.parts(), folder.parts()
@@ -30,9 +30,9 @@ def readings(view: View, found: list[Finding]) -> list[Reading]:
     return [*chosen, _any(view, texts, people)]
 
 
-def _reading(view: View, finding: Finding, texts: list[Path], people: list[Path]) -> Reading:
+def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path]) -> Reading:
     e = finding.first
-    laden = "subordination" in finding.kind
+    laden = "subordination" in stem(finding.first.measure)
     over = (e.value or 0) > 1
     race, gender = e.group.get("race"), e.group.get("gender")
     names = _names(view, race)
@@ -49,7 +49,7 @@ def _reading(view: View, finding: Finding, texts: list[Path], people: list[Path]
         "named": bool(names),
         "gender": gender or "",
         "gendered": gender is not None,
-        "seed": f"{view.seed} {finding.kind} {' '.join(e.group.values())}",
+        "seed": f"{view.seed} {stem(finding.first.measure)} {' '.join(e.group.values())}",
     }
     role = {"object": "subordinate", "subject": "dominant"}[slots[0]] if laden else ""
     how = _how(race, gender, names, role, rare)

@@ -2,7 +2,7 @@
 
 from portrayal.report.study import Section, StudyReport, Wording
 from portrayal.studies.news.report.figures import distances, group_changes, prompt_effects
-from portrayal.studies.news.report.head import compared, instruments, intervals
+from portrayal.studies.news.report.head import compared, instruments, intervals, news_first
 from portrayal.studies.news.report.series import group_name, table_place
 from portrayal.studies.news.report.tables import pair_fates, refusals, text_lengths, topic_use
 from portrayal.studies.news.report.texts import examples
@@ -29,6 +29,7 @@ REPORT = StudyReport(
         "pair-fates": pair_fates,
         "topic-use": topic_use,
     },
+    first=news_first,
     found=Section("found.html.j2", compared),
     texts=Section("texts.html.j2", examples, "texts.js"),
     facts=lambda _view: (),

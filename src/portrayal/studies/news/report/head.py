@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import portrayal.report.figures.tables as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_TEST, Estimate
+from portrayal.report.figures.glance import glance
+from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.figures.tables import Table
-from portrayal.report.findings import Sentence
+from portrayal.report.findings import FirstScreen, Stated, facts_of, q_words
+from portrayal.report.first import read_line
 from portrayal.report.inert import short
+from portrayal.report.strength import STRONG, UNCLEAR, strength_of
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
 from portrayal.report.words import measure_title
 from portrayal.studies.news.report.series import (
     LEVEL_TITLES,
+    LEVELS,
     MINUS,
     SAME,
     WORSE,
@@ -29,32 +35,108 @@ from portrayal.studies.news.report.series import (
     shown,
 )
 
-MOST = 12
-"""Prompt effects that are put in words."""
+MOST, EACH = 5, 2
+"""Sentences at most, and of one kind before others had their turn."""
+ROWS = 12
 SHARES = ("word", "document")
 """Levels whose distance is between shares."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The head of a paired report: distances and prompt forms in sentences, a table, and limits."""
+    """What stands behind the first screen of a paired report: a table, and limits."""
 
-    distances: tuple[Sentence, ...]
-    forms: tuple[Sentence, ...]
     table: Table
     limits: str
 
 
-def compared(view: View) -> Compared:
-    """Return the head of a paired report."""
+def news_first(view: View) -> FirstScreen:
+    """Return the first screen: what texts change of their originals, and what prompts change."""
+    kinds = sentences(view)
+    found = [_strongest(each)[:EACH] for each in kinds]
+    rest = [_strongest(each)[EACH:] for each in kinds]
+    said = [each for kind in (*found, *rest) for each in kind][:MOST]
+    near = sorted((e for kind in kinds for e in kind if e.strength == UNCLEAR), key=_p)
     own = shown(view, of(view, "paired_distance"))
-    first = [e for place in places(view) for e in _ordered(view, at(own, place))[:1]]
-    return Compared(
-        tuple(_distance(view, e) for e in first if e.value is not None),
-        tuple(_form(view, e) for e in _form_effects(view)[:MOST]),
-        _table(view, own),
-        _limits(own),
+    headlines = max((e.n_clusters for e in own), default=0)
+    moved = [e for e in (said or near) if e.first.measure.startswith("group_change")]
+    none = f"No clear difference found in {fmt.plural(headlines, 'headline')}."
+    if near:
+        none += f" What comes nearest, but chance explains it: {near[0].headline}."
+    return FirstScreen(
+        read_line(view, headlines),
+        tuple(sorted(said, key=lambda e: e.strength != STRONG)),
+        "" if said else none,
+        (_unclear(own), "An original is what people wrote, not a measure of what would be fair."),
+        glance(view, moved, partial(_row, view), Axis("change", line=0.0, zero=True)),
     )
+
+
+def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
+    """Return what may be said: changes of groups, prompt forms, and distances from originals."""
+    own = shown(view, of(view, "paired_distance"))
+    return (
+        [_moved(view, e) for e in _largest(shown(view, of(view, "group_change")))],
+        [_form(view, e) for e in _form_effects(view)],
+        [_distance(view, e) for e in own if e.value is not None],
+    )
+
+
+def _strongest(said: Sequence[Stated]) -> list[Stated]:
+    """Those that chance does not explain, the strongest and largest first."""
+    clear = [each for each in said if each.clear]
+    return sorted(clear, key=lambda e: (e.strength != STRONG, -abs(e.first.value or 0.0)))
+
+
+def _p(each: Stated) -> float:
+    tests = each.first.tests
+    return tests[0].p if tests else 1.0
+
+
+def _row(view: View, e: Estimate) -> str:
+    return f"{group_name(e.group)}{LINE}{series(view, e)}, {LEVELS.get(e.strata['level'], '')}"
+
+
+def _largest(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Of groups whose changes add up to 0 in one series, the one that changed most."""
+    found: dict[tuple[str, ...], Estimate] = {}
+    for e in estimates:
+        key = tuple(e.strata.values())
+        if e.value is not None and (
+            key not in found or abs(e.value) > abs(found[key].value or 0.0)
+        ):
+            found[key] = e
+    return list(found.values())
+
+
+def _moved(view: View, e: Estimate) -> Stated:
+    """How the share of a group's words, or the tone about it, differs from the originals."""
+    level, up = e.strata["level"], (e.value or 0.0) > 0
+    who, size = group_name(e.group), abs(e.value or 0.0)
+    if level in SHARES:
+        what = "words" if level == "word" else "topics"
+        headline = (
+            f"{_texts(view, e)} give {who} {what} {_points(size)} "
+            f"{'more' if up else 'less'} of all {e.strata['attribute']} {what} than their originals"
+        )
+    else:
+        tone = "toxicity" if "toxicity" in level else "sentiment"
+        headline = (
+            f"In {_texts(view, e)}, the {tone} of sentences about {who} people is "
+            f"{fmt.distance(size)} {'higher' if up else 'lower'} than in their originals"
+        )
+    headline = headline[:1].upper() + headline[1:]
+    return Stated(headline, facts_of(view, e), _evidence(view, e), strength_of(view, e), (e,))
+
+
+def _points(size: float) -> str:
+    return f"{100 * size:.1f} percentage points"
+
+
+def compared(view: View) -> Compared:
+    """Return what stands behind the first screen of a paired report."""
+    own = shown(view, of(view, "paired_distance"))
+    return Compared(_table(view, own), _limits(own))
 
 
 def _ordered(view: View, estimates: Sequence[Estimate]) -> list[Estimate]:
@@ -62,16 +144,17 @@ def _ordered(view: View, estimates: Sequence[Estimate]) -> list[Estimate]:
     return sorted(estimates, key=lambda e: order.index(series(view, e)))
 
 
-def _distance(view: View, e: Estimate) -> Sentence:
+def _distance(view: View, e: Estimate) -> Stated:
     level, attribute = e.strata["level"], e.strata["attribute"]
-    clear = is_sure(e)
+    strength = strength_of(view, e)
     headline = (
         f"In the {quantity(level, attribute)}, {_texts(view, e)} stand {fmt.distance(e.value)} "
         "from their originals on average"
     )
     if level in SHARES:
         headline += f", as if {fmt.share(e.value)} of them were another group’s"
-    return Sentence(headline, f"{_evidence(view, e)} {_verdict(e, clear)}.{_fell(view, e)}", clear)
+    evidence = f"{_evidence(view, e)} {_verdict(e, is_sure(e))}.{_fell(view, e)}"
+    return Stated(headline, facts_of(view, e), evidence, strength, (e,))
 
 
 def _verdict(e: Estimate, clear: bool) -> str:
@@ -102,13 +185,12 @@ def _texts(view: View, e: Estimate) -> str:
 
 
 def _evidence(view: View, e: Estimate) -> str:
-    said = f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)} over "
-    said += fmt.plural(e.n_clusters, "headline")
-    if e.null is not None and e.null.low == e.null.low:
-        method = f"with {e.null.method}" if e.null.method else "by chance"
-        said += f"; {method}, it would be {fmt.interval(e.null, e.statistic)}"
-    few = f" Fewer than {FEW_PROMPTS} headlines." if e.n_clusters < FEW_PROMPTS else ""
-    return f"{said}.{few}"
+    said = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'headline')}"
+    if e.null is not None and e.null.method:
+        said += f"; chance is {e.null.method}"
+    if q_of(e) is not None:
+        said += f"; {q_words(q_of(e))}"
+    return f"{said}."
 
 
 def _fell(view: View, e: Estimate) -> str:
@@ -146,7 +228,7 @@ def _form_effects(view: View) -> list[Estimate]:
     return main or matched
 
 
-def _form(view: View, e: Estimate) -> Sentence:
+def _form(view: View, e: Estimate) -> Stated:
     first, _, second = e.strata.get("contrast", "").partition(MINUS)
     level, attribute = e.strata["level"], e.strata["attribute"]
     way = "further from" if (e.value or 0.0) > 0 else "closer to"
@@ -161,7 +243,8 @@ def _form(view: View, e: Estimate) -> Sentence:
         else f"{place}: {who}texts of the forms “{short(first, 30)}” and “{short(second, 30)}” "
         "stand equally far from their originals"
     )
-    return Sentence(headline, f"{_evidence(view, e)} {_told(e, clear)}.", clear)
+    evidence = f"{_evidence(view, e)} {_told(e, clear)}."
+    return Stated(headline, facts_of(view, e), evidence, strength_of(view, e), (e,))
 
 
 def _told(e: Estimate, clear: bool) -> str:
@@ -194,10 +277,18 @@ def _table(view: View, own: Sequence[Estimate]) -> Table:
     return Table.of(rows, columns, 2, 60)
 
 
+def _unclear(own: Sequence[Estimate]) -> str:
+    known = [e for e in own if e.value is not None]
+    unclear = [e for e in known if not is_sure(e)]
+    return (
+        f"{len(unclear)} of {fmt.plural(len(known), 'distance')} cannot be told from what chance "
+        "gives."
+    )
+
+
 def _limits(own: Sequence[Estimate]) -> str:
     undefined = [e for e in own if e.value is None]
-    unclear = [e for e in own if e.value is not None and not is_sure(e)]
-    parts = [f"{len(unclear)} of {len(own)} distances cannot be told from their null"]
+    parts = []
     if undefined:
         parts.append(f"{len(undefined)} are undefined ({short(undefined[0].undefined or '', 120)})")
     few = sum(e.value is not None and e.n_clusters < FEW_PROMPTS for e in own)
@@ -207,7 +298,7 @@ def _limits(own: Sequence[Estimate]) -> str:
         "an original is a text that people wrote, not a measure of what would be fair; a distance "
         "says that texts differ, not that one is better"
     )
-    return "What cannot be said: " + "; ".join(parts) + "."
+    return "; ".join(parts) + "."
 
 
 def instruments(view: View) -> list[str]:
@@ -245,7 +336,7 @@ def intervals(view: View) -> tuple[str, Table]:
         "Headlines": tables.clusters,
     }
     rows = shown(view, of(view, "paired_distance"))
-    return said, Table.of([e for e in rows if e.interval and e.paper_interval], columns, 3, MOST)
+    return said, Table.of([e for e in rows if e.interval and e.paper_interval], columns, 3, ROWS)
 
 
 _COMPARED = ("paired_distance", "prejudice_rate", "prejudice_change", "group_change")

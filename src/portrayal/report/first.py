@@ -1,0 +1,140 @@
+"""First screen: what was read, what was found and how surely, and what cannot be said.
+
+Every report opens with it, also one of two runs beside each other. A study may fill it in its own
+words (`StudyReport.first`).
+"""
+
+from collections.abc import Sequence
+
+import portrayal.report.about as about
+import portrayal.report.formats as fmt
+from portrayal.records import Estimate
+from portrayal.report.figures.glance import glance
+from portrayal.report.findings import (
+    STATISTICS,
+    FirstScreen,
+    Stated,
+    doubted,
+    findings,
+    headline_measures,
+    leads,
+)
+from portrayal.report.passages import rows_of
+from portrayal.report.strength import CANNOT, FEW_PEOPLE, UNCLEAR, Strength, strength_of
+from portrayal.report.study import report_of
+from portrayal.report.view import FEW_PROMPTS, View
+from portrayal.report.words import group_words
+
+MOST_NAMED = 4
+"""Groups that one line names."""
+
+
+def first_screen(view: View) -> FirstScreen:
+    """Return the first screen of a run, in the study's words where it has some."""
+    own = report_of(view).first
+    if own is not None:
+        return own(view)
+    found = findings(view)
+    near = leads(view)
+    return FirstScreen(
+        read_line(view),
+        tuple(found),
+        "" if found else nothing(view, near),
+        cannot_lines(view),
+        glance(view, found or near),
+    )
+
+
+def read_line(view: View, clusters: int | None = None) -> str:
+    """Return what was read in one line: models, texts that could be read, and prompts.
+
+    `clusters` is how many prompts, or what stands for them, were answered; counted where None.
+    """
+    words = report_of(view).wording
+    outcomes: dict[str, int] = view.note.get("outcomes", {})
+    total, ok = sum(outcomes.values()), outcomes.get("ok", 0)
+    n = _prompts(view) if clusters is None else clusters
+    models = len(view.models)
+    named = about.models_line(view) if models < 2 else fmt.plural(models, "model")
+    named = "" if named == "unnamed" else named
+    readable = f"{ok:,} of {total:,} {words.texts} readable" if total else f"no {words.texts}"
+    noun = words.clusters.removesuffix("s")
+    return " · ".join(part for part in (named, readable, fmt.plural(n, noun) if n else "") if part)
+
+
+def n_readable(view: View) -> str:
+    """Return how many texts could be read, in words ("182 stories")."""
+    ok = int(view.note.get("outcomes", {}).get("ok", 0))
+    return f"{ok:,} {report_of(view).wording.texts}"
+
+
+def nothing(view: View, near: Sequence[Stated]) -> str:
+    """Return what a report without a result leads with, and what came nearest."""
+    said = f"No clear difference found in {n_readable(view)}."
+    if not near:
+        return said
+    value, *_ = near[0].facts
+    return (
+        f"{said} What comes nearest, but chance explains it: {near[0].headline} – {value}. More "
+        f"{report_of(view).wording.texts} could tell."
+    )
+
+
+def cannot_lines(view: View) -> tuple[str, ...]:
+    """Return what cannot be said: what the reader could have made, rare groups, open numbers."""
+    judged = [
+        (e, strength_of(view, e))
+        for measure in headline_measures(view)
+        for e in view.of_main(measure)
+        if e.statistic in STATISTICS
+    ]
+    if not judged:
+        return ("No difference between groups was measured in this run.",)
+    unclear = sum(strength is UNCLEAR for _, strength in judged)
+    said = [_in_doubt(view), _too_few(judged)]
+    if unclear:
+        said.append(
+            f"{unclear:,} of {fmt.plural(len(judged), 'number')} show no clear difference, which "
+            "does not mean that groups are treated alike."
+        )
+    return tuple(line for line in said if line)
+
+
+def _in_doubt(view: View) -> str:
+    """What chance does not explain, but the reader's errors could."""
+    known = doubted(view)
+    if known is None or not known.lines:
+        return ""
+    more = len(known.lines) + known.more - 1
+    also = f", and {more} more" if more else ""
+    return f"Not stated, as the reader’s own errors could make it: {known.lines[0]}{also}."
+
+
+def _too_few(judged: Sequence[tuple[Estimate, Strength]]) -> str:
+    """Groups of which no number could be measured."""
+    groups: dict[str, bool] = {}
+    for e, strength in judged:
+        if len(e.group) == 1 and "pair" not in e.group:
+            name = group_words(e.group)
+            groups[name] = groups.get(name, True) and strength is CANNOT
+    rare = [name for name, every in groups.items() if every]
+    if not rare:
+        return ""
+    named = rare[:MOST_NAMED]
+    if len(rare) > MOST_NAMED:
+        named.append(f"{len(rare) - MOST_NAMED} other groups")
+    return (
+        f"Cannot be measured here: {fmt.listed(named)}, as fewer than {FEW_PEOPLE} people or "
+        f"{FEW_PROMPTS} prompts stand behind it, or the reader cannot tell them."
+    )
+
+
+def _prompts(view: View) -> int:
+    """Prompts with an answer that could be read; 0 where the run holds no text."""
+    texts = [str(path) for path in view.run.texts.parts()]
+    return int(rows_of(_COUNT, {"texts": texts})[0]["n"]) if texts else 0
+
+
+_COUNT = """
+    select count(distinct prompt_id) as n from read_parquet($texts) where outcome = 'ok'
+"""
