@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.report.figures import CONFIG, build
 from portrayal.report.figures.generic import dots
-from portrayal.report.findings import Finding, cannot_say, doubted, findings
+from portrayal.report.findings import Stated
+from portrayal.report.first import first_screen
 from portrayal.report.formats import plural
 from portrayal.report.view import View
 from portrayal.run import Run, choose
@@ -29,12 +30,12 @@ class Report:
     run
         The run.
     findings
-        What differs from chance, the largest first; each with its `headline`, its `evidence` and
-        the estimates behind it.
-    doubted
-        What chance does not explain, but the reader's errors could.
-    cannot_say
-        What the run cannot say.
+        What the report states, the strongest first; each with its `headline`, `strength`, `facts`,
+        `evidence` and the estimates behind it.
+    none
+        What the report leads with where it states nothing; "" otherwise.
+    cannot
+        What cannot be said, in sentences.
 
     Examples
     --------
@@ -46,30 +47,28 @@ class Report:
     """
 
     run: Run
-    findings: tuple[Finding, ...]
-    doubted: tuple[str, ...]
-    cannot_say: str
+    findings: tuple[Stated, ...]
+    none: str
+    cannot: tuple[str, ...]
 
     @classmethod
     def of(cls, run: Run) -> "Report":
         """Read a run with estimates."""
-        view = View.of(run)
-        found = doubted(view)
-        return cls(run, tuple(findings(view)), found.lines if found else (), cannot_say(view))
+        first = first_screen(View.of(run))
+        return cls(run, first.stated, first.none, first.cannot)
 
     def _repr_html_(self) -> str:
         return "".join([*self._lines()])
 
     def _lines(self) -> Iterator[str]:
         yield f"<p>{_safe(_read(self.run))}</p>"
-        if not self.findings:
-            yield "<p><strong>No clear difference found.</strong></p>"
+        if self.none:
+            yield f"<p><strong>{_safe(self.none)}</strong></p>"
         for found in self.findings:
-            yield f"<p><strong>{_safe(found.headline)}.</strong> {_safe(found.evidence)}</p>"
-        if self.doubted:
-            items = "".join(f"<li>{_safe(line)}</li>" for line in self.doubted)
-            yield f"<p>The reader’s errors alone could have made:</p><ul>{items}</ul>"
-        yield f"<p>{_safe(self.cannot_say)}</p>"
+            facts = "; ".join((found.strength, *found.facts))
+            yield f"<p><strong>{_safe(found.headline)}.</strong> {_safe(facts)}.</p>"
+        for line in self.cannot:
+            yield f"<p>{_safe(line)}</p>"
         if self.run.report_path.is_file():
             yield f"<p>The whole report: <code>{_safe(str(self.run.report_path))}</code></p>"
 
