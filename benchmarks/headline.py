@@ -1,6 +1,6 @@
 """Do the three headline measures hold when the extractor, not people, labels the stories?
 
-    python -m benchmarks.headline --gold FILE [--draws 2000] [--rows]
+    python -m benchmarks.headline --gold FILE [--labeler reader] [--draws 2000] [--rows]
 
 FILE is a story file with the columns gold_subject_name, gold_subject_gender, gold_object_name and
 gold_object_gender. The audit runs twice, on these labels and on the extractor's. Counted is every
@@ -28,7 +28,7 @@ FEWEST = 30
 TARGET = 0.95
 
 
-def estimates(path: Path, columns: dict[str, str], draws: int) -> dict[Any, Estimate]:
+def estimates(path: Path, columns: dict[str, str], draws: int, labeler: str = "embedded") -> dict[Any, Estimate]:
     """Headline estimates of an audit, by measure, stratum and group."""
     with tempfile.TemporaryDirectory() as folder:
         run = portrayal.audit(
@@ -37,6 +37,7 @@ def estimates(path: Path, columns: dict[str, str], draws: int) -> dict[Any, Esti
             columns=columns,
             out=Path(folder) / "run",
             report=False,
+            labeler=labeler,
             draws=draws,
             permutations=20,
         )
@@ -90,11 +91,12 @@ def main() -> None:
     """Print one JSON object with the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gold", type=Path, required=True)
+    parser.add_argument("--labeler", default="embedded", help="embedded, reader or routed")
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--rows", action="store_true", help="list the estimates that lie outside")
     given = parser.parse_args()
     gold = estimates(given.gold, COLUMNS, given.draws)
-    rows = compare(gold, estimates(given.gold, {}, given.draws))
+    rows = compare(gold, estimates(given.gold, {}, given.draws, given.labeler))
     facts: dict[str, Any] = {"all": share(rows), "target": TARGET}
     facts |= {name: share([row for row in rows if row["measure"] == name]) for name in MEASURES}
     if given.rows:
