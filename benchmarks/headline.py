@@ -28,7 +28,9 @@ FEWEST = 30
 TARGET = 0.95
 
 
-def estimates(path: Path, columns: dict[str, str], draws: int, labeler: str = "embedded") -> dict[Any, Estimate]:
+def estimates(
+    path: Path, columns: dict[str, str], draws: int, labeler: str = "embedded"
+) -> dict[Any, Estimate]:
     """Headline estimates of an audit, by measure, stratum and group."""
     with tempfile.TemporaryDirectory() as folder:
         run = portrayal.audit(
