@@ -21,6 +21,7 @@ from portrayal.stats.agreement import (
     specific_agreement,
 )
 from portrayal.stats.anytime import latest_change
+from portrayal.stats.association import fisher_p, infer_lifts, lift, overall_lifts, within_lifts
 from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
 from portrayal.stats.clustered import (
     infer_differences,
@@ -66,6 +67,7 @@ from portrayal.stats.p_values import (
     agreeing_interval,
     altman_bland_p,
     benjamini_hochberg,
+    benjamini_yekutieli,
     holm,
     z_from_interval,
 )
@@ -76,11 +78,14 @@ from portrayal.stats.proportions import (
     clopper_pearson,
     count_by_chance,
     exact_test,
+    katz_log,
+    ratio,
+    score_ratio_test,
     score_test,
+    smooth,
     upper_of_none,
     wilson,
 )
-from portrayal.stats.ratios import katz_log, ratio, score_ratio_test, smooth
 from portrayal.stats.resampling import (
     cluster_weights,
     expanded_percentile,
@@ -125,6 +130,7 @@ __all__ = [
     "agreeing_interval",
     "altman_bland_p",
     "benjamini_hochberg",
+    "benjamini_yekutieli",
     "beta_isf",
     "beta_ppf",
     "beyond_chance",
@@ -158,6 +164,7 @@ __all__ = [
     "fair_naming",
     "fewest_prompts",
     "find_blocks",
+    "fisher_p",
     "fit_mixture",
     "fit_shares",
     "fleiss_kappa",
@@ -167,6 +174,7 @@ __all__ = [
     "hypergeometric_pmf",
     "infer_differences",
     "infer_influences",
+    "infer_lifts",
     "infer_means",
     "infer_median_shares",
     "infer_ratios",
@@ -180,6 +188,7 @@ __all__ = [
     "krippendorff_alpha",
     "krippendorff_parts",
     "latest_change",
+    "lift",
     "log_odds",
     "log_share_influence",
     "matched_differences",
@@ -193,6 +202,7 @@ __all__ = [
     "no_test_reason",
     "normal_isf",
     "normal_sf",
+    "overall_lifts",
     "paired_changes",
     "paired_ratios",
     "pearson3_cdf",
@@ -231,5 +241,6 @@ __all__ = [
     "upper_of_none",
     "variance_bounds",
     "wilson",
+    "within_lifts",
     "z_from_interval",
 ]

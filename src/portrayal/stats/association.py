@@ -1,0 +1,391 @@
+"""Association: how much more often an attribute comes with a group than without regard to it.
+
+The *lift* is P(a | g) / P(a) = P(a and g) / (P(a) P(g)): 1 where the two are independent (Brin,
+Motwani, Ullman and Tsur 1997, who call it interest; its logarithm is the pointwise mutual
+information of Church and Hanks 1990). Swapping attribute and group leaves it as it is.
+
+Texts of one prompt are not independent, and a prompt may drive both: where stories of engineers are
+of men and of offices, men and offices go together though no story joins them. Over all texts
+
+    lift = what prompts alone give x lift within prompts,
+
+where the first is the lift if each prompt's texts dealt out attribute and group independently, at
+the shares of that prompt. So there are two questions, and the design says which can be asked:
+
+within prompts
+    Where prompts hold texts with and without the group. Observed over expected texts with both,
+    sum x / sum (g a / n), as in indirect standardisation; only prompts in which both vary say
+    anything. p is the larger of two: of Mantel and Haenszel's stratified test, for which the texts
+    of a prompt are exchangeable, and of Student's t over the prompts' differences x - g a / n, for
+    which the prompts' own associations may differ.
+over all texts
+    Where a prompt has the group or has it not. The null lets whole prompts exchange their texts'
+    attributes (and texts within a prompt where those vary); mean, variance and skewness of the
+    difference over all such permutations are known in closed form, and p is the tail of Pearson's
+    type III curve.
+"""
+
+from dataclasses import dataclass
+from math import lgamma, log
+
+import numpy as np
+import numpy.typing as npt
+
+from portrayal.stats._arguments import divide, normal_quantile
+from portrayal.stats.clustered import (
+    NO_SPREAD,
+    NO_UNITS,
+    ONE_PROMPT,
+    TOO_FEW,
+    Clustered,
+    infer_influences,
+    infer_means,
+)
+from portrayal.stats.design_effect import (
+    Evidence,
+    effective_number,
+    evidence_interval,
+    evidence_p,
+    ratio_evidence,
+)
+from portrayal.stats.p_values import agreeing_interval
+from portrayal.stats.proportions import chance_p, count_by_chance
+from portrayal.stats.tails import pearson3_sf
+from portrayal.types import BoolArray, FloatArray
+
+CROSSED = 0.5
+"""Part of a group's texts that must share their prompt with texts of others, and of an attribute's
+with texts without it, for a lift within prompts."""
+NO_ATTRIBUTE = "no unit with this attribute"
+ALL_UNITS = "all units are of this group, or have this attribute"
+
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Texts by prompt of many pairs of an attribute and a group, shape (n_prompts, k) each.
+
+    Attributes
+    ----------
+    both
+        Texts of the group that have the attribute.
+    group, attribute
+        Texts of the group; texts that have the attribute.
+    total
+        Texts of which both are known.
+    """
+
+    both: FloatArray
+    group: FloatArray
+    attribute: FloatArray
+    total: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse counts that cannot be."""
+        cells = (self.both, self.group, self.attribute, self.total)
+        if self.both.ndim != 2 or len({each.shape for each in cells}) != 1:
+            raise ValueError(
+                "the four counts need one shape (n_prompts, k); got "
+                f"{', '.join(str(each.shape) for each in cells)}."
+            )
+        neither = self.total - self.group - self.attribute + self.both
+        apart = (self.both, self.group - self.both, self.attribute - self.both, neither)
+        if any(bool(np.any(~(each >= 0) | np.isinf(each))) for each in apart):
+            raise ValueError("texts with both, one and neither must each be finite and 0 or more.")
+
+    @property
+    def sums(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Both, group, attribute and total over all prompts, shape (k,) each."""
+        return (
+            self.both.sum(0),
+            self.group.sum(0),
+            self.attribute.sum(0),
+            self.total.sum(0),
+        )
+
+    @property
+    def expected(self) -> FloatArray:
+        """Texts with both if each prompt dealt them out independently, g a / n."""
+        safe = np.where(self.total > 0, self.total, 1.0)
+        return np.asarray(self.group * self.attribute / safe)
+
+    @property
+    def variance(self) -> FloatArray:
+        """Hypergeometric variance of the texts with both, given the other counts."""
+        n = self.total
+        safe = np.where(n > 1, n * (n - 1.0), 1.0)
+        found = self.expected * (n - self.group) * (n - self.attribute) / safe
+        return np.asarray(np.where(n > 1, found, 0.0))
+
+
+@dataclass(frozen=True)
+class Lifts(Clustered):
+    """Lifts with intervals and tests, and what lies behind; every field has shape (k,).
+
+    Attributes
+    ----------
+    within
+        Whether the value is the lift within prompts; else it is the one over all texts.
+    overall, by_prompts
+        P(a | g) / P(a) over all texts, and what prompts alone would give.
+    null_low, null_high
+        Central range of the value where attribute and group are independent.
+    """
+
+    within: BoolArray
+    overall: FloatArray
+    by_prompts: FloatArray
+    null_low: FloatArray
+    null_high: FloatArray
+
+
+def lift(
+    both: npt.ArrayLike, group: npt.ArrayLike, attribute: npt.ArrayLike, total: npt.ArrayLike
+) -> FloatArray:
+    """P(a | g) / P(a) from counts; NaN where there is no text of the group or with the attribute.
+
+    >>> float(lift(30, 60, 50, 200))
+    2.0
+    """
+    shared = divide(both, group)
+    return divide(shared, divide(attribute, total))
+
+
+def infer_lifts(counts: PairCounts, level: float) -> Lifts:
+    """Infer lifts: within prompts where the design allows, else over all texts.
+
+    Parameters
+    ----------
+    counts
+        Of k pairs.
+    level
+        Confidence level, a fraction.
+
+    Returns
+    -------
+    Lifts
+        Within prompts where half of the group's texts (`CROSSED`) lie in prompts that also have
+        texts of others, and half of those with the attribute in prompts that also have texts
+        without: so the data never choose between the questions by whether both vary. `reason` says
+        why there is no p. p < 1 - level exactly where the interval leaves out 1.
+
+    Raises
+    ------
+    ValueError
+        For counts that cannot be, or a level outside (0, 1).
+
+    References
+    ----------
+    Mantel and Haenszel (1959), Statistical aspects of the analysis of data from retrospective
+    studies of disease. Hoeffding (1951), A combinatorial central limit theorem, for the moments
+    under permutation.
+
+    Examples
+    --------
+    >>> one, both = np.ones((12, 1)), np.array([[5.0], [6.0], [7.0]] * 4)
+    >>> found = infer_lifts(PairCounts(both, 10 * one, 10 * one, 40 * one), 0.95)
+    >>> bool(found.within[0]), float(found.value[0]), float(found.by_prompts[0])
+    (True, 2.4, 1.0)
+    >>> bool(found.p[0] < 0.05), bool(found.low[0] > 1)
+    (True, True)
+    """
+    inner, outer = within_lifts(counts, level), overall_lifts(counts, level)
+    within = _varies(counts.group, counts.total) & _varies(counts.attribute, counts.total)
+    both, group, attribute, total = counts.sums
+    names = [name for name in vars(inner) if name not in {"within"}]
+    chosen = {n: np.where(within, getattr(inner, n), getattr(outer, n)) for n in names}
+    chosen["by_prompts"] = lift(counts.expected.sum(0), group, attribute, total)
+    chosen["overall"] = lift(both, group, attribute, total)
+    return Lifts(**chosen, within=within)
+
+
+def _varies(counts: FloatArray, total: FloatArray) -> BoolArray:
+    """Whether enough of the texts that are counted share their prompt with others that are not."""
+    held = np.where(counts < total, counts, 0.0).sum(0)
+    return np.asarray((held > 0) & (held >= CROSSED * counts.sum(0) - _NOTHING))
+
+
+def within_lifts(counts: PairCounts, level: float) -> Lifts:
+    """Infer lifts within prompts, as `infer_lifts` does where the design allows."""
+    spread = counts.variance
+    here = spread > _NOTHING
+    x, e, a = (
+        np.where(here, each, 0.0) for each in (counts.both, counts.expected, counts.attribute)
+    )
+    both, expected, having, variance = x.sum(0), e.sum(0), a.sum(0), (spread * here).sum(0)
+    value, n_prompts = divide(both, expected), here.sum(0)
+    share, null = divide(both, having), divide(expected, having)
+    one = np.ones_like(share)
+    size = divide(null * (1.0 - null) * having**2, variance)
+    texts = Evidence(share, size, one, 0.0 * one, one, one * (1.0 + 1e-9), 0.5, 0.0)
+    prompts = infer_means(x - e, here.astype(np.float64), level)
+    known = n_prompts > 1
+    p = np.where(known, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
+    low, high = (divide(bound, null) for bound in evidence_interval(texts, level))
+    some = both > 0
+    moved = divide(x, np.where(some, both, 1.0)) - divide(e, expected)
+    logs = infer_influences(
+        np.log(np.where(some, value, 1.0)), np.where(known & some, moved, 0.0), (e,), level
+    )
+    low = np.where(some, np.fmin(low, np.exp(logs.low)), low)
+    high = np.where(some, np.fmax(high, np.exp(logs.high)), high)
+    low, high = agreeing_interval(low, high, p, value, one, level)
+    half = normal_quantile(level) * divide(np.sqrt(variance), expected)
+    reason = _reason(counts, [(~known, ONE_PROMPT), (np.isnan(p), NO_SPREAD)])
+    return Lifts(
+        value=value,
+        low=low,
+        high=high,
+        p=np.where(reason == "", p, np.nan),
+        n_clusters=n_prompts,
+        carriers=effective_number(spread * here),
+        df=prompts.df,
+        reason=reason,
+        within=known,
+        overall=value,
+        by_prompts=one,
+        null_low=np.maximum(1.0 - half, 0.0),
+        null_high=1.0 + half,
+    )
+
+
+def overall_lifts(counts: PairCounts, level: float) -> Lifts:
+    """Infer lifts over all texts, as `infer_lifts` does where prompts do not hold both."""
+    both, group, attribute, total = counts.sums
+    value = lift(both, group, attribute, total)
+    p, deviation, fewest = _permuted(counts)
+    evidence = ratio_evidence(
+        (counts.both, counts.group),
+        (counts.attribute - counts.both, counts.total - counts.group),
+        (counts.both, counts.attribute - counts.both),
+    )
+    share = divide(group, total)
+    low, high = (divide(bound, share) for bound in evidence_interval(evidence, level))
+    n_prompts = (counts.total > 0).sum(0)
+    reason = _reason(
+        counts,
+        [
+            (n_prompts < 2, ONE_PROMPT),
+            (fewest > 1.0 - level, TOO_FEW),
+            (np.isnan(p), NO_SPREAD),
+        ],
+    )
+    p = np.where(reason == "", p, np.nan)
+    known = (n_prompts > 1) & np.isfinite(value)
+    low, high = (np.where(known, bound, np.nan) for bound in (low, high))
+    agreed = agreeing_interval(low, high, p, value, np.ones_like(p), level)
+    low, high = (np.where(np.isnan(p), a, b) for a, b in zip((low, high), agreed, strict=True))
+    half = normal_quantile(level) * divide(deviation, group * divide(attribute, total))
+    return Lifts(
+        value=value,
+        low=low,
+        high=high,
+        p=p,
+        n_clusters=n_prompts,
+        carriers=np.minimum(
+            effective_number(counts.group), effective_number(counts.total - counts.group)
+        ),
+        df=evidence.df,
+        reason=reason,
+        within=np.zeros(len(p), dtype=bool),
+        overall=value,
+        by_prompts=lift(counts.expected.sum(0), group, attribute, total),
+        null_low=np.maximum(1.0 - half, 0.0),
+        null_high=1.0 + half,
+    )
+
+
+def _permuted(counts: PairCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """p, standard deviation of the texts with both, and the smallest p that can be reached.
+
+    Whole prompts exchange their attributes' surplus over the overall share, d = a - n A / N, and
+    keep their share f of the group; texts are exchanged within prompts. The sums of the two parts'
+    variances and third moments are those of the sum.
+    """
+    here = counts.total > 0
+    n = np.where(here, counts.total, 1.0)
+    n_prompts = here.sum(0)
+    _, _, attribute, total = counts.sums
+    f = np.where(here, counts.group / n, 0.0)
+    d = np.where(here, counts.attribute - counts.total * divide(attribute, total), 0.0)
+    f = np.where(here, f - divide(f.sum(0), n_prompts), 0.0)
+    spread, inner = counts.variance, counts.both - counts.expected
+    skew = spread * (n - 2 * counts.group) * (n - 2 * counts.attribute)
+    skew = np.where(n > 2, divide(skew, np.where(n > 2, n * (n - 2), 1.0)), 0.0)
+    variance = spread.sum(0) + divide((f**2).sum(0) * (d**2).sum(0), n_prompts - 1.0)
+    third = divide((f**3).sum(0) * (d**3).sum(0) * n_prompts, (n_prompts - 1.0) * (n_prompts - 2.0))
+    third = np.where(n_prompts > 2, third, 0.0) + skew.sum(0)
+    known = (variance > _NOTHING) & np.isfinite(variance)
+    safe = np.where(known, variance, 1.0)
+    z = np.where(known, ((f * d).sum(0) + inner.sum(0)) / np.sqrt(safe), 0.0)
+    above = pearson3_sf(z, np.where(known, third / safe**1.5, 0.0))
+    fewest = _fewest(n_prompts, (counts.group > 0).sum(0), spread.sum(0) > _NOTHING)
+    p = np.clip(2.0 * np.minimum(above, 1.0 - above), fewest, 1.0)
+    return np.where(known, p, np.nan), np.sqrt(np.where(known, variance, np.nan)), fewest
+
+
+def _fewest(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], inner: BoolArray) -> FloatArray:
+    """Two over the number of ways to choose k of n prompts; 0 where texts of a prompt vary too."""
+    ways = [lgamma(m + 1) - lgamma(j + 1) - lgamma(m - j + 1) for m, j in zip(n, k, strict=True)]
+    found = np.minimum(1.0, np.exp(log(2.0) - np.minimum(np.array(ways, dtype=np.float64), 700.0)))
+    return np.where(inner, 0.0, found)
+
+
+def _reason(counts: PairCounts, more: list[tuple[BoolArray, str]]) -> npt.NDArray[np.str_]:
+    _, group, attribute, total = counts.sums
+    all_units = (group >= total) | (attribute >= total)
+    checks = [
+        (group <= 0, NO_UNITS),
+        (attribute <= 0, NO_ATTRIBUTE),
+        (all_units, ALL_UNITS),
+        *more,
+    ]
+    return np.select([fails for fails, _ in checks], [why for _, why in checks], default="")
+
+
+def fisher_p(
+    both: npt.ArrayLike, group: npt.ArrayLike, attribute: npt.ArrayLike, total: npt.ArrayLike
+) -> FloatArray:
+    """Two-sided p of Fisher's exact test, for which all texts are independent.
+
+    That is how tables of attributes and groups are usually tested, and far too sure of itself where
+    texts share prompts: it stands beside the clustered test, not for it.
+
+    Parameters
+    ----------
+    both, group, attribute, total
+        Whole counts, one shape: texts with both, of the group, with the attribute, in all.
+
+    Returns
+    -------
+    p
+        Sum of the probabilities of all tables, margins fixed, that are no more probable than the
+        observed one. 1 where a margin is empty.
+
+    Raises
+    ------
+    ValueError
+        For counts that are no whole numbers, or cannot be.
+
+    References
+    ----------
+    Fisher (1935), The logic of inductive inference.
+
+    Examples
+    --------
+    >>> float(fisher_p(8, 10, 10, 20).round(4))
+    0.023
+    """
+    cells = np.broadcast_arrays(
+        *(np.asarray(x, np.float64) for x in (both, group, attribute, total))
+    )
+    if any(bool(np.any(each != np.rint(each))) for each in cells):
+        raise ValueError("Fisher's exact test needs whole numbers of texts.")
+    flat = [each.ravel() for each in cells]
+    PairCounts(*(each[np.newaxis] for each in flat))
+    found = [
+        chance_p(x, *count_by_chance(n, a, g))
+        for x, g, a, n in np.stack(flat).T.astype(int).tolist()
+    ]
+    return np.array(found, dtype=np.float64).reshape(cells[0].shape)
