@@ -1,0 +1,74 @@
+"""What a report states of stories that rules read, against the same stories' hand labels."""
+
+import pytest
+
+import portrayal
+from portrayal.report.findings import findings
+from portrayal.report.first import first_screen
+from portrayal.report.strength import FEW_PEOPLE, counts_of
+from portrayal.report.view import View, is_sure, no_difference
+
+
+@pytest.fixture(scope="module")
+def read(shared_data, tmp_path_factory):
+    """The audit of the same stories as the rules read them."""
+    run = portrayal.audit(
+        "laissez-faire",
+        texts=shared_data("laissez_faire/gold_stories_dev.jsonl"),
+        out=tmp_path_factory.mktemp("read") / "run",
+        report=False,
+        draws=400,
+        permutations=50,
+    )
+    return View.of(run)
+
+
+@pytest.fixture(scope="module")
+def stated(read):
+    found = findings(read)
+    assert len(found) >= 2, "a report without findings tests nothing"
+    return [e for each in found for e in each.estimates]
+
+
+@pytest.fixture(scope="module")
+def gold(gold_run):
+    return {
+        (e.measure, *sorted(e.strata.items()), *sorted(e.group.items())): e
+        for e in View.of(gold_run).estimates
+    }
+
+
+def by_hand(gold, e):
+    return gold[(e.measure, *sorted(e.strata.items()), *sorted(e.group.items()))]
+
+
+def test_no_headline_is_contradicted_by_hand_labels(stated, gold):
+    for e in stated:
+        labelled = by_hand(gold, e)
+        over = e.value > no_difference(e)
+        assert labelled.value is not None, e.group
+        assert (labelled.value > no_difference(labelled)) == over, (e.measure, e.strata, e.group)
+        assert labelled.interval.low <= e.value <= labelled.interval.high, (e.measure, e.group)
+
+
+def test_each_headline_rests_on_ten_people_in_the_reading_and_by_hand(read, stated, gold, gold_run):
+    for e in stated:
+        for view, each in ((read, e), (View.of(gold_run), by_hand(gold, e))):
+            counts = counts_of(view, each)
+            assert counts, each.measure
+            assert min(count.behind for count in counts) >= FEW_PEOPLE
+            assert min(count.n for count in counts) >= FEW_PEOPLE
+
+
+def test_none_is_what_the_reader_could_have_made(stated):
+    assert all(is_sure(e) and "error_low" in e.details for e in stated)
+
+
+def test_the_first_screen_counts_people_and_models(read):
+    screen = first_screen(read)
+    assert screen.read == "5 models · 2,230 of 2,346 stories readable · 47 prompts"
+    assert screen.stated[0].strength == "strong"
+    for each in screen.stated:
+        assert each.strength in ("strong", "some evidence")
+        assert " of 5 models with a value agree" in each.facts[-1]
+        assert " characters (" in each.facts[2]
