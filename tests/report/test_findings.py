@@ -84,7 +84,7 @@ def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:
     found = findings(view)
     assert [f.first.value for f in found] == [9.0, 0.25, 3.0]
     assert found[0].headline.startswith("Feminized characters are over-represented")
-    assert "0.25 times the baseline’s share (5.0 % against 13.6 %)" in found[1].headline.replace(
+    assert "Labor stories: 5.0 % of the characters, 13.6 % expected" in found[1].headline.replace(
         "\u00a0", " "
     )
     assert "Also in Love (0.50, 0.40–0.60)." in found[1].evidence

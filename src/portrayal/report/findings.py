@@ -15,7 +15,6 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import (
@@ -28,10 +27,10 @@ from portrayal.records import (
     READER_ERROR,
     Estimate,
 )
+from portrayal.report.stated import Stated
 from portrayal.report.strength import (
     SOME,
     STRONG,
-    Strength,
     agreement,
     base_of,
     counts_of,
@@ -50,72 +49,6 @@ from portrayal.report.view import (
 )
 from portrayal.report.words import described, group_words, measure_title, stem, template_fields
 from portrayal.run.directory import Run
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A sentence with the numbers it rests on, and how strongly it may be said.
-
-    Attributes
-    ----------
-    headline
-        The sentence, without a full stop.
-    facts
-        Number and range, what chance gives, the counts, and how many models agree, each a few
-        words.
-    evidence
-        What else is known of it, in sentences.
-    strength
-        One of the four words of `portrayal.report.strength`.
-    estimates
-        What it rests on, the strongest first; none where two runs are compared.
-    flags
-        Warnings that stand beside it.
-    """
-
-    headline: str
-    facts: tuple[str, ...]
-    evidence: str
-    strength: Strength
-    estimates: tuple[Estimate, ...] = ()
-    flags: tuple[str, ...] = ()
-
-    @property
-    def clear(self) -> bool:
-        """Whether chance does not explain it."""
-        return self.strength in (STRONG, SOME)
-
-    @property
-    def first(self) -> Estimate:
-        """The estimate the sentence is about."""
-        return self.estimates[0]
-
-
-@dataclass(frozen=True)
-class FirstScreen:
-    """What a reader sees first.
-
-    Attributes
-    ----------
-    read
-        What was read, in one line.
-    stated
-        Two to five findings, the strongest first.
-    none
-        What the report leads with where nothing is stated; "" otherwise.
-    cannot
-        What cannot be said, a few sentences.
-    chart
-        The findings, or what comes nearest, as a chart of at most five rows: `key`, `label`, `spec`
-        and `legend`; None where there is nothing to draw.
-    """
-
-    read: str
-    stated: tuple[Stated, ...]
-    none: str
-    cannot: tuple[str, ...]
-    chart: dict[str, Any] | None = None
-
 
 MOST, EACH = 5, 3
 """Findings at most; and of a measure that is not registered here."""

@@ -12,17 +12,24 @@ from portrayal.records import Estimate
 from portrayal.report.figures.glance import glance
 from portrayal.report.findings import (
     STATISTICS,
-    FirstScreen,
-    Stated,
     doubted,
     findings,
     headline_measures,
     leads,
 )
 from portrayal.report.passages import rows_of
-from portrayal.report.strength import CANNOT, FEW_PEOPLE, UNCLEAR, Strength, strength_of
+from portrayal.report.stated import FirstScreen, Stated
+from portrayal.report.strength import (
+    CANNOT,
+    FEW_PEOPLE,
+    UNCLEAR,
+    Strength,
+    counts_of,
+    is_missing,
+    strength_of,
+)
 from portrayal.report.study import report_of
-from portrayal.report.view import FEW_PROMPTS, View
+from portrayal.report.view import FEW_PROMPTS, View, place_words
 from portrayal.report.words import group_words
 
 MOST_NAMED = 4
@@ -91,13 +98,27 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    said = [_in_doubt(view), _too_few(judged)]
+    said = [_missing(view, judged), _in_doubt(view), _too_few(judged)]
     if unclear:
         said.append(
             f"{unclear:,} of {fmt.plural(len(judged), 'number')} show no clear difference, which "
             "does not mean that groups are treated alike."
         )
     return tuple(line for line in said if line)
+
+
+def _missing(view: View, judged: Sequence[tuple[Estimate, Strength]]) -> str:
+    """Groups of which fewer people occur than a finding takes, though chance gives more."""
+    found: dict[str, str] = {}
+    for e, _ in judged:
+        if is_missing(view, e):
+            counts = "; ".join(count.words(e.unit) for count in counts_of(view, e))
+            place = place_words(e)
+            found.setdefault(group_words(e.group), f"{f'in {place} ' if place else ''}{counts}")
+    if not found:
+        return ""
+    named = [f"{who} ({counts})" for who, counts in found.items()][:MOST_NAMED]
+    return f"Too few for a finding, but fewer than chance gives: {fmt.listed(named)}."
 
 
 def _in_doubt(view: View) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.report.figures import CONFIG, build
 from portrayal.report.figures.generic import dots
-from portrayal.report.findings import Stated
 from portrayal.report.first import first_screen
 from portrayal.report.formats import plural
+from portrayal.report.stated import Stated
 from portrayal.report.view import View
 from portrayal.run import Run, choose
 from portrayal.run.pages import visible

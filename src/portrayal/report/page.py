@@ -17,10 +17,11 @@ import portrayal.report.coding as coded
 import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
 from portrayal.report.figures import CONFIG, figures
-from portrayal.report.findings import Doubted, Stated, absent_groups, cannot_say, doubted, leads
+from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted, leads
 from portrayal.report.first import first_screen
 from portrayal.report.inert import script_json, short
 from portrayal.report.passages import random_texts
+from portrayal.report.stated import Stated
 from portrayal.report.study import Section, report_of
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules

@@ -31,7 +31,7 @@ UNCLEAR: Strength = "no clear difference"
 CANNOT: Strength = "cannot be measured here"
 
 FEW_PEOPLE = 10
-"""Whole people, counted or expected, below which nothing is said."""
+"""Whole people, in each role that is compared, below which nothing is stated."""
 CLEAR = 0.01
 """q below which a difference can be strong."""
 MOST_MODELS = 2 / 3
@@ -49,7 +49,7 @@ def strength_of(view: View, e: Estimate) -> Strength:
     agreeing, known = agreement(view, e)
     q = q_of(e)
     clear = q is not None and q < CLEAR and e.warning is None
-    return STRONG if clear and agreeing >= MOST_MODELS * known and not seen_few(view, e) else SOME
+    return STRONG if clear and agreeing >= MOST_MODELS * known else SOME
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,6 @@ class Count:
     of: float
     expected: float
     role: str = ""
-
-    @property
-    def behind(self) -> int:
-        """Whole people that the number rests on: those counted, or those that are missing."""
-        return math.floor(max(self.n, self.expected) + 1e-9)
 
     def words(self, unit: str) -> str:
         """Return the count as a report says it ("58 of 1,077 characters, 115 expected")."""
@@ -93,16 +88,23 @@ def counts_of(view: View, e: Estimate) -> tuple[Count, ...]:
 
 
 def enough_people(view: View, e: Estimate) -> bool:
-    """Whether at least ten whole people stand behind an estimate, in each role that it compares."""
+    """Whether at least ten whole people stand behind an estimate, in each role that it compares.
+
+    Counts by race are sums of shares, so nine people and a half are not ten.
+    """
     counts = counts_of(view, e)
-    fewest = min((each.behind for each in counts), default=math.floor(e.n_units))
-    return fewest >= FEW_PEOPLE
+    return min((each.n for each in counts), default=e.n_units) >= FEW_PEOPLE - 1e-9
 
 
-def seen_few(view: View, e: Estimate) -> bool:
-    """Whether fewer than ten people were seen in one of two roles, so that a ratio is uncertain."""
+def is_missing(view: View, e: Estimate) -> bool:
+    """Whether a group hardly occurs where at least ten people of it would be expected.
+
+    Neither chance nor the reader explains it, but it is no finding, as too few people are there.
+    """
     counts = counts_of(view, e)
-    return len(counts) > 1 and min(each.n for each in counts) < FEW_PEOPLE
+    expected = min((max(each.n, each.expected) for each in counts), default=0.0)
+    sure = is_sure(e) and e.n_clusters >= FEW_PROMPTS
+    return sure and not enough_people(view, e) and expected >= FEW_PEOPLE
 
 
 def agreement(view: View, e: Estimate) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from portrayal.records import Estimate
 if TYPE_CHECKING:
     from portrayal.report.figures.figure import Builder
     from portrayal.report.figures.tables import Table
-    from portrayal.report.findings import FirstScreen
+    from portrayal.report.stated import FirstScreen
     from portrayal.report.view import View
 
 Fact = tuple[str, str]

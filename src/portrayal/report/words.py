@@ -4,6 +4,7 @@ A race share describes the population that bears a name, never a person; a gende
 references in the text.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -143,15 +144,11 @@ def template_fields(e: Estimate) -> dict[str, str]:
 
     `group` (as a sentence names it), `label` (as a table does), `people` (who bear a name),
     `gendered`, `value`, `over` ("over" or "under"), `more` ("more" or "less"), `domain` ("" where
-    domains are pooled), `shares` (a share and its baseline in brackets, where both are known),
-    `against` (the null of a ratio, where it is not 1), `title` (of the measure) and every stratum
+    domains are pooled), `share` and `expected` (of a group, and what it would be without a
+    difference; a dash where they are not known), `against` (the null of a ratio, where it is not 1), `title` (of the measure) and every stratum
     and attribute of the group by its own name.
     """
     domain = e.strata.get("domain", ALL)
-    shares = ""
-    if "share" in e.details and "baseline" in e.details:
-        own, starred = fmt.share(e.details["share"]), fmt.share(e.details["baseline"])
-        shares = f" ({own} against {starred})"
     none = 0.0 if e.statistic == "difference" else 1.0
     against = ""
     if e.statistic == "ratio" and e.null is not None and e.null.value != none:
@@ -169,10 +166,18 @@ def template_fields(e: Estimate) -> dict[str, str]:
         "over": "over" if above else "under",
         "more": "more" if above else "less",
         "domain": "" if domain == ALL else domain,
-        "shares": shares,
+        "share": fmt.share(e.details.get("share")),
+        "expected": fmt.share(_expected(e)),
         "against": against,
         "title": measure_title(e.measure),
     }
+
+
+def _expected(e: Estimate) -> float | None:
+    """The share that a group would have without a difference."""
+    baseline = e.details.get("baseline")
+    own = e.null.value if e.null is not None and not math.isnan(e.null.value) else 1.0
+    return None if baseline is None else own * baseline
 
 
 def _is_number(text: str) -> bool:

@@ -21,8 +21,9 @@ from portrayal.report.changes.words import (
     subject,
 )
 from portrayal.report.figures import Table
-from portrayal.report.findings import FirstScreen, Stated, q_words
+from portrayal.report.findings import q_words
 from portrayal.report.inert import short
+from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import CLEAR, FEW_PEOPLE, SOME, STRONG, counts_of, enough_people
 from portrayal.report.view import FEW_PROMPTS, View, study_named
 from portrayal.report.words import group_label, measure_title

@@ -18,8 +18,9 @@ from portrayal.report.changes.words import (
     subject,
 )
 from portrayal.report.figures import Table
-from portrayal.report.findings import FirstScreen, Stated, q_words
+from portrayal.report.findings import q_words
 from portrayal.report.inert import short
+from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import CLEAR, SOME, STRONG
 from portrayal.report.view import study_named
 from portrayal.report.words import group_label, measure_title

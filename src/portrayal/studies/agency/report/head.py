@@ -9,9 +9,10 @@ from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Nul
 from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.figures.tables import Table
-from portrayal.report.findings import FirstScreen, Stated, q_words, units_of
+from portrayal.report.findings import q_words, units_of
 from portrayal.report.first import nothing, read_line
 from portrayal.report.inert import short
+from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import (
     CANNOT,
     FEW_PEOPLE,

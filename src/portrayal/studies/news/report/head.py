@@ -10,9 +10,10 @@ from portrayal.records import ALL, NO_TEST, Estimate
 from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.figures.tables import Table
-from portrayal.report.findings import FirstScreen, Stated, facts_of, q_words
+from portrayal.report.findings import facts_of, q_words
 from portrayal.report.first import read_line
 from portrayal.report.inert import short
+from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import STRONG, UNCLEAR, strength_of
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
 from portrayal.report.words import measure_title
