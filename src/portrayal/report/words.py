@@ -145,8 +145,8 @@ def template_fields(e: Estimate) -> dict[str, str]:
     `group` (as a sentence names it), `label` (as a table does), `people` (who bear a name),
     `gendered`, `value`, `over` ("over" or "under"), `more` ("more" or "less"), `domain` ("" where
     domains are pooled), `share` and `expected` (of a group, and what it would be without a
-    difference; a dash where they are not known), `against` (the null of a ratio, where it is not 1), `title` (of the measure) and every stratum
-    and attribute of the group by its own name.
+    difference; a dash where they are not known), `against` (the null of a ratio, where it is not
+    1), `title` (of the measure) and every stratum and attribute of the group by its own name.
     """
     domain = e.strata.get("domain", ALL)
     none = 0.0 if e.statistic == "difference" else 1.0
