@@ -10,6 +10,7 @@ import warnings
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Builder, Figure, Published
 from portrayal.report.figures.generic import broken, dots, elsewhere, heatmap, outcomes, table
+from portrayal.report.figures.grid import grid
 from portrayal.report.figures.parts import CONFIG
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import STATISTICS
@@ -20,6 +21,7 @@ from portrayal.report.words import described
 GENERIC: dict[str, Builder] = {
     "dots": dots,
     "heatmap": heatmap,
+    "grid": grid,
     "table": table,
     "outcomes": outcomes,
     "elsewhere": elsewhere,

@@ -1,0 +1,284 @@
+"""Association: which attribute goes with which group, prompts as clusters, Fisher's test beside.
+
+Groups and attributes are those of any two factors, or of a factor and a stratum of the prompts. The
+usual practice is Fisher's exact test of each cell with Benjamini and Yekutieli's correction, texts
+taken as independent; how many of its findings outlive the clustering is an estimate of its own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.clustered import Inference, sums_by
+from portrayal.measure.kept import kept_sums
+from portrayal.measure.scope import Scope
+from portrayal.records import ALL, NO_INTERVAL, Estimate, Null
+from portrayal.registry import Component
+from portrayal.stats import benjamini_hochberg, benjamini_yekutieli, fisher_p, infer_lifts
+from portrayal.stats.association import Lifts, PairCounts
+from portrayal.stats.clustered import Clustered
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+WITHIN = "texts exchanged within prompts; t over prompts; the larger p"
+OVERALL = "whole prompts exchange their texts' attributes (Pearson III), and texts within prompts"
+SURE = 0.05
+SOURCE = (
+    "Brin, Motwani, Ullman & Tsur 1997 (lift, there interest); Mantel & Haenszel 1959 (within "
+    "prompts)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Texts by group and attribute, in cells of one prompt and one model.
+
+    Attributes
+    ----------
+    group, attribute
+        Names of the two factors (or of a stratum).
+    groups, attributes
+        Their values.
+    prompt, model
+        Codes of each cell, shape (n,).
+    both
+        Texts that show a group and an attribute, shape (n, n_groups, n_attributes).
+    of_group, of_attribute
+        Texts that show each, among those of which both factors are known, shapes (n, n_groups) and
+        (n, n_attributes). A text with two groups shows either.
+    total
+        Texts of which both factors are known, shape (n,).
+    seen_by
+        How they were seen ("words and labels").
+    """
+
+    group: str
+    groups: tuple[str, ...]
+    attribute: str
+    attributes: tuple[str, ...]
+    prompt: IntArray
+    model: IntArray
+    both: FloatArray
+    of_group: FloatArray
+    of_attribute: FloatArray
+    total: FloatArray
+    seen_by: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """Everything that `association` reads.
+
+    Attributes
+    ----------
+    prompts, models
+        Names of the independent units and of the models.
+    crossed
+        Two factors each.
+    """
+
+    prompts: tuple[str, ...]
+    models: tuple[str, ...]
+    crossed: tuple[Crossed, ...]
+    cache: dict[float, list["_Place"]] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """The pairs of one model, or of all models together, with what is inferred of them."""
+
+    model: str
+    pairs: list[tuple[Crossed, str, str]]
+    counts: PairCounts
+    found: Lifts
+    fisher: FloatArray
+    fisher_q: FloatArray
+
+
+def _places(texts: Crossings, scope: Scope) -> list[_Place]:
+    """The pairs of all models together, where there are several, and of each."""
+    if scope.level not in texts.cache:
+        texts.cache[scope.level] = list(_inferred(texts, scope))
+    return texts.cache[scope.level]
+
+
+def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
+    every = [(ALL, None)] if len(texts.models) > 1 else []
+    for model, code in [*every, *((name, i) for i, name in enumerate(texts.models))]:
+        pairs: list[tuple[Crossed, str, str]] = []
+        columns: list[list[FloatArray]] = [[], [], [], []]
+        for crossed in texts.crossed:
+            inside = np.ones(len(crossed.model), bool) if code is None else crossed.model == code
+            for column, cells in zip(columns, _columns(crossed, inside, texts), strict=True):
+                column.append(cells)
+            pairs += [(crossed, g, a) for g in crossed.groups for a in crossed.attributes]
+        if not pairs:
+            continue
+        counts = PairCounts(*(np.concatenate(column, axis=1) for column in columns))
+        p = fisher_p(*counts.sums)
+        known = (counts.sums[1] > 0) & (counts.sums[2] > 0)
+        p = np.where(known, p, np.nan)
+        found = infer_lifts(counts, scope.level)
+        yield _Place(model, pairs, counts, found, p, benjamini_yekutieli(p))
+
+
+def _columns(crossed: Crossed, inside: BoolArray, texts: Crossings) -> Iterator[FloatArray]:
+    """Both, group, attribute and total by prompt, shape (n_prompts, n_groups x n_attributes)."""
+    n_groups, n_attributes = len(crossed.groups), len(crossed.attributes)
+
+    def by_prompt(values: FloatArray) -> FloatArray:
+        return sums_by(crossed.prompt[inside], len(texts.prompts), values[inside])
+
+    yield by_prompt(crossed.both.reshape(len(crossed.total), -1))
+    yield np.repeat(by_prompt(crossed.of_group), n_attributes, axis=1)
+    yield np.tile(by_prompt(crossed.of_attribute), (1, n_groups))
+    yield np.repeat(by_prompt(crossed.total[:, np.newaxis]), n_groups * n_attributes, axis=1)
+
+
+def association(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
+    """Yield the lift of each attribute with each group, by model and for all models together.
+
+    Parameters
+    ----------
+    texts, scope
+        Texts by group and attribute, and the audit's settings.
+    """
+    for place in _places(texts, scope):
+        method = np.where(place.found.within, WITHIN, OVERALL)
+        own = {each.name: getattr(place.found, each.name) for each in fields(Clustered)}
+        found = Inference(**own, method=method, tested="")
+        both, group, attribute, total = place.counts.sums
+        kept = _kept(place, texts.prompts)
+        for i, (crossed, g, a) in enumerate(place.pairs):
+            within = bool(place.found.within[i])
+            value, why = float(found.value[i]), str(found.reason[i])
+            named = replace(found, tested=str(method[i]))
+            undefined = (why or "no text shows either") if np.isnan(value) else None
+            details = {
+                "within_prompts": float(within),
+                "texts": float(both[i]),
+                "of_group": float(group[i]),
+                "of_attribute": float(attribute[i]),
+                "fisher_p": float(place.fisher[i]),
+                "fisher_q": float(place.fisher_q[i]),
+                **{
+                    name: float(each[i])
+                    for name, each in (
+                        ("overall", place.found.overall),
+                        ("by_prompts", place.found.by_prompts),
+                        ("share", both / np.where(group > 0, group, np.nan)),
+                        ("baseline", attribute / np.where(total > 0, total, np.nan)),
+                    )
+                },
+                **named.effective(i),
+            }
+            missing = {} if undefined else named.missing(i, test=True)
+            yield scope.estimate(
+                ASSOCIATION,
+                statistic="ratio",
+                strata={"model": place.model, **_seen_by(crossed)},
+                group={crossed.group: g, crossed.attribute: a},
+                value=None if undefined else value,
+                undefined=undefined,
+                interval=None if undefined else named.interval(i, scope),
+                null=None if undefined else _null(place.found, i, str(method[i]), scope),
+                tests=() if undefined or np.isnan(found.p[i]) else (named.test(i),),
+                n_texts=int(total[i]),
+                n_units=float(total[i]),
+                n_clusters=int(found.n_clusters[i]),
+                details={name: x for name, x in details.items() if np.isfinite(x)},
+                instruments={**scope.instruments, **missing},
+                sums=None if undefined or not within else kept(i),
+            )
+
+
+def _seen_by(crossed: Crossed) -> dict[str, str]:
+    return {"seen_by": crossed.seen_by} if crossed.seen_by else {}
+
+
+def _null(found: Lifts, i: int, method: str, scope: Scope) -> Null:
+    return Null(1.0, float(found.null_low[i]), float(found.null_high[i]), scope.level, method)
+
+
+def _kept(place: _Place, prompts: tuple[str, ...]) -> Any:
+    """Observed and expected texts by prompt, whose ratio is the lift within prompts."""
+    here = (place.counts.variance > 0).astype(np.float64)
+    upper = place.counts.both * here, here
+    return kept_sums(prompts, upper, (place.counts.expected * here, here), form="ratio")
+
+
+def fisher_survival(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of Fisher's findings (q < .05) that the clustered test makes as well.
+
+    Parameters
+    ----------
+    texts, scope
+        As for `association`.
+    """
+    for place in _places(texts, scope):
+        q = benjamini_hochberg(place.found.p)
+        usual = np.nan_to_num(place.fisher_q, nan=1.0) < SURE
+        ours = np.nan_to_num(q, nan=1.0) < SURE
+        alike = (place.found.value > 1.0) == (place.found.overall > 1.0)
+        n, kept = int(usual.sum()), int((usual & ours & alike).sum())
+        total = place.counts.total.sum(0).max(initial=0.0)
+        yield scope.estimate(
+            FISHER_SURVIVAL,
+            statistic="share",
+            strata={"model": place.model},
+            group={},
+            value=kept / n if n else None,
+            undefined=None if n else "Fisher's test with Benjamini-Yekutieli finds nothing",
+            n_texts=int(total),
+            n_units=float(n),
+            n_clusters=int(place.found.n_clusters.max(initial=0)),
+            details={
+                "pairs": float(len(place.pairs)),
+                "fisher": float(n),
+                "survive": float(kept),
+                "clustered": float(ours.sum()),
+                "clustered_alone": float((ours & ~usual).sum()),
+            },
+            instruments={
+                **scope.instruments,
+                NO_INTERVAL: "a count of these findings; pairs share their texts",
+            },
+        )
+
+
+ASSOCIATION = Component(
+    name="association.v1",
+    summary="How much more often an attribute comes with a group than without regard to it.",
+    reads="groups of two factors in texts, or of a factor and a stratum of the prompts",
+    unit="text",
+    range="0 and up; 1 is independence",
+    undefined_when="no text is of the group, or none has the attribute",
+    equation="lift = P(a | g) / P(a); within prompts Σ x / Σ (g a / n), observed over expected "
+    "texts with both",
+    source=SOURCE,
+    run=association,
+    title="Associations",
+    reading="Above 1: the attribute comes with the group more often than by chance; within prompts "
+    "where prompts hold texts with and without both.",
+    finding="{label} go together {value} times as often as by chance",
+    brief="lift",
+    figure="grid",
+)
+FISHER_SURVIVAL = Component(
+    name="fisher_survival.v1",
+    summary="Which part of the associations that Fisher's exact test finds, texts taken as "
+    "independent and corrected by Benjamini and Yekutieli, the clustered test finds as well.",
+    reads="as association.v1",
+    unit="pair",
+    range="0 to 1",
+    undefined_when="Fisher's test finds nothing",
+    equation="pairs with Fisher's q < .05 and clustered q < .05 in one direction / pairs with "
+    "Fisher's q < .05",
+    source="Fisher 1935; Benjamini & Yekutieli 2001",
+    run=fisher_survival,
+    title="Findings of Fisher's test that remain",
+    reading="1: clustering by prompt changes nothing; 0: none of the usual findings remains.",
+    figure="table",
+    findings=0,
+)
