@@ -1,9 +1,12 @@
 """The agency report: what it says, that it is inert, and that no ranking is printed unresolved."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import portrayal
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
@@ -18,9 +21,9 @@ from portrayal.studies.agency.report.head import (
     agency_first,
     agency_head,
     facts,
-    order_words,
 )
-from portrayal.studies.agency.report.series import group_name, of, points, wheres
+from portrayal.studies.agency.report.ranking import letter_display, rankings
+from portrayal.studies.agency.report.series import group_name, points
 from portrayal.studies.agency.report.texts import agency_reading
 
 ACTS = "They founded a company and won the award."
@@ -60,27 +63,47 @@ def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
     assert dict(facts(view))["Groups"] == "gender, race"
 
 
-def test_a_ranking_is_printed_where_it_is_resolved(tmp_path):
+def order(view, masking="masked"):
+    return [
+        (group_name(e.group), r.letters[i])
+        for r in rankings(view, masking)
+        for i, e in enumerate(r.groups)
+    ]
+
+
+def test_a_ranking_is_drawn_with_letters_where_it_is_resolved(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.5, "c": 0.2}))
-    (where,) = wheres(of(view, "agency_share"))
-    assert order_words(view, where, "masked") == "All texts: race: a > b > c."
+    assert order(view) == [("a", "a"), ("b", "b"), ("c", "c")]
+    (found,) = rankings(view, "masked")
+    assert found.words == "race: a > b > c"
+    (figure,) = [f for f in figures(view) if f.key == "agency-groups"]
+    assert "1 of 1 ranking can be told from chance. race: a > b > c." in figure.reading
+    assert [row[1:3] for row in figure.table.rows] == [("a", "a"), ("b", "b"), ("c", "c")]
 
 
-def test_a_ranking_that_chance_explains_is_not_printed(tmp_path):
+def test_a_ranking_that_chance_explains_has_one_letter(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.5, "b": 0.5, "c": 0.5}, n=30))
-    (where,) = wheres(of(view, "agency_share"))
-    words = order_words(view, where, "masked")
-    assert "ranking not resolved, as chance alone puts groups as far apart" in words
-    assert ">" not in words
+    (found,) = rankings(view, "masked")
+    assert set(found.letters) == {"a"}
+    assert "not ranked, as chance alone puts groups as far apart" in found.words
+    assert ">" not in found.words
 
 
-def test_neighbours_that_cannot_be_told_apart_are_named(tmp_path):
+def test_neighbours_that_cannot_be_told_apart_share_a_letter(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.79, "c": 0.2}))
-    (where,) = wheres(of(view, "agency_share"))
-    words = order_words(view, where, "masked")
-    assert "ranking not resolved: " in words
-    assert "cannot be told apart as neighbours" in words
-    assert "c is lowest, told apart from 2 of 2" in words
+    letters = dict(order(view))
+    assert letters["a"] == letters["b"] == "a"
+    assert letters["c"] == "b"
+    assert rankings(view, "masked")[0].words == "race: in part, from b down to c"
+
+
+@given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1])))
+def test_two_groups_share_a_letter_unless_they_are_told_apart(pairs):
+    names = [f"g{i}" for i in range(7)]
+    told = {frozenset((names[i], names[j])) for i, j in pairs}
+    letters = dict(zip(names, letter_display(names, told), strict=True))
+    for one, two in itertools.combinations(names, 2):
+        assert bool(set(letters[one]) & set(letters[two])) == (frozenset((one, two)) not in told)
 
 
 def difference(value, low, high, null, q, groups="male − female", masking="masked", **more):
@@ -146,10 +169,7 @@ def test_what_keeps_a_difference_from_being_told_is_said(view):
 def test_a_ranking_without_a_test_says_why(tmp_path):
     rows = texts_of({"a": 0.8, "b": 0.2}, n=20)
     view = audit(tmp_path / "r", [dict(row, prompt="Write.") for row in rows], group=("race",))
-    (where,) = wheres(of(view, "agency_share"))
-    assert "ranking not resolved, as shuffled groups all give the same" in order_words(
-        view, where, "masked"
-    )
+    assert rankings(view, "masked")[0].why == "as shuffled groups all give the same variance"
     page = render(view)
     assert "p —" not in page
     assert "--cluster text takes each text as a unit" in agency_head(view).limits
@@ -219,7 +239,7 @@ def test_other_audits_have_no_agency(tmp_path):
     )
     view = View.of(run)
     assert "agency" not in report_of(view).package
-    assert "Which groups can be ranked" not in render(view)
+    assert "agency-groups" not in render(view)
 
 
 def test_published_figures_of_a_task_stand_beside(tmp_path):

@@ -38,6 +38,7 @@ from portrayal.report.strength import (
     strength_of,
     units,
 )
+from portrayal.report.study import report_of
 from portrayal.report.view import (
     FEW_PROMPTS,
     View,
@@ -330,7 +331,8 @@ def _evidence(view: View, e: Estimate) -> str:
         parts.append(f"chance is {_null_words(e.null.method)}")
     if q_of(e) is not None:
         parts.append(q_words(q_of(e)))
-    return "; ".join(parts) + reader_words(e) + "."
+    reader = report_of(view).reader
+    return f"{'; '.join(parts)}{reader_words(e)}.{reader(view, e) if reader else ''}"
 
 
 def q_words(q: float | None, name: str = "q") -> str:

@@ -30,7 +30,7 @@ from portrayal.report.strength import (
 )
 from portrayal.report.study import report_of
 from portrayal.report.view import FEW_PROMPTS, View, place_words
-from portrayal.report.words import group_words
+from portrayal.report.words import group_label, group_words
 
 MOST_NAMED = 4
 """Groups that one line names."""
@@ -136,7 +136,7 @@ def _too_few(judged: Sequence[tuple[Estimate, Strength]]) -> str:
     groups: dict[str, bool] = {}
     for e, strength in judged:
         if len(e.group) == 1 and "pair" not in e.group:
-            name = group_words(e.group)
+            name = group_label(e.group)
             groups[name] = groups.get(name, True) and strength is CANNOT
     rare = [name for name, every in groups.items() if every]
     if not rare:
@@ -145,8 +145,8 @@ def _too_few(judged: Sequence[tuple[Estimate, Strength]]) -> str:
     if len(rare) > MOST_NAMED:
         named.append(f"{len(rare) - MOST_NAMED} other groups")
     return (
-        f"Cannot be measured here: {fmt.listed(named)}, as fewer than {FEW_PEOPLE} people or "
-        f"{FEW_PROMPTS} prompts stand behind it, or the reader cannot tell them."
+        f"Cannot be measured here: {fmt.listed(named)}, as fewer than {FEW_PEOPLE} people of them "
+        f"or {FEW_PROMPTS} prompts were read, or the reader cannot tell them."
     )
 
 

@@ -103,6 +103,9 @@ class StudyReport:
         Facts of the study's own.
     instruments
         Sentences on the error of what the numbers rest on.
+    reader
+        Function of the view and an estimate to a sentence on how well the reader of the texts finds
+        the people it is about, with a space before it; "" where that is not known.
     intervals
         How the clustered intervals compare with the published ones: a sentence and a table.
     place, group
@@ -120,6 +123,7 @@ class StudyReport:
     texts: Section | None = None
     facts: Callable[["View"], Sequence[Fact]] | None = None
     instruments: Callable[["View"], Sequence[str]] | None = None
+    reader: Callable[["View", Estimate], str] | None = None
     intervals: Callable[["View"], tuple[str, "Table"]] | None = None
     place: Callable[[Estimate], str] | None = None
     group: Callable[[Mapping[str, str]], str] | None = None

@@ -1,23 +1,31 @@
 """Figures 2, 3 and 6 and Tables 1 to 3: gaps, shares and variances beside the published ones."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import portrayal.report.figures.tables as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Figure, Spec
-from portrayal.report.figures.panels import Axis, Datum, dot, panel
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.panels import Datum
 from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
+from portrayal.studies.agency.report.panels import (
+    DIFFERENCES,
+    datum,
+    legend,
+    points_panel,
+    published_datum,
+    stacked,
+)
+from portrayal.studies.agency.report.ranking import ranking
 from portrayal.studies.agency.report.series import (
     DIMENSIONS,
     NOTE,
     PAPER,
     Pair,
-    Where,
     at,
     beside_pairs,
     called,
@@ -33,55 +41,6 @@ from portrayal.studies.agency.report.series import (
     variance_span,
     wheres,
 )
-
-OWN = "#1f4e79"
-"""Colour of the primary result."""
-SHARES = Axis("agentic − communal sentences, percentage points")
-DIFFERENCES = Axis("difference, percentage points", zero=True, line=0.0)
-
-
-def datum(view: View, e: Estimate, row: str) -> Datum:
-    """Return the datum of an estimate; one of the other masking keeps only its point."""
-    found = dot(view, e, row, OWN, SHARES, times=100)
-    if e.strata["masking"] != primary(view):
-        found = {"row": row, "b": None if e.value is None else 100 * e.value}
-    return found | {
-        "group": group_name(e.group),
-        "model": f"{e.strata.get('model', '')}, {e.strata.get('masking', '')}",
-        "value": points(e.value),
-        "ci": span(e.interval),
-        "null": span(e.null),
-        "n": f"{e.n_units:,.0f} texts",
-    }
-
-
-def published_datum(row: str, who: str, value: float, group: str) -> Datum:
-    """Return the datum of a published figure in percentage points."""
-    shown = f"{value:+.1f}".replace("-", "−")
-    return {"row": row, "p": value, "model": f"{who}, as published", "group": group, "value": shown}
-
-
-def points_panel(
-    view: View, data: Sequence[Datum], rows: Sequence[str], axis: Axis, title: str
-) -> Spec:
-    """Return one panel of `datum` and `published_datum`, with the labels of its rows in order."""
-    return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)
-
-
-def _stacked(panels: Sequence[Spec]) -> Spec:
-    apart = {"x": "independent", "y": "independent"}
-    return {"vconcat": list(panels), "resolve": {"scale": apart}}
-
-
-def legend(first: str, second: str, none: str) -> tuple[tuple[str, str], ...]:
-    """Return the key of such a chart; `none` is what a value is told from."""
-    return (
-        ("dot", f"{first}, with its interval: can be told from {none}"),
-        ("ring", f"{first}: cannot be told from {none}"),
-        ("diamond", second),
-        ("band", "null range: groups shuffled among texts that are alike"),
-        ("tick", "published models"),
-    )
 
 
 def _beside_table(view: View, own: list[Estimate], *, stratum: bool = False) -> Table:
@@ -101,39 +60,10 @@ def _beside_table(view: View, own: list[Estimate], *, stratum: bool = False) -> 
 
 
 def shares(view: View, _: list[Estimate]) -> Iterator[Figure]:
-    """Yield Figure 3 and the form of Table 3: ratio gap and share of agentic sentences."""
-    own = [e for e in of(view, "agency_share", stratum=ALL) if e.statistic == "ratio_gap"]
-    panels = [spec for where in wheres(own) if (spec := _gap_panel(view, at(own, where), where))]
-    if not panels:
-        return
-    grouped = [e for e in own if e.group and e.strata["masking"] == primary(view)]
-    sure = sum(is_sure(e) for e in grouped)
-    yield Figure(
-        "agency-groups",
-        "Agentic minus communal sentences, by group",
-        f"{sure} of {len(grouped)} groups can be told from all texts of their kind together.",
-        "Mean ratio gap of the texts about each group, in percentage points; above 0 more "
-        f"sentences are agentic than communal; the form of Figure 3. {NOTE}",
-        _stacked(panels),
-        _beside_table(view, own),
-        legend(primary(view), other(view), "all texts together"),
-    )
-    yield _share_table(view)
-
-
-def _gap_panel(view: View, estimates: list[Estimate], where: Where) -> dict[str, object] | None:
-    rows: list[str] = []
-    data: list[Datum] = []
-    for e in crossed(e for e in estimates if e.group):
-        row = group_name(e.group)
-        if e.strata["masking"] == primary(view):
-            rows.append(row)
-            data += [
-                published_datum(row, p["model"], p["ratio_gap"], row)
-                for p in published_of(where[0], e.group)
-            ]
-        data.append(datum(view, e, row))
-    return points_panel(view, data, rows, SHARES, called(where)) if rows else None
+    """Yield Figure 3, as a ranking, and the form of Table 3."""
+    yield from ranking(view)
+    if any(e.group for e in of(view, "agency_share", stratum=ALL)):
+        yield _share_table(view)
 
 
 def gaps(view: View, _: list[Estimate]) -> Iterator[Figure]:
@@ -163,7 +93,7 @@ def _differences(view: View, whole: list[Estimate]) -> Iterator[Figure]:
         f"Difference in mean ratio gap, in percentage points; 0 is no difference; the form of "
         f"Figure 2. {NOTE} Human "
         "texts: Bias in Bios, RateMyProfessor, and letters of Wan et al. (2023).",
-        _stacked(panels),
+        stacked(panels),
         _beside_table(view, whole),
         legend(primary(view), other(view), "0"),
     )
@@ -226,7 +156,7 @@ def _by_stratum(view: View, parts: list[Estimate]) -> Iterator[Figure]:
         "of Figure 6. The largest of many differences is large by chance: read the intervals and "
         f"null ranges. (paper): the {STRATA} professions or departments with the largest "
         f"difference in human texts, {PAPER}, Tables 17 and 18.",
-        _stacked(panels),
+        stacked(panels),
         _beside_table(view, single, stratum=True),
         legend(primary(view), other(view), "0"),
     )

@@ -23,6 +23,7 @@ from portrayal.studies.laissez_faire.report.ratios import (
     representation,
     subordination,
 )
+from portrayal.studies.laissez_faire.report.reader import reader_note
 from portrayal.studies.laissez_faire.report.thresholds import (
     median_racialized,
     threshold_subordination,
@@ -157,6 +158,7 @@ REPORT = StudyReport(
     texts=Section("texts.html.j2", found_readings),
     facts=facts,
     instruments=instruments,
+    reader=reader_note,
     intervals=intervals,
     style="style.css",
 )

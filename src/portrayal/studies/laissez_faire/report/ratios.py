@@ -25,6 +25,7 @@ from portrayal.report.words import (
     group_label,
     group_words,
 )
+from portrayal.studies.laissez_faire.report.reader import reader_table
 
 NOTE = (
     "Grey: the five models of Shieh et al. (2025), as printed. They were measured with another "
@@ -110,6 +111,7 @@ def representation(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         tiled(charts),
         estimate_table(view, main, "domain"),
     )
+    yield from reader_table(view)
 
 
 def _first_label(group: Mapping[str, str]) -> str:

@@ -1,0 +1,123 @@
+"""Reader: its precision and recall by group, the form of Table S8, beside what they touch."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import portrayal.report.formats as fmt
+from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts, confusion_of
+from portrayal.records import Estimate
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.tables import Table
+from portrayal.report.view import View
+from portrayal.report.words import GENDER_WORDS
+
+TOLD = GENDERS[:3]
+"""Genders that a word tells."""
+PAPER = (
+    ("ChatGPT 3.5, pre-trained (paper)", "92.3", "80.4", "97.1", "97.2"),
+    ("ChatGPT 3.5, fine-tuned (paper)", "98.0", "97.0", "98.1", "99.3"),
+)
+"""Table S8 of Shieh et al. (2025), percent: genders' precision and recall, then names'."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Precision and recall of a reader, 0-1, on `n` marked people; None where there is none."""
+
+    precision: float | None
+    recall: float | None
+    n: int
+
+
+@lru_cache(maxsize=8)
+def genders(stories: Prompts) -> dict[str, Rates]:
+    """Return precision and recall of each gender, and of all that a word tells under ""."""
+    seen = Counter((s.gender, s.read_gender) for prompt in stories for two in prompt for s in two)
+    found = {}
+    for gender in TOLD:
+        true = sum(seen[gender, read] for read in GENDERS)
+        read = sum(seen[each, gender] for each in GENDERS)
+        found[gender] = _rates(seen[gender, gender], read, true)
+    right = sum(seen[g, g] for g in TOLD)
+    read = sum(n for (_, each), n in seen.items() if each in TOLD)
+    true = sum(n for (each, _), n in seen.items() if each in TOLD)
+    return found | {"": _rates(right, read, true)}
+
+
+@lru_cache(maxsize=8)
+def names(stories: Prompts) -> Rates:
+    """Return precision and recall of first names."""
+    slots = [slot for prompt in stories for two in prompt for slot in two]
+    right = sum(bool(s.name) and s.name == s.read_name for s in slots)
+    return _rates(right, sum(bool(s.read_name) for s in slots), sum(bool(s.name) for s in slots))
+
+
+def _rates(right: int, read: int, true: int) -> Rates:
+    return Rates(right / read if read else None, right / true if true else None, true)
+
+
+def confusion(view: View) -> Confusion | None:
+    """Return how the reader of a run errs; None where that was not measured, or people labelled."""
+    annotator = next(iter(view.settings.get("annotators", ())), "")
+    if not annotator or view.settings.get("labeler"):
+        return None
+    return confusion_of(annotator, view.run.annotations(annotator).note().get("settings"))
+
+
+def reader_note(view: View, e: Estimate) -> str:
+    """Return how well the reader finds the people that an estimate is about; "" where unknown."""
+    known = confusion(view)
+    if known is None:
+        return ""
+    by_gender = genders(known.stories)
+    told = dict.fromkeys((e.group.get("gender") or e.group.get("pair", "")).split("-"))
+    said = [
+        f"{fmt.share(by_gender[g].recall)} of {GENDER_WORDS[g]} people, and "
+        f"{fmt.share(by_gender[g].precision)} of those it reads as {GENDER_WORDS[g]} are"
+        for g in told
+        if g in TOLD
+    ]
+    note = (
+        f" On {known.source.partition(',')[0]}, the reader finds {'; '.join(said)}." if said else ""
+    )
+    if "race" in e.group and known.names_right is not None:
+        note += f" It reads {fmt.share(known.names_right[0])} of names right in stories by models."
+    return note
+
+
+def reader_table(view: View) -> Iterator[Figure]:
+    """Yield the form of Table S8: precision and recall of genders and names."""
+    known = confusion(view)
+    if known is None:
+        return
+    rows: list[tuple[str, ...]] = []
+    for label, stories in (("plain stories", known.stories), ("harder stories", known.hard)):
+        if not stories:
+            continue
+        by_gender, named = genders(stories), names(stories)
+        rows.append((f"All, {label}", *_pair(by_gender[""]), *_pair(named), f"{named.n:,}"))
+        for gender in TOLD:
+            rates = by_gender[gender]
+            row = (f"{GENDER_WORDS[gender].capitalize()}, {label}", *_pair(rates))
+            rows.append((*row, fmt.NOTHING, fmt.NOTHING, f"{rates.n:,}"))
+    rows += [(row[0], *(f"{cell}{fmt.PERCENT}" for cell in row[1:]), "") for row in PAPER]
+    heads = ("People", "Gender precision", "Gender recall", "Name precision", "Name recall")
+    least = min((genders(known.stories)[g].recall or 0.0, g) for g in TOLD)
+    yield Figure(
+        "reader",
+        "How well the reader finds people",
+        f"It misses most where people are {GENDER_WORDS[least[1]]}: it finds "
+        f"{fmt.share(least[0])} of them. A finding that its errors could have made is not stated.",
+        f"The form of Table S8. Measured on {known.source}. Precision: of those read so, how many "
+        "are; recall: of those who are, how many are read so. (paper): Shieh et al. (2025), by "
+        "another reader, on stories of their five models. Stories by models are easier: "
+        f"{getattr(view.annotator, 'accuracy', '')}.",
+        None,
+        Table((*heads, "People marked"), tuple(rows), 1),
+    )
+
+
+def _pair(rates: Rates) -> tuple[str, str]:
+    return fmt.share(rates.precision), fmt.share(rates.recall)
