@@ -115,7 +115,7 @@ POOR = ("south", "poor")
 
 
 def test_fishers_findings_are_counted_and_those_that_survive() -> None:
-    texts = crossings(6, 1.0, named=True, models=2)
+    texts = crossings(4, 1.0, named=True, models=2)
     (pooled, *_) = FISHER_SURVIVAL.run(texts, SCOPE)
     assert pooled.strata == {"model": "all"}
     crossed = texts.crossed[0]
@@ -129,7 +129,7 @@ def test_fishers_findings_are_counted_and_those_that_survive() -> None:
     assert pooled.details["fisher"] == 4
     assert pooled.details["survive"] == 0
     assert pooled.value == 0
-    (kept, *_) = FISHER_SURVIVAL.run(crossings(6, 3.0, models=2), SCOPE)
+    (kept, *_) = FISHER_SURVIVAL.run(crossings(4, 3.0, models=2), SCOPE)
     assert kept.value == 1
 
 
