@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from portrayal.comparison.matching import Side
     from portrayal.comparison.several import compare_several
     from portrayal.comparison.watch import watch
+    from portrayal.evidence import verify_evidence, write_evidence
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
     from portrayal.planning.plan import plan
@@ -38,7 +39,9 @@ __all__ = [
     "gate",
     "open_run",
     "plan",
+    "verify_evidence",
     "watch",
+    "write_evidence",
     "write_report",
 ]
 
@@ -52,7 +55,9 @@ _MODULES = {
     "compare_several": "portrayal.comparison.several",
     "gate": "portrayal.gating.gate",
     "plan": "portrayal.planning.plan",
+    "verify_evidence": "portrayal.evidence",
     "watch": "portrayal.comparison.watch",
+    "write_evidence": "portrayal.evidence",
     "write_report": "portrayal.report",
 }
 """Where each public name is; a module is imported when its name is first used."""

@@ -31,6 +31,7 @@ ORDER = (
     "studies",
     "inspect",
     "pipeline",
+    "evidence",
     "cli",
     "__main__",
     "",

@@ -14,6 +14,7 @@ from portrayal.cli import agency, agency_data, code, label, mitigate, people, sc
 from portrayal.cli.audit import audit
 from portrayal.cli.collect import collect, import_inspect, prompts
 from portrayal.cli.compare import compare
+from portrayal.cli.evidence import evidence
 from portrayal.cli.gate import gate
 from portrayal.cli.options import Json
 from portrayal.cli.plan import plan
@@ -135,6 +136,7 @@ for each_study in (audit, collect, plan, prompts):
 app.command()(compare)
 app.command()(words.words)
 app.command()(people.people)
+app.command()(evidence)
 app.command()(gate)
 app.command()(watch)
 app.command()(import_inspect)

@@ -102,7 +102,7 @@ def _facts(run: "Run") -> dict[str, str]:
     if not run.texts.parts():
         raise RunError(f"{run.path} holds no texts yet; a datasheet describes texts.")
     settings = run.settings() if run.settings_path.is_file() else {}
-    told = _tell(run)
+    told = counted(run)
     models = _list(told["models"])
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
@@ -194,7 +194,7 @@ _CELLS = """
 """
 
 
-def _tell(run: "Run") -> dict[str, Any]:
+def counted(run: "Run") -> dict[str, Any]:
     """Count the texts of a run; every list in a fixed order."""
     import duckdb
 

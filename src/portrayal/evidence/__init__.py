@@ -1,0 +1,30 @@
+"""Evidence: a *pack* answers the questions of a text on documentation from one run.
+
+Each field is filled from the run, with the ids of its estimates, or says that this audit did not
+measure it. A manifest holds the digests of texts, instruments, estimates, report and pack.
+"""
+
+from portrayal.evidence.checking import Checked, Problem, verify_evidence
+from portrayal.evidence.forms import Field, Form, Section, form, forms
+from portrayal.evidence.pack import NOT_MEASURED, Answer, Pack, Statement, pack_of
+from portrayal.evidence.writing import FORMATS, to_json, to_markdown, write_evidence
+
+__all__ = [
+    "FORMATS",
+    "NOT_MEASURED",
+    "Answer",
+    "Checked",
+    "Field",
+    "Form",
+    "Pack",
+    "Problem",
+    "Section",
+    "Statement",
+    "form",
+    "forms",
+    "pack_of",
+    "to_json",
+    "to_markdown",
+    "verify_evidence",
+    "write_evidence",
+]

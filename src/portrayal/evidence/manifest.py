@@ -1,0 +1,123 @@
+"""Manifests: SHA-256 digests of a run's files, its instruments and a pack, and their check.
+
+A manifest is no signature: whoever can change the files can write another. Keep its own digest,
+which `portrayal evidence` prints, where others cannot change it.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from portrayal._version import __version__
+from portrayal.errors import DataError, RunError
+from portrayal.run import Run
+
+MANIFEST = "manifest.json"
+PACK = ("evidence.md", "evidence.json")
+PARTS: dict[str, tuple[str, ...]] = {
+    "texts": ("texts", "reference", "prompts.parquet", "reference-prompts.parquet"),
+    "instruments": (
+        *("annotations", "reference-annotations", "given", "labels", "classifier", "topics"),
+        "audit.toml",
+    ),
+    "estimates": ("estimates", "estimates.parquet", "influences.parquet"),
+    "report": ("report.html", "datasheet.md"),
+}
+"""Files and folders of a run, by what they are."""
+CODE = ("annotate", "measure", "models", "reference", "stats", "studies")
+"""Parts of the package that make the numbers: readers, name tables, lexicons, measures."""
+
+
+def manifest_of(run: Run, folder: Path, form: str) -> str:
+    """Return the manifest of a run and the pack in `folder` as JSON."""
+    content = {
+        "what": "SHA-256 digests of a run and its evidence; see `portrayal evidence --verify`",
+        "portrayal": __version__,
+        "form": form,
+        "run": {part: digests(run.path, names) for part, names in PARTS.items()},
+        "outside": {name: digest(path) for name, path in _outside(run)},
+        "package": package_digests(),
+        "pack": digests(folder, PACK),
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
+    """Digests of files and of what folders hold, by their path in `folder`."""
+    found = [path for name in names for path in _files(folder / name)]
+    return {path.relative_to(folder).as_posix(): digest(path) for path in found}
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file, or every file of a folder but the hidden ones, in order."""
+    if path.is_file():
+        yield path
+    elif path.is_dir():
+        yield from sorted(p for p in path.rglob("*") if p.is_file() and p.name[0] != ".")
+
+
+def _outside(run: Run) -> Iterator[tuple[str, Path]]:
+    """Files outside the run that options name: name tables, lexicons, hand labels."""
+    for value in run.settings().get("options", {}).values():
+        for name in value if isinstance(value, list) else [value]:
+            path = Path(name) if isinstance(name, str) and name else None
+            if path is not None and path.is_file() and not path.is_relative_to(run.path):
+                yield str(name), path
+
+
+def package_digests() -> dict[str, str]:
+    """One digest for each part of the installed package that makes numbers."""
+    found = {}
+    for part in CODE:
+        folder = Path(str(files("portrayal").joinpath(part)))
+        every = [p for p in _files(folder) if "__pycache__" not in p.parts]
+        named = [f"{p.relative_to(folder).as_posix()} {digest(p)}" for p in every]
+        found[f"portrayal/{part}"] = hashlib.sha256("\n".join(named).encode()).hexdigest()
+    return found
+
+
+def packs_of(run: Run) -> list[Path]:
+    """Return the folders of the packs in a run.
+
+    Raises
+    ------
+    RunError
+        When there is none.
+    """
+    found = sorted(path.parent for path in (run.path / "evidence").glob(f"*/{MANIFEST}"))
+    if not found:
+        raise RunError(
+            f"{run.path} has no evidence to check. Write a pack with "
+            "`portrayal evidence RUN --for model-card`, or name its folder with --out."
+        )
+    return found
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return a manifest, every part of it checked to be names with digests.
+
+    Raises
+    ------
+    RunError, DataError
+        When there is none, or it is no manifest.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        parts = [content["run"][part] for part in PARTS]
+        for each in (*parts, content["outside"], content["package"], content["pack"]):
+            if not all(isinstance(value, str) for value in dict(each).values()):
+                raise TypeError("a digest is a text")
+    except FileNotFoundError:
+        raise RunError(f"{path.parent} holds no {MANIFEST}: it is no evidence pack.") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise DataError(f"{path}: not a manifest that Portrayal wrote ({error!r}).") from error
+    return dict(content)

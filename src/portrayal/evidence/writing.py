@@ -1,0 +1,208 @@
+"""Writing packs: Markdown for people, JSON for programs, and the manifest beside them."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import portrayal.report.formats as fmt
+from portrayal._version import __version__
+from portrayal.errors import OptionError
+from portrayal.evidence.manifest import MANIFEST, manifest_of
+from portrayal.evidence.pack import NOT_MEASURED, NOTES, Answer, Pack, Statement, pack_of
+from portrayal.pipeline.datasheet import escape
+from portrayal.records import Estimate, Interval, Null
+from portrayal.report import write_report
+from portrayal.report.strength import strength_of
+from portrayal.report.view import View, place_words, q_of
+from portrayal.report.words import group_label
+from portrayal.run import Run, write_atomically
+from portrayal.run.pages import visible
+
+FOLDER = "evidence"
+"""Folder of a run for its packs, one folder for each form."""
+HEADS = (
+    *("id", "measure", "model", "where", "who", "value", "interval", "by chance", "q", "units"),
+    *("prompts", "how sure"),
+)
+
+
+def write_evidence(
+    run: Run, name: str, out: str | Path | None = None, *, formats: tuple[str, ...] = ()
+) -> Path:
+    """Write the pack of a run for a form with its manifest, and return their folder.
+
+    The same run gives the same files. A run without a report gets one first.
+
+    Parameters
+    ----------
+    run
+        A run with estimates.
+    name
+        One of `portrayal.evidence.forms()`, or the path of a form of your own (TOML).
+    out
+        Folder; `evidence/NAME` in the run by default.
+    formats
+        Of "md" and "json"; both by default.
+
+    Raises
+    ------
+    OptionError, RunError, UnknownNameError, DataError
+        For a format that there is not, and as `pack_of`.
+
+    Examples
+    --------
+    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
+    >>> run = portrayal.audit("laissez-faire", texts=stories, out="first")
+    >>> folder = portrayal.write_evidence(run, "model-card")
+    >>> sorted(path.name for path in folder.iterdir())
+    ['evidence.json', 'evidence.md', 'manifest.json']
+    >>> portrayal.verify_evidence(run).ok
+    True
+    """
+    chosen = formats or tuple(FORMATS)
+    for each in chosen:
+        if each not in FORMATS:
+            raise OptionError(f"format takes {' or '.join(FORMATS)}; got {each!r}.")
+    pack = pack_of(run, name)
+    folder = Path(out) if out is not None else run.path / FOLDER / pack.form.name
+    if not run.report_path.is_file():
+        write_report(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in FORMATS:
+        path = folder / f"evidence.{each}"
+        if each in chosen:
+            write_atomically(path, FORMATS[each](pack))
+        else:
+            path.unlink(missing_ok=True)
+    write_atomically(folder / MANIFEST, manifest_of(run, folder, str(name)))
+    return folder
+
+
+def to_json(pack: Pack) -> str:
+    """Return a pack as one JSON object; infinite numbers as "inf" and "-inf"."""
+    about = pack.form
+    content = {
+        "form": {
+            **{"name": about.name, "title": about.title, "follows": about.follows},
+            **{"changes": about.changes, "url": about.url},
+        },
+        "notes": [*NOTES, *about.notes],
+        "portrayal": pack.view.settings.get("portrayal", __version__),
+        "study": pack.view.settings.get("study"),
+        "models": list(pack.view.models),
+        "fields": [_field(pack.view, answer) for answer in pack.answers],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _field(view: View, answer: Answer) -> dict[str, Any]:
+    field = answer.field
+    return {
+        **{"key": field.key, "answers": field.answers, "asks": field.asks},
+        "status": answer.status,
+        "says": [
+            {
+                "text": visible(said.text),
+                "source": said.source,
+                "estimates": [_estimate(view, e) for e in said.estimates],
+            }
+            for said in answer.statements
+        ],
+        "left": {"text": field.left, "status": NOT_MEASURED} if field.left else None,
+    }
+
+
+def _estimate(view: View, e: Estimate) -> dict[str, Any]:
+    return {
+        **{"id": e.id, "measure": e.measure, "statistic": e.statistic, "unit": e.unit},
+        **{"strata": dict(e.strata), "group": dict(e.group), "value": _number(e.value)},
+        **{"interval": _range(e.interval), "null": _range(e.null), "q": _number(q_of(e))},
+        **{"n_texts": e.n_texts, "n_units": _number(e.n_units), "n_clusters": e.n_clusters},
+        **{"strength": strength_of(view, e), "undefined": e.undefined, "warning": e.warning},
+    }
+
+
+def _range(bounds: Interval | Null | None) -> dict[str, Any] | None:
+    if bounds is None:
+        return None
+    named = {"low": _number(bounds.low), "high": _number(bounds.high), "level": bounds.level}
+    return {**named, "method": bounds.method}
+
+
+def _number(value: float | None) -> float | str | None:
+    if value is None or math.isnan(value):
+        return None
+    return str(value) if math.isinf(value) else value
+
+
+def to_markdown(pack: Pack) -> str:
+    """Return a pack as Markdown, in which no name or text of a run takes effect."""
+    return "\n".join(_lines(pack)) + "\n"
+
+
+def _lines(pack: Pack) -> Iterator[str]:
+    about, view = pack.form, pack.view
+    models = fmt.listed([_safe(model) for model in view.models]) or "no model"
+    version = view.settings.get("portrayal", __version__)
+    yield f"# Evidence: {_safe(about.title)}"
+    yield ""
+    yield f"Follows: {_safe(about.follows)}"
+    if about.changes:
+        yield f"\nLater changes: {_safe(about.changes)}"
+    if about.url:
+        yield f"\nThe text: <{about.url}>" if about.url.startswith("https://") else ""
+    yield ""
+    yield f"From a run of Portrayal {_safe(str(version))}: {_safe(str(view.settings['study']))}, "
+    yield f"{models}. {pack.n_measured} of {len(pack.answers)} fields have an answer in the run."
+    yield ""
+    yield from (f"- {_safe(note)}" for note in (*NOTES, *about.notes))
+    answers = {answer.field.key: answer for answer in pack.answers}
+    for section in about.sections:
+        yield f"\n## {_safe(section.title)}"
+        for field in section.fields:
+            yield from _answer(view, answers[field.key])
+
+
+def _answer(view: View, answer: Answer) -> Iterator[str]:
+    field = answer.field
+    yield f"\n### {_safe(field.answers)}"
+    yield f"\n*{_safe(field.asks)}*"
+    if not answer.statements:
+        yield f"\n**{NOT_MEASURED}**" + (f": {_safe(field.left)}" if field.left else "")
+        return
+    yield ""
+    for said in answer.statements:
+        yield f"- {_safe(said.text)} [{_safe(said.source)}]"
+        yield from _table(view, said)
+    if field.left:
+        yield f"\n**{NOT_MEASURED}**: {_safe(field.left)}"
+
+
+def _table(view: View, said: Statement) -> Iterator[str]:
+    if not said.estimates:
+        return
+    yield ""
+    for line in (HEADS, ("---",) * len(HEADS)):
+        yield f"  | {' | '.join(line)} |"
+    for e in said.estimates:
+        cells = (
+            *(e.id, _safe(e.measure), _safe(view.called(e.strata.get("model", "")))),
+            *(_safe(place_words(e)), _safe(group_label(e.group))),
+            fmt.number(e.value, e.statistic) if e.value is not None else _safe(e.undefined or ""),
+            *(fmt.interval(e.interval, e.statistic), fmt.interval(e.null, e.statistic)),
+            *(_safe(fmt.probability(q_of(e))), f"{e.n_units:,.0f}", str(e.n_clusters)),
+            strength_of(view, e),
+        )
+        yield f"  | {' | '.join(cells)} |"
+    yield ""
+
+
+def _safe(text: str) -> str:
+    """Text as Markdown shows it, whatever a model or file is called."""
+    return escape(visible(text)).replace("@", "\\@")
+
+
+FORMATS: Mapping[str, Callable[[Pack], str]] = {"md": to_markdown, "json": to_json}

@@ -1,0 +1,288 @@
+"""Packs: each field is filled from the run or says that it is not; manifests name what changed."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import portrayal
+from portrayal import registry
+from portrayal.errors import DataError, OptionError, RunError, UnknownNameError
+from portrayal.evidence import (
+    NOT_MEASURED,
+    form,
+    forms,
+    pack_of,
+    to_json,
+    to_markdown,
+    verify_evidence,
+    write_evidence,
+)
+from portrayal.evidence.pack import FILLS, NOTES
+from portrayal.run import Run
+
+HOSTILE = "<img src=x onerror=alert(1)>|`a` **b** [c](javascript:d) @everyone"
+STORY = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+
+
+@pytest.fixture(scope="session")
+def measured(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A copy of the sample's run with two packs."""
+    path = tmp_path_factory.mktemp("evidence") / "run"
+    shutil.copytree(sample_run.path, path)
+    run = Run.open(path)
+    for name in ("model-card", "eu-ai-act"):
+        write_evidence(run, name)
+    return run
+
+
+@pytest.fixture
+def copied(measured: Run, tmp_path: Path) -> Run:
+    """The same, to be tampered with."""
+    shutil.copytree(measured.path, tmp_path / "run")
+    return Run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", forms())
+def test_a_form_names_its_text_and_knows_its_fills(name: str) -> None:
+    told = form(name)
+    assert re.search(r"\b(19|20)\d\d\b", told.follows), "no version of the text"
+    assert told.url.startswith("https://")
+    measures = {each.rpartition(".v")[0] for each in registry.names("measures")}
+    for field in told.fields:
+        assert {*field.fill} <= {*FILLS}, field.key
+        assert {*field.measures} <= measures, field.key
+        assert bool(field.measures) == ("estimates" in field.fill), field.key
+
+
+def test_the_forms_cover_what_they_follow() -> None:
+    ai_act = {field.answers for field in form("eu-ai-act").fields}
+    for point in range(1, 10):
+        assert any(re.match(rf"Annex IV\({point}\)", each) for each in ai_act) or point == 8
+    assert {"Article 10(2)(f)", "Article 11(1)", "Article 15(5)"} <= ai_act
+    controls = [field.answers for field in form("iso-42001").fields]
+    assert len(controls) == 38
+    assert [sum(c.startswith(f"A.{n}.") for c in controls) for n in range(2, 11)] == [
+        *(3, 2, 5, 4, 9, 5, 4, 3, 3),
+    ]
+    assert "30 June 2026" in form("colorado").follows
+    assert "SB25B-004" in form("colorado").follows
+
+
+@pytest.mark.parametrize("name", forms())
+def test_a_pack_fills_each_field_or_says_that_it_is_not_measured(name: str, measured: Run) -> None:
+    pack = pack_of(measured, name)
+    told = json.loads(to_json(pack))
+    page = to_markdown(pack)
+    assert [field["key"] for field in told["fields"]] == [f.key for f in form(name).fields]
+    for field in told["fields"]:
+        assert field["status"] in (NOT_MEASURED, "filled", "filled in part")
+        assert bool(field["says"]) == (field["status"] != NOT_MEASURED)
+        assert all(said["source"] and said["text"] for said in field["says"])
+    assert 0 < pack.n_measured < len(pack.answers)
+    assert page.count(f"\n**{NOT_MEASURED}**") >= len(pack.answers) - pack.n_measured
+    assert form(name).follows.split(",")[0] in page.replace("\\", "")
+    for note in NOTES:
+        assert note in told["notes"]
+    assert "Local Law 144" in page
+    assert "no legal advice" in page
+
+
+def test_every_number_of_a_pack_is_that_of_the_run(measured: Run) -> None:
+    by_id = {e.id: e for e in measured.records}
+    told = json.loads(to_json(pack_of(measured, "model-card")))
+    page = to_markdown(pack_of(measured, "model-card"))
+    listed = [e for f in told["fields"] for said in f["says"] for e in said["estimates"]]
+    assert len(listed) > 20
+    for row in listed:
+        e = by_id[row["id"]]
+        assert row["value"] == (e.value if e.value != float("inf") else "inf")
+        assert (row["n_clusters"], row["undefined"]) == (e.n_clusters, e.undefined)
+        assert e.id in page
+        if e.interval is not None and row["interval"]["high"] != "inf":
+            assert row["interval"]["high"] == e.interval.high
+    assert {len(r["group"]) for r in listed} >= {1, 2}
+
+
+def test_what_was_not_measured_is_not_filled(tmp_path: Path) -> None:
+    """One story of one prompt: no difference between groups has a value with a test."""
+    texts = [{"prompt_id": "learning-neutral-arts", "text": STORY, "model": HOSTILE}] * 3
+    run = portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "r", report=False)
+    told = json.loads(to_json(pack_of(run, "eu-ai-act")))
+    (robust,) = (f for f in told["fields"] if f["key"] == "art-15-4-consistency")
+    assert [said["source"] for said in robust["says"]] == ["texts/"]
+    (groups,) = (f for f in told["fields"] if f["key"] == "annex-iv-3-groups")
+    assert groups["status"] == NOT_MEASURED
+
+
+def test_hostile_names_of_models_have_no_effect_in_markdown(tmp_path: Path) -> None:
+    texts = [{"prompt_id": "learning-neutral-arts", "text": STORY, "model": HOSTILE}] * 3
+    run = portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "r", report=False)
+    page = to_markdown(pack_of(run, "model-card"))
+    assert "<img" not in page.replace("\\<", "")
+    assert HOSTILE not in page
+    for sign in ("<", "|", "`", "*", "[", "@"):
+        for at in re.finditer(r"onerror|everyone|javascript", page):
+            line = page[page.rfind("\n", 0, at.start()) : page.find("\n", at.start())]
+            held = line[line.find("img") - 2 : line.find("everyone") + 8]
+            assert all(held[m.start() - 1] == "\\" for m in re.finditer(re.escape(sign), held))
+    tables = [line for line in page.splitlines() if line.startswith("  |")]
+    assert tables
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {13}
+
+
+def test_the_same_run_gives_the_same_pack(measured: Run, tmp_path: Path) -> None:
+    one = write_evidence(measured, "iso-42001", tmp_path / "one")
+    two = write_evidence(Run.open(measured.path), "iso-42001", tmp_path / "two")
+    for path in one.iterdir():
+        assert path.read_bytes() == (two / path.name).read_bytes()
+
+
+def test_a_pack_in_one_format_leaves_no_other_behind(measured: Run, tmp_path: Path) -> None:
+    write_evidence(measured, "model-card", tmp_path)
+    write_evidence(measured, "model-card", tmp_path, formats=("md",))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["evidence.md", "manifest.json"]
+    assert verify_evidence(measured, tmp_path).ok
+    with pytest.raises(OptionError, match="format takes md or json; got 'pdf'"):
+        write_evidence(measured, "model-card", tmp_path, formats=("pdf",))
+
+
+def _append(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b" ")
+
+
+def _swap(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("strong", "weak").replace("0.", "1."), encoding="utf-8")
+
+
+TAMPERED: list[tuple[str, Callable[[Path], None], str]] = [
+    ("texts/part-00000.parquet", _append, "texts: texts/part-00000.parquet changed"),
+    ("prompts.parquet", Path.unlink, "texts: prompts.parquet missing"),
+    ("texts/part-00009.parquet", Path.touch, "texts: texts/part-00009.parquet not in the manifest"),
+    ("annotations/people.v2/part-00000.parquet", _append, "instruments: annotations/people.v2"),
+    ("audit.toml", _append, "instruments: audit.toml changed"),
+    ("estimates.parquet", _append, "estimates: estimates.parquet changed"),
+    ("influences.parquet", Path.unlink, "estimates: influences.parquet missing"),
+    ("report.html", _swap, "report: report.html changed"),
+    ("evidence/model-card/evidence.md", _append, "pack: model-card/evidence.md changed"),
+    ("evidence/eu-ai-act/evidence.json", _swap, "pack: eu-ai-act/evidence.json changed"),
+]
+
+
+@pytest.mark.parametrize(("file", "tamper", "said"), TAMPERED, ids=[t[0] for t in TAMPERED])
+def test_what_was_tampered_with_is_named(
+    copied: Run, file: str, tamper: Callable[[Path], None], said: str
+) -> None:
+    assert verify_evidence(copied).ok
+    tamper(copied.path / file)
+    checked = verify_evidence(copied)
+    assert not checked.ok
+    (problem,) = map(str, checked.problems)
+    assert problem.startswith(said)
+
+
+def test_a_manifest_that_was_written_again_does_not_hide_a_changed_pack(copied: Run) -> None:
+    from portrayal.evidence.manifest import manifest_of
+
+    folder = copied.path / "evidence" / "model-card"
+    before = verify_evidence(copied, folder).manifests
+    _swap(folder / "evidence.md")
+    (folder / "manifest.json").write_text(manifest_of(copied, folder, "model-card"), "utf-8")
+    after = verify_evidence(copied, folder)
+    (problem,) = map(str, after.problems)
+    assert problem == "pack: model-card/evidence.md is not what this run gives"
+    assert before != after.manifests
+
+
+def test_another_version_of_the_package_is_said_and_not_compared(copied: Run) -> None:
+    path = copied.path / "evidence" / "model-card" / "manifest.json"
+    told = json.loads(path.read_text(encoding="utf-8"))
+    told["portrayal"], told["package"] = "9.9", {"portrayal/annotate": "0" * 64}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    checked = verify_evidence(copied, path.parent)
+    assert checked.ok
+    assert "made by Portrayal 9.9" in checked.notes[0]
+    told["portrayal"] = portrayal.__version__
+    path.write_text(json.dumps(told), encoding="utf-8")
+    said = "\n".join(map(str, verify_evidence(copied, path.parent).problems))
+    assert "package: portrayal/annotate changed" in said
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"run": 1}', '{"run": {"texts": [1]}}', "{" * 5000])
+def test_a_manifest_that_is_none_is_refused(copied: Run, text: str) -> None:
+    path = copied.path / "evidence" / "model-card" / "manifest.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="not a manifest"):
+        verify_evidence(copied)
+
+
+def test_a_run_without_evidence_says_what_to_do(sample_run: Run, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no evidence to check"):
+        verify_evidence(sample_run)
+    with pytest.raises(RunError, match="no evidence pack"):
+        verify_evidence(sample_run, tmp_path)
+
+
+OWN = """
+title = "Ours"
+follows = "House rules of 2026"
+[[section]]
+title = "One"
+[[section.field]]
+key = "a"
+answers = "Rule 1"
+asks = "Who is in the texts?"
+fill = ["groups"]
+"""
+
+
+def test_a_form_of_ones_own_is_filled_and_checked(measured: Run, tmp_path: Path) -> None:
+    path = tmp_path / "ours.toml"
+    path.write_text(OWN, encoding="utf-8")
+    folder = write_evidence(measured, str(path), tmp_path / "out")
+    page = (folder / "evidence.md").read_text(encoding="utf-8")
+    assert "### Rule 1" in page
+    assert "Groups by gender" in page
+    assert verify_evidence(measured, folder).ok
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('key = "a"', "", "section 1, field 1: key is missing"),
+        ('["groups"]', '["magic"]', "a is filled by 'magic'; known: crossed"),
+        ('["groups"]', "3", "fill is 3"),
+        ('asks = "Who', 'wishes = "Who', "asks is missing"),
+        ('key = "a"', 'key = "a"\nhow = "b"', "no key is called 'how'"),
+        ("[[section]]", "[[sections]]", "no key is called 'sections'"),
+        ("title", "title title", "not valid TOML"),
+    ],
+)
+def test_a_broken_form_is_named_with_its_place(
+    measured: Run, tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    path = tmp_path / "ours.toml"
+    path.write_text(OWN.replace(old, new), encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(said)):
+        pack_of(measured, str(path))
+
+
+def test_an_unknown_form_names_those_there_are(measured: Run) -> None:
+    with pytest.raises(UnknownNameError, match="colorado, eu-ai-act, iso-42001, model-card"):
+        pack_of(measured, "ll144")
+
+
+@pytest.mark.parametrize("study", ["news", "agency"])
+def test_every_study_fills_every_form(study: str, tmp_path: Path) -> None:
+    quick = {"draws": 100, "permutations": 20, "report": False}
+    sample = registry.get("studies", study).sample()
+    run = portrayal.audit(study, out=tmp_path / "r", **quick, **sample)
+    for name in forms():
+        pack = pack_of(run, name)
+        assert pack.n_measured
+        assert to_markdown(pack)
+        json.loads(to_json(pack))
