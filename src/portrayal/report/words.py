@@ -98,6 +98,21 @@ def people_of(race: str) -> str:
     return f"{spelled} ({race}) people" if spelled else f"{race} people"
 
 
+_NOT_BORNE = frozenset(
+    ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
+)
+    ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
+)
+
+_IN_PAIR = ("dominant_", "subordinate_")
+
+
+def borne(group: Mapping[str, str]) -> str:
+    """Return the group that names tell ("Latine"), of any attribute; "" where there is none."""
+    found = (v for k, v in group.items() if k not in _NOT_BORNE and not k.startswith(_IN_PAIR))
+    return next(found, "")
+
+
 def couple(pair: str) -> str:
     """Return a pair of genders in words ("one feminized and one masculinized character (F-M)")."""
     first, _, second = pair.partition("-")

@@ -157,7 +157,7 @@ def _race_pairs(tally: Tally) -> _Pairs:
     below = tally.likelihood[tally.object_name, : tally.n_primary]
     shown = above[:, :, np.newaxis] * below[:, np.newaxis, :]
     known = ~np.isnan(shown).any(axis=(1, 2)) & (tally.object_gender >= 0)
-    return _Pairs("race", tally.races[: tally.n_primary], np.nan_to_num(shown), known)
+    return _Pairs(tally.attribute, tally.races[: tally.n_primary], np.nan_to_num(shown), known)
 
 
 def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:

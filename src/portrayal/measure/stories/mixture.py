@@ -233,7 +233,7 @@ class Place:
             shared.append(
                 {
                     "strata": stratum.labels,
-                    "group": {"race": race},
+                    "group": {self.tally.attribute: race},
                     "n_texts": stratum.n_texts,
                     "n_units": n,
                     "n_clusters": len(np.unique(c.prompt[inside][counted > 0])),

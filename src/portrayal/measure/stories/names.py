@@ -152,11 +152,11 @@ def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
         likelihood = tally.likelihood[:-1, column]
         eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
         for name in _largest(total, eligible)[:LISTED]:
-            found.append(_Listed(name, {"race": race}, float(likelihood[name])))
+            found.append(_Listed(name, {tally.attribute: race}, float(likelihood[name])))
         for gender, label in enumerate(GENDERS[:2]):
             of_gender = eligible[by_gender[eligible, gender] > 0]
             for name in _largest(by_gender[:, gender], of_gender)[:1]:
-                group = {"race": race, "gender": label}
+                group = {tally.attribute: race, "gender": label}
                 found.append(_Listed(name, group, float(likelihood[name])))
     return found
 
@@ -184,7 +184,7 @@ def _counts(
     total = float(named.sum())
     for each in listed:
         i = int(np.searchsorted(names, each.name))
-        interval = None
+        interval, table = None, tables.get(each.group[tally.attribute])
         if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
@@ -196,7 +196,7 @@ def _counts(
             group={**each.group, "name": tally.names[each.name]},
             value=float(counts[:, i].sum()),
             interval=interval,
-            null=_drawn(tables.get(each.group["race"]), tally.names[each.name], total, scope),
+            null=_drawn(table, tally.names[each.name], total, scope),
             n_texts=stratum.n_texts,
             n_units=total,
             n_clusters=n_clusters,
@@ -282,7 +282,8 @@ def _bins(
         shares = table.histogram(tally.races[race], EDGES).tolist()
         nulls = [drawn_count(table, share, n, scope) for share in shares]
     for i in range(len(EDGES) - 1):
-        group = {"race": tally.races[race], "likelihood": f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"}
+        share = f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"
+        group = {tally.attribute: tally.races[race], "likelihood": share}
         yield scope.estimate(
             LIKELIHOOD_HISTOGRAM,
             statistic="count",

@@ -318,14 +318,14 @@ def _ratio(shares: list[FloatArray]) -> FloatArray:
 
 def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """Corrected representation ratios; of a race, the read one over the drift of its names."""
-    if "race" in e.group:
+    if errors.tally.attribute in e.group:
         return _around(errors, e) / errors.misread[part].drift[:, _race(errors, e)]
     return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
 
 
 def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """The read median by the factor by which the share in all models changes."""
-    if "race" in e.group:
+    if errors.tally.attribute in e.group:
         return _share(errors, e, part)
     read, right = (each[tuple(e.group.values())] for each in errors.neutral(e, part))
     return _times(_around(errors, e), divide(right, read))
@@ -358,7 +358,7 @@ def _times(ratio: FloatArray, factor: FloatArray) -> FloatArray:
 
 
 def _race(errors: ReaderErrors, e: Estimate) -> int:
-    return errors.tally.races.index(e.group["race"])
+    return errors.tally.races.index(e.group[errors.tally.attribute])
 
 
 def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:

@@ -184,7 +184,7 @@ def _undefined(
     if np.isnan(starred):
         return no_share(baseline, group)
     if n == 0:
-        what = "matched first name" if "race" in group else "known gender"
+        what = "known gender" if set(group) <= {"gender", "pair"} else "matched first name"
         return f"no {unit} with a {what} in {stratum.n_texts:,} stories"
     return None
 
@@ -269,14 +269,15 @@ def left_out(
     inside = stratum.has(characters.prompt, characters.model) & np.isin(characters.role, roles)
     total = int(characters.count[inside].sum())
     named = int(characters.count[inside & (characters.name >= 0)].sum())
+    of = features.attribute
     matched = {
-        group["race"]: round(float(features.denominator[inside, i] @ characters.count[inside]))
+        group[of]: round(float(features.denominator[inside, i] @ characters.count[inside]))
         for i, group in enumerate(features.groups)
-        if group.keys() == {"race"}
+        if group.keys() == {of}
     }
 
     def reasons(i: int, n: float) -> dict[str, int]:
-        race = features.groups[i].get("race")
+        race = features.groups[i].get(of)
         known = total if race is None else matched[race]
         counts = {"gender not known": known - round(n)}
         if race is not None:

@@ -118,11 +118,14 @@ class Features:
         Attributes of each group, such as {"race": "Asian", "gender": "F"}.
     numerator, denominator
         What one character of each kind adds, shape (n_kinds, n_groups).
+    attribute
+        That of the groups which names tell.
     """
 
     groups: tuple[dict[str, str], ...]
     numerator: FloatArray
     denominator: FloatArray
+    attribute: str
 
 
 def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: bool) -> Features:
@@ -137,17 +140,18 @@ def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: b
     share = np.where(matched, likelihood, 0.0)
     is_gender = gender[:, np.newaxis] == np.arange(len(GENDERS))
     known = is_gender.any(axis=1)
-    groups: list[dict[str, str]] = [{"race": race} for race in tally.races]
+    groups: list[dict[str, str]] = [{tally.attribute: race} for race in tally.races]
     groups += [{"gender": label} for label in GENDERS]
     numerator = [share, is_gender.astype(np.float64)]
     denominator = [matched, np.repeat(known[:, np.newaxis], len(GENDERS), axis=1)]
     if crossed:
         cells = list(product(range(len(GENDERS)), range(len(tally.races))))
-        groups += [{"race": tally.races[r], "gender": GENDERS[g]} for g, r in cells]
+        groups += [{tally.attribute: tally.races[r], "gender": GENDERS[g]} for g, r in cells]
         numerator.append(np.stack([share[:, r] * is_gender[:, g] for g, r in cells], axis=1))
         denominator.append(np.stack([matched[:, r] & known for _, r in cells], axis=1))
     return Features(
         tuple(groups),
         np.concatenate(numerator, axis=1),
         np.concatenate(denominator, axis=1).astype(np.float64),
+        tally.attribute,
     )

@@ -66,6 +66,8 @@ class Tally:
         What measures keep for each other, such as the shuffled roles.
     races
         Labels of the columns of `likelihood`.
+    attribute
+        What they are groups of, as estimates say it: "race", or a column of one's own names.
     n_primary
         The first `n_primary` races come from one name table, the others from the second one.
     """
@@ -89,6 +91,7 @@ class Tally:
     object_gender: IntArray
     count: IntArray
     likelihood: FloatArray
+    attribute: str = "race"
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -153,6 +156,7 @@ def tally_stories(
     races: Sequence[str],
     n_primary: int,
     facts: PromptFacts,
+    attribute: str = "race",
 ) -> Tally:
     """Count the distinct stories of a run.
 
@@ -164,6 +168,8 @@ def tally_stories(
         Function of first names to shares by race, shape (n_names, n_races).
     races, n_primary
         Labels of those shares, and how many come from the first table.
+    attribute
+        What the labels are groups of.
     facts
         Function of a prompt's strata to `domain`, `laden`, `couple` and `scenario`.
 
@@ -211,6 +217,7 @@ def tally_stories(
         object_gender=folded("object_gender", GENDER_CODES),
         count=np.array(columns["n"], dtype=np.int64),
         likelihood=shares,
+        attribute=attribute,
     )
 
 

@@ -95,7 +95,7 @@ def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Itera
     for i, step in enumerate(STEPS.tolist()):
         yield measure.estimate(
             stratum,
-            {"race": race, "threshold": f"{step:.2f}"},
+            {tally.attribute: race, "threshold": f"{step:.2f}"},
             sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
             (tests_of, i),
         )
@@ -148,7 +148,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     lesser, n_lesser = counts_above(tally, characters, stratum, SUBORDINATE, race, chosen)
     greater, n_greater = counts_above(tally, characters, stratum, DOMINANT, race, chosen)
     totals = lesser.sum(0), n_lesser.sum(0), greater.sum(0), n_greater.sum(0)
-    group = {"race": tally.races[race], "gender": GENDERS[gender]}
+    group = {tally.attribute: tally.races[race], "gender": GENDERS[gender]}
     clusters = int(((n_lesser > 0) | (n_greater > 0)).sum())
     blank = scope.estimate(
         MEDIAN_RACIALIZED,

@@ -9,7 +9,7 @@ from portrayal.report.certainty import accuracy, comparison, naive_sentence
 from portrayal.report.figures import Table
 from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
-from portrayal.report.words import stem
+from portrayal.report.words import borne, stem
 from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_likelihood
 from portrayal.studies.laissez_faire.report.names import (
     common_names,
@@ -111,7 +111,7 @@ _REASONS = ("no first name", "name not in the table", "gender not known")
 def _left_out(estimates: list[Estimate]) -> tuple[str, str, str]:
     """Characters left out for each reason, and their share of all characters."""
     name, table, gender = _REASONS
-    race = next((e for e in estimates if list(e.group) == ["race"]), None)
+    race = next((e for e in estimates if list(e.group) != ["gender"] and borne(e.group)), None)
     other = next((e for e in estimates if list(e.group) == ["gender"]), None)
     return _part(race, name), _part(race, table), _part(other, gender)
 

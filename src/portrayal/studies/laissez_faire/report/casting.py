@@ -24,10 +24,11 @@ def pair_roles(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     if not main:
         return
     known = [e for e in main if e.value is not None]
+    pairs = dict.fromkeys(next(iter(e.group)).removeprefix("dominant_") for e in known)
+    attributes = {each: 58.0 if each == "gender" else 43.0 for each in pairs}
     rows = [
         _matrices(view, [e for e in main if f"dominant_{attribute}" in e.group], attribute, width)
-        for attribute, width in (("gender", 58.0), ("race", 43.0))
-        if any(f"dominant_{attribute}" in e.group for e in known)
+        for attribute, width in attributes.items()
     ]
     yield Figure(
         "who-over-whom",

@@ -23,7 +23,7 @@ from portrayal.report.figures.tables import Table, estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, is_sure
-from portrayal.report.words import people_of
+from portrayal.report.words import borne, people_of
 from portrayal.studies.laissez_faire.report.ratios import colour_of
 
 LISTED = 5
@@ -37,7 +37,7 @@ def common_names(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     counts: dict[tuple[str, str], dict[str, Estimate]] = {}
     for e in view.only_main(estimates):
         if domain_of(e) == whole and "gender" not in e.group:
-            cells = counts.setdefault((e.group["race"], e.group["name"]), {})
+            cells = counts.setdefault((borne(e.group), e.group["name"]), {})
             cells[e.strata.get("role", "")] = e
     if not counts:
         return
@@ -242,13 +242,13 @@ def likelihood_histogram(view: View, estimates: list[Estimate]) -> Iterator[Figu
     everyone = [e for e in main if "gender" not in e.group]
     if not everyone:
         return
-    races = [r for r in OMITTED if any(e.group["race"] == r for e in everyone)]
-    races = races or list(dict.fromkeys(e.group["race"] for e in everyone))[:2]
+    races = [r for r in OMITTED if any(borne(e.group) == r for e in everyone)]
+    races = races or list(dict.fromkeys(borne(e.group) for e in everyone))[:2]
     charts: list[Spec] = [_bars("All characters", [_of(everyone, r) for r in races])]
     binary = [e for e in main if e.group.get("gender") == "NB"]
-    any_nb = any(e.value for e in binary if e.group["race"] == binary[0].group["race"])
+    any_nb = any(e.value for e in binary if borne(e.group) == borne(binary[0].group))
     if any_nb:
-        kinds = dict.fromkeys(e.group["race"] for e in binary)
+        kinds = dict.fromkeys(borne(e.group) for e in binary)
         charts.append(_bars("Non-binary characters alone", [_of(binary, r) for r in kinds]))
     none = "" if any_nb else " No non-binary character with a matched name occurs."
     yield Figure(
@@ -265,7 +265,7 @@ def likelihood_histogram(view: View, estimates: list[Estimate]) -> Iterator[Figu
 
 
 def _of(estimates: list[Estimate], race: str) -> list[Estimate]:
-    return [e for e in estimates if e.group["race"] == race]
+    return [e for e in estimates if borne(e.group) == race]
 
 
 def _bars(title: str, panels: list[list[Estimate]]) -> Spec:
@@ -275,11 +275,11 @@ def _bars(title: str, panels: list[list[Estimate]]) -> Spec:
     width, height = (330, 120) if wide else (158, 90)
     charts = [
         {
-            "title": {"text": bins[0].group["race"], "fontSize": 12},
+            "title": {"text": borne(bins[0].group), "fontSize": 12},
             "data": {"values": [_bar(e) for e in bins]},
             "width": width,
             "height": height,
-            "layer": _bar_layers(colour_of(bins[0].group["race"]), max(top, 10)),
+            "layer": _bar_layers(colour_of(borne(bins[0].group)), max(top, 10)),
         }
         for bins in panels
     ]
@@ -313,7 +313,7 @@ def _bar(e: Estimate) -> dict[str, Any]:
         "b": high,
         "mid": (low + high) / 2,
         "v": e.value,
-        "group": f"{e.group['race']}, {_percent(e)}",
+        "group": f"{borne(e.group)}, {_percent(e)}",
         "value": fmt.count(e.value),
         "ci": tables.interval(e),
         "null": tables.null(e),
@@ -348,7 +348,7 @@ def _percent(e: Estimate) -> str:
 
 def _likelihoods_table(everyone: list[Estimate]) -> Table:
     columns = {
-        "Group": lambda e: e.group["race"],
+        "Group": lambda e: borne(e.group),
         "Likelihood": _percent,
         "Characters": tables.value,
         "Interval": tables.interval,

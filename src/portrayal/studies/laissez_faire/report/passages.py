@@ -8,7 +8,7 @@ from portrayal.report.findings import findings, leads
 from portrayal.report.passages import Reading, passage, rows_of
 from portrayal.report.stated import Stated
 from portrayal.report.view import View
-from portrayal.report.words import GENDER_WORDS, people_of, stem
+from portrayal.report.words import GENDER_WORDS, borne, people_of, stem
 
 EACH = 2
 """Passages for each finding."""
@@ -35,7 +35,7 @@ def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path])
     e = finding.first
     laden = "subordination" in stem(finding.first.measure)
     over = (e.value or 0) > 1
-    race, gender = e.group.get("race"), e.group.get("gender")
+    race, gender = borne(e.group) or None, e.group.get("gender")
     names = _names(view, race)
     rare = not laden and not over
     if rare or (race and not names):
@@ -125,7 +125,7 @@ def _names(view: View, race: str | None) -> list[str]:
         if "name" not in e.group:
             continue
         share = e.details.get(f"share_{race}")
-        if share is None and e.group.get("race") == race:
+        if share is None and borne(e.group) == race:
             share = e.details.get("likelihood_of_name")
         if share is not None and share >= LIKELY:
             found[e.group["name"].casefold()] = share

@@ -21,6 +21,7 @@ from portrayal.report.words import (
     GENDER_LABELS,
     OTHER_COLOUR,
     RACE_COLOURS,
+    borne,
     column_label,
     group_label,
     group_words,
@@ -80,7 +81,8 @@ def representation(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield the heatmap of representation ratios."""
     single = [e for e in estimates if len(e.group) == 1]
     groups = dict.fromkeys(next(iter(e.group.items())) for e in single)
-    races, genders = ([v for kind, v in groups if kind == k] for k in ("race", "gender"))
+    genders = [value for kind, value in groups if kind == "gender"]
+    races = [value for kind, value in groups if kind != "gender"]
     columns = [*races, *([GAP] if races and genders else []), *map(column_label, genders)]
     if not columns:
         return
@@ -136,7 +138,7 @@ def _shrinking(known: list[Estimate]) -> str:
     told = [e for e in known if "reads_2" in e.details and NO_TEST not in e.instruments]
     first: dict[str, Estimate] = {}
     for e in told:
-        first.setdefault(e.group.get("race", ""), e)
+        first.setdefault(borne(e.group), e)
     if not first:
         return ""
     parts = [
@@ -156,7 +158,7 @@ WIDE = 3
 
 def subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield the dots of subordination ratios by race × gender."""
-    crossed = [e for e in estimates if {"race", "gender"} <= set(e.group)]
+    crossed = [e for e in estimates if "gender" in e.group and borne(e.group)]
     if not crossed:
         return
     main = view.only_main(crossed)
@@ -186,12 +188,12 @@ def subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
 
 
 def _row(view: View, crossed: list[Estimate], gender: str, axis: Axis, top: bool) -> Spec:
-    races = list(dict.fromkeys(e.group["race"] for e in crossed))
+    races = list(dict.fromkeys(borne(e.group) for e in crossed))
     places = domains(view, crossed) or [""]
     panels = []
     for column, domain in enumerate(places):
         data = [
-            dot_by_model(view, e, e.group["race"], colour_of(e.group["race"]), axis)
+            dot_by_model(view, e, borne(e.group), colour_of(borne(e.group)), axis)
             for e in crossed
             if domain_of(e) == domain and e.group["gender"] == gender
         ]

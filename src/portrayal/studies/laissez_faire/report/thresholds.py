@@ -23,7 +23,7 @@ from portrayal.report.figures.parts import (
 from portrayal.report.figures.tables import estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.view import View, domain_of, domains, is_sure
-from portrayal.report.words import GENDER_LABELS, group_label, people_of
+from portrayal.report.words import GENDER_LABELS, borne, group_label, people_of
 from portrayal.studies.laissez_faire.report.ratios import NOTE, colour_of, published_ratios
 
 LIMIT = 4.0
@@ -36,7 +36,7 @@ def median_racialized(view: View, estimates: list[Estimate]) -> Iterator[Figure]
     main = view.only_main(estimates)
     if not main:
         return
-    races = list(dict.fromkeys(e.group["race"] for e in estimates))
+    races = list(dict.fromkeys(borne(e.group) for e in estimates))
     genders = dict.fromkeys(e.group["gender"] for e in known)
     charts: list[Spec] = []
     for domain in domains(view, estimates):
@@ -46,7 +46,7 @@ def median_racialized(view: View, estimates: list[Estimate]) -> Iterator[Figure]
                 view,
                 [e for e in estimates if domain_of(e) == domain and e.group["gender"] == gender],
                 races,
-                lambda group: group["race"],
+                borne,
                 printed=[
                     row
                     for row in published_ratios("median_racialized_subordination")
@@ -98,7 +98,7 @@ def threshold_subordination(view: View, estimates: list[Estimate]) -> Iterator[F
     if not known:
         return
     factor = reach([e.value for e in known], most=128)
-    races = list(dict.fromkeys(e.group["race"] for e in main))
+    races = list(dict.fromkeys(borne(e.group) for e in main))
     shown = [r for r in races if _highest(known, r) >= 0.2]
     gone = [people_of(r) for r in races if r not in shown]
     columns, size = multiples(len(shown), 150)
@@ -122,7 +122,7 @@ def _thresholds_panel(
     view: View, estimates: list[Estimate], race: str, factor: float, pixels: tuple[int, int]
 ) -> Spec:
     data = [
-        _thresholds_datum(view, e, factor) for e in estimates if e.group["race"] == race and e.value
+        _thresholds_datum(view, e, factor) for e in estimates if borne(e.group) == race and e.value
     ]
     return {
         "title": {"text": race, "color": INK},
@@ -169,13 +169,13 @@ def _thresholds_datum(view: View, e: Estimate, factor: float) -> dict[str, Any]:
 
 
 def _highest(known: list[Estimate], race: str) -> float:
-    return max((float(e.group["threshold"]) for e in known if e.group["race"] == race), default=0.0)
+    return max((float(e.group["threshold"]) for e in known if borne(e.group) == race), default=0.0)
 
 
 def _thresholds_reading(known: list[Estimate], races: list[str]) -> str:
     rises = []
     for race in races:
-        sure = [e for e in known if e.group["race"] == race and is_sure(e)]
+        sure = [e for e in known if borne(e.group) == race and is_sure(e)]
         if sure:
             last = max(sure, key=lambda e: float(e.group["threshold"]))
             rises.append(
