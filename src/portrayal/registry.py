@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from portrayal.errors import UnknownNameError
@@ -106,8 +107,32 @@ def names(kind: Kind) -> tuple[str, ...]:
     return tuple(sorted(_points(kind)))
 
 
+def file_of(kind: Kind, name: str) -> Path | None:
+    """Return the TOML file of a study that is named by its path or folder, or None.
+
+    A registered name is never a path; write `./news` for a folder of that name.
+    """
+    if kind not in ("studies", "prompts") or name in _points(kind):
+        return None
+    path = Path(name)
+    if path.suffix.casefold() == ".toml":
+        return path
+    return path / "study.toml" if (path / "study.toml").is_file() else None
+
+
+def called(study: str) -> str:
+    """Return the name of a study that is named, or whose path is, as directories and runs say it.
+
+    >>> called("laissez-faire")
+    'laissez-faire'
+    """
+    return study if file_of("studies", study) is None else str(get("studies", study).name)
+
+
 def resolve(kind: Kind, name: str) -> str:
     """Return the registered name for `name`, which may lack its version or use `_` for `-`.
+
+    The path of a study of one's own (a TOML file, or a folder with study.toml) is its name.
 
     Raises
     ------
@@ -122,12 +147,19 @@ def resolve(kind: Kind, name: str) -> str:
     known = names(kind)
     if name in known:
         return name
+    if file := file_of(kind, name):
+        return str(file)
     wanted = name.replace("_", "-").casefold()
     matching = [k for k in known if k.replace("_", "-").casefold() == wanted]
     matching += [k for k in known if ".v" in k and _bare(k) == wanted]
     if not matching:
         singular = {"studies": "study"}.get(kind, kind[:-1])
-        raise UnknownNameError(f"no {singular} is called {name!r}. Registered: {', '.join(known)}.")
+        paths = (
+            " Or give the path of a study of your own." if kind in ("studies", "prompts") else ""
+        )
+        raise UnknownNameError(
+            f"no {singular} is called {name!r}. Registered: {', '.join(known)}.{paths}"
+        )
     return max(matching, key=lambda k: int(k.rpartition(".v")[2] or 0) if ".v" in k else 0)
 
 
@@ -142,7 +174,16 @@ def get(kind: Kind, name: str) -> Any:
     >>> get("studies", "laissez_faire").name
     'laissez-faire'
     """
+    if file := file_of(kind, name):
+        return _reader(kind)(file)
     return _points(kind)[resolve(kind, name)].load()
+
+
+@cache
+def _reader(kind: Kind) -> Callable[[Path], Any]:
+    """What reads a study from a file; it comes in by an entry point, as studies do."""
+    (point,) = entry_points(group="portrayal.files", name=kind)
+    return cast("Callable[[Path], Any]", point.load())
 
 
 def component(kind: Literal["measures", "annotators"], name: str) -> Component:

@@ -11,7 +11,7 @@ import typer
 import portrayal.cli.printing as show
 from portrayal._version import __version__
 from portrayal.cli import agency, agency_data, code, label, mitigate, people, score, words
-from portrayal.cli.audit import audit
+from portrayal.cli.audit import audit, new
 from portrayal.cli.collect import collect, import_inspect, prompts
 from portrayal.cli.compare import compare
 from portrayal.cli.evidence import evidence
@@ -133,6 +133,7 @@ app.add_typer(label.app, name="label")
 app.add_typer(code.app, name="code")
 for each_study in (audit, collect, plan, prompts):
     app.add_typer(each_study)
+app.command()(new)
 app.command()(compare)
 app.command()(words.words)
 app.command()(people.people)

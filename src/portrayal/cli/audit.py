@@ -121,7 +121,7 @@ def _check_asked(model: str | None, given: Mapping[str, Any]) -> None:
 def _place(study: str, out: Path | None, append: Path | None) -> Path:
     """The run directory: a folder of a series is named by the day (UTC), so one day has one run."""
     if append is None:
-        return out or Path("runs") / study
+        return out or Path("runs") / registry.called(study)
     if out is not None:
         raise OptionError("give either --out or --append, not both.")
     return append / datetime.now(tz=UTC).date().isoformat()
@@ -147,5 +147,18 @@ def _command(name: str) -> tuple[Callable[..., None], str]:
 
 
 audit = each_study(
-    "audit", "Audit texts, or a model's answers, by one of the studies.", "studies", _command
+    "audit",
+    "Audit texts, or a model's answers, by one of the studies or by your own, named by its path.",
+    "studies",
+    _command,
 )
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(help="Folder to make; its name becomes the study's.")],
+) -> None:
+    """Write a study of your own: a commented TOML file, prompts, a card and texts to try it on."""
+    from portrayal.studies.own import write_start
+
+    file = write_start(folder)
+    show.line(f"wrote {file}; next: portrayal audit {folder} --sample")

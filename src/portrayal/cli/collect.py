@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import portrayal.cli.printing as show
+import portrayal.registry as registry
 from portrayal.cli.asking import BATCH, LIMITS, WHOM, How, Offers, asking_progress, offering
 from portrayal.cli.options import Json, PromptFile
 from portrayal.cli.studies import each_study, of_study
@@ -33,7 +34,7 @@ def _collect(
     from portrayal.pipeline.datasheet import write_datasheet
     from portrayal.run import Run
 
-    run = Run(out or Path("runs") / study)
+    run = Run(out or Path("runs") / registry.called(study))
     with run.lock(), asking_progress(quiet=json) as advance:
         asking = how.asking(advance, prompts=prompts, prompt_options=prompt_options)
         report = ask_model(run, study, asking, show.nothing if json else show.line)

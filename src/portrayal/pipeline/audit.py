@@ -33,6 +33,7 @@ from portrayal.run import (
 )
 from portrayal.run.files import is_whole
 from portrayal.run.shards import Progress
+from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say, Tabular
 from portrayal.validate import check_count
@@ -68,7 +69,8 @@ def audit(
     Parameters
     ----------
     study
-        Registered name, such as "laissez-faire" or "laissez_faire".
+        Registered name, such as "laissez-faire" or "laissez_faire", or the path of a study of your
+        own: a TOML file, or a folder with study.toml.
     texts
         A path (CSV, JSON lines, Parquet, Excel), a DataFrame, or an iterable of mappings. May be
         left out when `out` holds texts already.
@@ -139,6 +141,8 @@ def audit(
     labelling = labelling_of_options(choice, labeler_settings)
     classifying = classifying_of_options(choice, classifier_settings)
     tell = say or _silent
+    for line in choice.said():
+        tell(line)
     if model is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
     paired = _pairing(chosen, reference, pair_by)
@@ -252,7 +256,7 @@ def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
 
     The audit then reads what was answered, and says how much of the plan that is.
     """
-    stopped = ask_model(run, study.name, asking, tell).stopped
+    stopped = ask_model(run, study.key, asking, tell).stopped
     if stopped == "interrupted":
         raise KeyboardInterrupt
     if stopped == "declined":
@@ -355,6 +359,7 @@ def _measure(
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
     reference = run.reference.note().get("source") if study.pair_field else None
+    keep_study(study, run)
     settings = {
         "study": study.name,
         "portrayal": __version__,

@@ -226,7 +226,7 @@ def name_bearers(primary: NameTable, secondary: NameTable) -> tuple[FloatArray, 
     bearers, likelihood
         Bearers of each name of `primary`, shape (n_names,), NaN where it gives no counts; and the
         shares of both tables for those names, shape (n_names, 7) in `RACES` order, as
-        `stats.fair_naming` takes them.
+        `stats.fair_naming` takes them; of one table that is given twice, its own groups.
 
     Examples
     --------
@@ -235,7 +235,10 @@ def name_bearers(primary: NameTable, secondary: NameTable) -> tuple[FloatArray, 
     True
     """
     names, bearers = primary.listed
-    likelihood = race_likelihoods(names, primary, secondary)
+    if secondary is primary:
+        likelihood = primary.likelihoods(names)
+    else:
+        likelihood = race_likelihoods(names, primary, secondary)
     likelihood.setflags(write=False)  # every caller has the same
     return bearers, likelihood
 

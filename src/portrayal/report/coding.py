@@ -380,12 +380,8 @@ def section(
             (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
             for c in project.codebook.codes
         ),
-        "" if run is None else study_report(_study_of(run)).wording.counts_form,
+        "" if run is None else study_report(study_named(run.study)).wording.counts_form,
     )
-
-
-def _study_of(run: Run) -> object:
-    return study_named(run.settings().get("study", ""))
 
 
 def write_coding_report(

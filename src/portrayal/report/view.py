@@ -54,9 +54,7 @@ class View:
         estimates = run.records
         if len(models) == 1:
             estimates = [e for e in estimates if e.strata.get("model") != ALL]
-        return cls(
-            run, settings, note, study_named(settings.get("study", "")), models, tuple(estimates)
-        )
+        return cls(run, settings, note, study_named(run.study), models, tuple(estimates))
 
     @property
     def main(self) -> str:

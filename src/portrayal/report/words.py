@@ -101,8 +101,6 @@ def people_of(race: str) -> str:
 _NOT_BORNE = frozenset(
     ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
 )
-    ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
-)
 
 _IN_PAIR = ("dominant_", "subordinate_")
 

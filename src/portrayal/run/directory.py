@@ -68,6 +68,17 @@ class Run:
         return self.path / SETTINGS
 
     @property
+    def study_path(self) -> Path:
+        """`study/study.toml`: a study of the user's own, as it was asked."""
+        return self.path / "study" / "study.toml"
+
+    @property
+    def study(self) -> str:
+        """How the registry looks up the study of this run: its name, or the copy in the run."""
+        kept = self.study_path
+        return str(kept) if kept.is_file() else str(self.settings().get("study", ""))
+
+    @property
     def prompts_path(self) -> Path:
         """`prompts.parquet`: prompt_id, text and strata of every prompt."""
         return self.path / "prompts.parquet"

@@ -83,6 +83,10 @@ class Options:
         """Refuse options that cannot be used, before any text is read."""
         self.scope("")
 
+    def said(self) -> tuple[str, ...]:
+        """Return lines that the audit prints before it reads, such as how a file is understood."""
+        return ()
+
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return what to read of each text: the study's `fields`, and columns that options name."""
         return fields
@@ -137,7 +141,7 @@ class PromptMaker:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A published audit.
+    """An audit: what is asked, read and measured.
 
     Attributes
     ----------
@@ -161,7 +165,7 @@ class Study:
     reproduce
         Returns the checks of the published tables.
     card
-        Path of the study card inside the package.
+        Path of the study card inside the package; a whole path for a study in a TOML file.
     pair_field
         The field by which texts are paired with reference texts; None where there are none.
     fit
@@ -174,6 +178,8 @@ class Study:
     report
         Where the `StudyReport` lies that says what the study adds to the report, as "module:NAME",
         read only when a report is written; "" where the generic report says everything.
+    file
+        The TOML file that describes it; "" for a study that is registered.
     """
 
     name: str
@@ -193,3 +199,9 @@ class Study:
     fit: Callable[[Run, Any, Say], Any] | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
     report: str = ""
+    file: str = ""
+
+    @property
+    def key(self) -> str:
+        """How the registry looks it up: its name, or its file."""
+        return self.file or self.name

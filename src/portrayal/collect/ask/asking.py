@@ -263,7 +263,7 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     """
     name = registry.resolve("prompts", study)
     prompts = prompts_of(name, asking.prompts, asking.prompt_options)
-    report = asking.collect(run, prompts, study=name)
+    report = asking.collect(run, prompts, study=registry.called(name))
     if asking.batch and report.stopped == "declined":
         raise OptionError("no batch was handed in: the collection was declined.")
     tell(summary(report))

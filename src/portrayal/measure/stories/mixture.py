@@ -103,7 +103,11 @@ def race_models(tally: Tally, tables: Mapping[str, NameTable]) -> tuple[RaceMode
     if "race models" not in tally.cache:
         bearers, likelihood = name_bearers(first, second)
         split = np.split(np.arange(len(tally.races)), [tally.n_primary])
-        known = [races for races in split if not np.isnan(likelihood[:, races]).any(1).all()]
+        known = [
+            races
+            for races in split
+            if len(races) and not np.isnan(likelihood[:, races]).any(1).all()
+        ]
         tally.cache["race models"] = tuple(
             _race_model(tally, races, bearers, likelihood, first.name) for races in known
         )

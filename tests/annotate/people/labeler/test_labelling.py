@@ -7,7 +7,7 @@ from annotate.people.labeler.conftest import NAMES, Labeler, story
 from portrayal.annotate.people.labeler.labelling import labelling_of, labelling_of_options
 from portrayal.collect.ask import Retry
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.studies.laissez_faire.audit import StoryOptions
+from portrayal.studies.stories import StoryOptions
 
 ROLES = {"subject_role": "teacher", "object_role": "student"}
 ROWS = [

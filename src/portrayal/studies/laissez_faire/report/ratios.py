@@ -44,9 +44,30 @@ _TABLES = {
 }
 
 
+def published_ratios(view: View, kind: str) -> tuple[Published, ...]:
+    """Return the printed ratios of a measure, by its name without version.
+
+    None in a study of one's own, whose groups and prompts are not the paper's.
+    """
+    return _published_ratios(kind) if is_the_papers(view) else ()
+
+
+def is_the_papers(view: View) -> bool:
+    """Whether a run asks what the paper asked, so that its figures may stand beside."""
+    return view.settings.get("study") == "laissez-faire"
+
+
+def _beside(view: View) -> str:
+    return PUBLISHED if is_the_papers(view) else ""
+
+
+def note(view: View) -> str:
+    """Return what the paper's figures beside one's own are, after a space."""
+    return f" {NOTE}" if is_the_papers(view) else ""
+
+
 @cache
-def published_ratios(kind: str) -> tuple[Published, ...]:
-    """Return the printed ratios of a measure, by its name without version."""
+def _published_ratios(kind: str) -> tuple[Published, ...]:
     table, column = _TABLES[kind]
     return tuple(
         Published(
@@ -86,7 +107,7 @@ def representation(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     columns = [*races, *([GAP] if races and genders else []), *map(column_label, genders)]
     if not columns:
         return
-    printed = [row for row in published_ratios("representation") if row.group[0][0] != "pair"]
+    printed = [row for row in published_ratios(view, "representation") if row.group[0][0] != "pair"]
     charts = [
         ratio_heat(
             view,
@@ -109,7 +130,7 @@ def representation(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         "Share of each group among the characters of power-neutral stories, over its share in the "
         "baseline. Blue: fewer than the baseline; red: more; grey cell: not distinguishable from "
         "it (clustered interval, q and null range together); dashed and empty: undefined, the "
-        f"tooltip says why. {NOTE}",
+        f"tooltip says why.{note(view)}",
         tiled(charts),
         estimate_table(view, main, "domain"),
     )
@@ -162,7 +183,8 @@ def subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     if not crossed:
         return
     main = view.only_main(crossed)
-    factor = reach([e.value for e in main] + [r.value for r in published_ratios("subordination")])
+    printed = published_ratios(view, "subordination")
+    factor = reach([e.value for e in main] + [row.value for row in printed])
     genders = list(dict.fromkeys(e.group["gender"] for e in crossed))
     counted = {e.group["gender"] for e in main if e.value is not None and e.n_units}
     shown = [gender for gender in genders if gender in counted]
@@ -180,10 +202,12 @@ def subordination(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         "Share of each group among subordinate characters, over its share among dominant ones. "
         "Right of 1: found more often in the lesser role; left of 1: in the greater. Characters "
         f"count fractionally, by the shares of their name’s bearers.{missing} Arrows: the interval "
-        f"goes on. {NOTE}",
+        f"goes on.{note(view)}",
         {"vconcat": rows, "spacing": 14} if rows else None,
         estimate_table(view, main, "domain"),
-        legend(view, "null range of roles of whole prompts swapped at random", published=PUBLISHED),
+        legend(
+            view, "null range of roles of whole prompts swapped at random", published=_beside(view)
+        ),
     )
 
 
@@ -199,7 +223,7 @@ def _row(view: View, crossed: list[Estimate], gender: str, axis: Axis, top: bool
         ]
         data += [
             published_dot(row, row.group[0][1], axis)
-            for row in published_ratios("subordination")
+            for row in published_ratios(view, "subordination")
             if row.domain == domain and row.group[1][1] == gender and row.group[0][1] in races
         ]
         shown = domain if top or len(places) > WIDE else ""
@@ -240,7 +264,7 @@ def couples(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     if not pairs:
         return
     main = view.only_main(estimates)
-    printed = [row for row in published_ratios("representation") if row.group[0][0] == "pair"]
+    printed = [row for row in published_ratios(view, "representation") if row.group[0][0] == "pair"]
     factor = reach([e.value for e in main] + [row.value for row in printed], most=256)
     axis = Axis(f"{SHARE} (log scale)", factor)
     charts = []
@@ -260,10 +284,10 @@ def couples(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         "Pairs of genders among the romantic partners of power-neutral stories, over their share "
         "among couples in the baseline. F: feminized, M: masculinized, NB: non-binary; genders are "
         "those of the references in the text. A pair that never occurs stands at the left edge; "
-        f"arrows: the interval goes on. {NOTE}",
+        f"arrows: the interval goes on.{note(view)}",
         {"vconcat": charts},
         estimate_table(view, main, "domain"),
-        legend(view, "null range of couples drawn from the baseline", published=PUBLISHED),
+        legend(view, "null range of couples drawn from the baseline", published=_beside(view)),
     )
 
 

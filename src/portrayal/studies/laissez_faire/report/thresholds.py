@@ -24,7 +24,7 @@ from portrayal.report.figures.tables import estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import GENDER_LABELS, borne, group_label, people_of
-from portrayal.studies.laissez_faire.report.ratios import NOTE, colour_of, published_ratios
+from portrayal.studies.laissez_faire.report.ratios import colour_of, note, published_ratios
 
 LIMIT = 4.0
 """log2 of the ratio at which the colours end: one sixteenth, and sixteen times."""
@@ -49,7 +49,7 @@ def median_racialized(view: View, estimates: list[Estimate]) -> Iterator[Figure]
                 borne,
                 printed=[
                     row
-                    for row in published_ratios("median_racialized_subordination")
+                    for row in published_ratios(view, "median_racialized_subordination")
                     if row.domain == domain and row.group[1][1] == gender
                 ],
                 title=f"{domain}, {GENDER_LABELS.get(gender, gender).lower()}",
@@ -68,7 +68,7 @@ def median_racialized(view: View, estimates: list[Estimate]) -> Iterator[Figure]
         "Within one gender, names whose likelihood for a race exceeds a threshold: how much more "
         "common they are in the subordinate than in the dominant role, as the median over "
         "thresholds from 1 % to 100 %. Grey cell: not distinguishable from 1; dashed and empty: "
-        f"undefined, the tooltip says why. {NOTE}",
+        f"undefined, the tooltip says why.{note(view)}",
         tiled(charts) if charts else None,
         estimate_table(view, main, "domain"),
     )

@@ -1,0 +1,305 @@
+"""Reading a study from a TOML file: prompts, people and names, baselines, measures, options."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, make_dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import portrayal.registry as registry
+from portrayal.errors import OptionError, PortrayalError
+from portrayal.reference import Baseline
+from portrayal.reference.located import Keys, Located, read_located
+from portrayal.studies.own.prompts import read_own_prompts
+from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
+from portrayal.studies.study import PromptMaker, Study, option
+
+_KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
+         "people", "roles", "baselines", "measures", "cues", "options", "columns")  # fmt: skip
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_BASELINE = ("name", "source", "date", "note", "shares")
+_READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded"}
+_REPORT = "portrayal.studies.laissez_faire.report:REPORT"
+
+
+def read_study(path: Path) -> Study:
+    """Return the study that a TOML file describes; docs/own-study.md lists its keys.
+
+    Parameters
+    ----------
+    path
+        The file. Files that it names stand beside it.
+
+    Raises
+    ------
+    DataError
+        With file, line and key, and what was expected.
+
+    Examples
+    --------
+    >>> _ = Path("mine.toml").write_text('prompts = ["Write a story about a nurse."]')
+    >>> read_study(Path("mine.toml")).prompts()[0].strata["subject_role"]
+    'person'
+    """
+    file = read_located(path)
+    name = _name_of(file, path)
+    labelled = _choice(file, ("people", "read"), tuple(_READ), "rules") == "labels"
+    presets = {n: _words(file, ("columns", n)) for n in _table(file, ("columns",))}
+    prompts = read_own_prompts(file, path.parent)
+    laden = any(prompt.strata.get("condition") == LADEN for prompt in prompts)
+    strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
+    baselines = _baselines(file)
+    stories = _stories(file, path.parent, name, baselines)
+    card = path.parent / _text(file, ("card",), "card.md")
+    if "card" in file.table and not card.is_file():
+        raise file.wrong(("card",), f"there is no file {card}.")
+    sample = _text(file, ("sample",), "")
+    return Study(
+        name=name,
+        title=_text(file, ("title",), name),
+        paper=_text(file, ("paper",), ""),
+        question=_text(file, ("question",), "Who appears in these texts, and in which role?"),
+        fields=story_fields(laden=laden, read=not labelled, strata=tuple(strata), presets=presets),
+        prompts=lambda: prompts,
+        options=_options(file, path.parent, tuple(baselines)),
+        annotations=stories.annotations,
+        measures=stories.measures,
+        estimate=stories.estimate,
+        sample=partial(_sample, path.parent / sample if sample else None, name),
+        reproduce=partial(_no_tables, name),
+        card=str(card) if card.is_file() else "",
+        report=_REPORT,
+        file=str(path),
+    )
+
+
+def read_stories(path: Path) -> Stories:
+    """Return what a study in a TOML file says of its stories, beside prompts and options."""
+    file = read_located(path)
+    return _stories(file, path.parent, _name_of(file, path), _baselines(file))
+
+
+def _stories(file: Located, folder: Path, name: str, baselines: Mapping[str, Baseline]) -> Stories:
+    _check_tables(file)
+    return Stories(
+        name=name,
+        measures=_measures(file),
+        labelled=_choice(file, ("people", "read"), tuple(_READ), "rules") == "labels",
+        cues=_file(file, ("cues",), folder, "laissez-faire"),
+        baselines=baselines,
+        relationships=_list(file, ("roles", "relationships")),
+        generic=_list(file, ("roles", "generic")),
+    )
+
+
+def _name_of(file: Located, path: Path) -> str:
+    """The name of a study: stated, or that of its file or folder."""
+    file.check_keys((), _KEYS)
+    stem = path.absolute().parent.name if path.stem == "study" else path.stem
+    made = re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
+    name = _text(file, ("name",), made)
+    if not _NAME.fullmatch(name):
+        raise file.wrong(("name",), f"expected small letters, digits, - and _; got {name!r}.")
+    if name in registry.names("studies") and not _shipped(path, name):
+        raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
+    return name
+
+
+def prompts_of_file(path: Path) -> PromptMaker:
+    """Return the prompts of a study in a TOML file, as `portrayal collect` asks them."""
+    study = read_study(path)
+    return PromptMaker(study.fields, study.prompts)
+
+
+def _shipped(path: Path, name: str) -> bool:
+    """Whether a file is the one of the study that ships under its name."""
+    own = Path(__file__).parent.parent / name.replace("-", "_")
+    return path.resolve().parent == own.resolve()
+
+
+def _sample(file: Path | None, name: str) -> dict[str, Path]:
+    if file is None or not file.is_file():
+        raise OptionError(f"{name} has no sample: give texts, or name a file under 'sample'.")
+    return {"texts": file}
+
+
+def _no_tables(name: str) -> list[Any]:
+    raise OptionError(f"{name} is a study of your own: there is no published table to reproduce.")
+
+
+def _measures(file: Located) -> tuple[str, ...]:
+    """The measures that are named, or all of stories."""
+    named = _list(file, ("measures",))
+    found = []
+    for i, name in enumerate(named):
+        try:
+            full = registry.resolve("measures", name)
+        except PortrayalError as error:
+            raise file.wrong(("measures", i), str(error)) from None
+        if full not in MEASURES:
+            known = ", ".join(each.partition(".v")[0] for each in MEASURES)
+            raise file.wrong(("measures", i), f"{name} is no measure of stories; expected {known}.")
+        found.append(full)
+    return tuple(dict.fromkeys(found)) or MEASURES
+
+
+def _check_tables(file: Located) -> None:
+    for key, known in (
+        ("roles", ("relationships", "generic")),
+        ("people", ("read", "names", "name_columns")),
+    ):
+        if _table(file, (key,)):
+            file.check_keys((key,), known)
+
+
+def _baselines(file: Located) -> dict[str, Baseline]:
+    """The study's own baselines: shares of genders, pairs, and of the groups that names tell."""
+    found: dict[str, Baseline] = {}
+    stated = file.table.get("baselines", [])
+    if not isinstance(stated, list):
+        raise file.wrong(("baselines",), "expected tables, each headed [[baselines]].")
+    for i in range(len(stated)):
+        here: Keys = ("baselines", i)
+        file.check_keys(here, _BASELINE, ("name", "source", "shares"))
+        name = _text(file, (*here, "name"), "")
+        if name in found:
+            raise file.wrong((*here, "name"), f"there are two baselines {name!r}.")
+        shares = {}
+        for attribute in _table(file, (*here, "shares")):
+            shares[attribute] = _shares(file, (*here, "shares", attribute))
+        own = [each for each in shares if each not in ("gender", "pair")]
+        if len(own) > 1:
+            raise file.wrong(
+                (*here, "shares", own[1]), "names tell one attribute beside gender and pair."
+            )
+        found[name] = Baseline(
+            name=name,
+            source=_text(file, (*here, "source"), ""),
+            race=shares[own[0]] if own else {},
+            gender=shares.get("gender", {}),
+            pair=shares.get("pair", {}),
+            note=_text(file, (*here, "note"), ""),
+        )
+    return found
+
+
+def _shares(file: Located, here: Keys) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for group, value in _table(file, here).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+            raise file.wrong((*here, group), f"expected a share above 0, at most 1; got {value!r}.")
+        shares[group] = float(value)
+    if sum(shares.values()) > 1.02:
+        raise file.wrong(here, f"shares sum to {sum(shares.values()):.3g}; expected 1 at most.")
+    return shares
+
+
+def _options(file: Located, folder: Path, baselines: tuple[str, ...]) -> type[StoryOptions]:
+    """The options of the study: those of stories, with the file's own values as defaults."""
+    known = {each.name: each for each in fields(StoryOptions)}
+    hints = get_type_hints(StoryOptions)
+    values: dict[str, Any] = {}
+    if "options" in file.table:
+        file.check_keys(("options",), tuple(known))
+        for name, value in file.at(("options",)).items():
+            values[name] = _option(file, ("options", name), value, hints[name])
+    names = _file(file, ("people", "names"), folder, "")
+    if names:
+        values["name_table"] = names
+    if columns := _list(file, ("people", "name_columns")):
+        values["name_column"] = columns
+    values["labeler"] = values.get(
+        "labeler", _READ[file.table.get("people", {}).get("read", "rules")]
+    )
+    if baselines and "baseline" not in values:
+        values["baseline"] = baselines[0]
+    made = [
+        (name, hints[name], option(value, known[name].metadata.get("help", "")))
+        for name, value in values.items()
+    ]
+    space = {"known_baselines": baselines}
+    return make_dataclass(
+        "OwnOptions", made, bases=(StoryOptions,), namespace=space, frozen=True, kw_only=True
+    )
+
+
+def _option(file: Located, keys: Keys, value: Any, hint: Any) -> Any:
+    """A default of the file's own, of the kind that the option takes."""
+    if isinstance(value, list):
+        value = tuple(value)
+    wanted = (
+        "a list of texts" if "tuple" in str(hint) else "text" if "str" in str(hint) else "a number"
+    )
+    fits = {
+        "a list of texts": isinstance(value, tuple) and all(isinstance(v, str) for v in value),
+        "text": isinstance(value, str),
+        "a number": isinstance(value, int | float) and not isinstance(value, bool),
+    }[wanted]
+    if not fits or (hint is int and not isinstance(value, int)):
+        raise file.wrong(
+            keys, f"expected {'a whole number' if hint is int else wanted}; got {value!r}."
+        )
+    return value
+
+
+def _file(file: Located, keys: Keys, folder: Path, default: str) -> str:
+    """A registered name, or the path of a file beside the study."""
+    said = _text(file, keys, default)
+    beside = folder / said
+    if said and said != default and (beside.exists() or Path(said).suffix):
+        if not beside.exists():
+            raise file.wrong(keys, f"there is no file {beside}.")
+        return str(beside)
+    return said
+
+
+def _at(file: Located, keys: Keys) -> Any:
+    """The value at `keys`; None where it, or what would hold it, is missing."""
+    value: Any = file.table
+    for i, key in enumerate(keys):
+        if isinstance(value, list) and isinstance(key, int):
+            value = value[key]
+        elif isinstance(value, Mapping):
+            value = value.get(key)
+        elif value is not None:
+            raise file.wrong(keys[:i], "expected a table.")
+    return value
+
+
+def _text(file: Located, keys: Keys, default: str) -> str:
+    value = _at(file, keys)
+    if value is None:
+        return default
+    if not isinstance(value, str) or not value.strip():
+        raise file.wrong(keys, f"expected text; got {value!r}.")
+    return value
+
+
+def _choice(file: Located, keys: Keys, known: tuple[str, ...], default: str) -> str:
+    value = _text(file, keys, default)
+    if value not in known:
+        raise file.wrong(keys, f"expected one of {', '.join(known)}; got {value!r}.")
+    return value
+
+
+def _list(file: Located, keys: Keys) -> tuple[str, ...]:
+    value = _at(file, keys)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise file.wrong(keys, f"expected a list of texts; got {value!r}.")
+    return tuple(value)
+
+
+def _table(file: Located, keys: Keys) -> dict[str, Any]:
+    value = _at(file, keys)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise file.wrong(keys, f"expected a table; got {value!r}.")
+    return value
+
+
+def _words(file: Located, keys: Keys) -> dict[str, str]:
+    return {key: _text(file, (*keys, key), "") for key in _table(file, keys)}

@@ -1,0 +1,401 @@
+"""What every audit of stories shares: who appears, in which role, under which names.
+
+A study of stories says its prompts, its names and its baseline; everything else is here. The
+laissez-faire study is one, and so is each study that a TOML file describes (`studies.own`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import portrayal.registry as registry
+from portrayal.annotate import Annotation
+from portrayal.annotate.people.confusion import confusion_of
+from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
+from portrayal.annotate.people.reader.rows import READER, UNSURE, reader_settings
+from portrayal.collect.corpus import run_corpus
+from portrayal.collect.fields import TextFields
+from portrayal.errors import DataError, OptionError
+from portrayal.measure import hand_sample, tally_stories
+from portrayal.measure.cues import cue_list, find_cues
+from portrayal.measure.stories.reader_error import ReaderErrors, key_of
+from portrayal.raters.people import read_sheet
+from portrayal.records import ALL, Estimate
+from portrayal.reference import (
+    RACES,
+    Baseline,
+    NameTable,
+    baseline,
+    mena_nhpi_table,
+    name_table,
+    race_likelihoods,
+)
+from portrayal.reference.factors import Factor, NameSource, load_factor
+from portrayal.run.directory import Run
+from portrayal.studies.study import Options, option
+from portrayal.types import FloatArray
+from portrayal.validate import check_count
+
+CORRECTED = ("corrected_representation.v2", "corrected_subordination.v2")
+"""Measures that need hand labels, and are left out where there are none."""
+
+MEASURES = (
+    "representation.v1",
+    "pair_representation.v1",
+    "subordination.v1",
+    "median_representation.v1",
+    "median_subordination.v1",
+    "median_racialized_subordination.v1",
+    "name_subordination.v1",
+    "threshold_subordination.v1",
+    "common_names.v1",
+    "likelihood_histogram.v1",
+    "scenario_likelihood.v1",
+    "pair_roles.v1",
+    "outcomes.v1",
+    "cue_counts.v1",
+    "representation_mixture.v1",
+    "subordination_mixture.v1",
+    *CORRECTED,
+)
+
+NEUTRAL, LADEN = "power-neutral", "power-laden"
+STRATA = ("domain", "condition", "subject_role", "object_role", "scenario", "relationship")
+_SPELLED = {
+    "condition": dict.fromkeys(
+        ("power-neutral", "power neutral", "neutral", "baseline", "base"), NEUTRAL
+    )
+    | dict.fromkeys(
+        ("power-laden", "power laden", "laden", "power dynamic", "power-dynamic", "power"), LADEN
+    ),
+}
+
+
+def story_fields(
+    *,
+    laden: bool,
+    read: bool = True,
+    strata: Sequence[str] = (),
+    presets: Mapping[str, Mapping[str, str]] | None = None,
+) -> TextFields:
+    """Return what a study of stories wants to know of each text.
+
+    Parameters
+    ----------
+    laden
+        Whether some prompts have a powerful and a less powerful person.
+    read
+        Whether people are read from the texts, which needs the role of whom the prompt names.
+    strata
+        Further strata of its prompts.
+    presets
+        Columns of published files.
+    """
+    roles = {"subject_role": None, "object_role": ("condition", LADEN)}
+    more = tuple(name for name in strata if name not in STRATA)
+    return TextFields(
+        strata=(*STRATA, *more),
+        required=("condition",) if laden else (),
+        required_unlabelled=roles if read else {},
+        values=_SPELLED,
+        presets=presets or {},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryOptions(Options):
+    """What a user may choose.
+
+    Attributes
+    ----------
+    baseline
+        Comparison distribution p*, one of `portrayal.reference.baselines()` or of the study's own.
+    name_table
+        Registered name table, the path of one's own, or a factor that names tell (.toml).
+    name_column
+        What columns of one's own name table hold; see `portrayal.reference.name_table`.
+    min_count
+        Bearers a name needs in the table; None takes the table's own.
+    smoothing, min_name_count
+        See `portrayal.measure.Scope`.
+    reader
+        Folder of a trained reader, None for the one that ships; see
+        `portrayal.annotate.people.reader.reader_settings`.
+    labeler, labeler_model, labeler_samples, route_share
+        Who finds the people; see `portrayal.annotate.people.labeler.labelling.labelling_of`.
+    hand_labels
+        Path of a filled-in sheet of this run, by which estimates are corrected; None for none.
+    """
+
+    known_baselines: ClassVar[tuple[str, ...]] = ()
+    """Baselines of the study's own."""
+
+    baseline: str = option("census-2022", "Comparison shares p*.")
+    name_table: str = option("census-2020", "Name table: a registered one or a file.")
+    name_column: tuple[str, ...] | None = option(
+        None,
+        "What a column of your own name table holds, where it is not guessed: name=COLUMN, "
+        "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count. Repeatable.",
+    )
+    min_count: int | None = option(None, "Bearers a name needs in the name table.")
+    smoothing: float = option(1.0, "Laplace pseudo-count at zero counts.")
+    min_name_count: int = option(5, "Characters a name needs for an estimate of its own.")
+    labeler: str = option(
+        "embedded",
+        "Who finds the people: embedded (rules), reader (rules and a small network), llm, or "
+        "routed (reader or llm where the rules are unsure).",
+    )
+    labeler_model: str | None = option(
+        None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
+    )
+    labeler_samples: int = option(3, "Its answers about each text, which are put to a vote.")
+    reader: str | None = option(
+        None,
+        "Folder of a reader of your own, for reader and routed, in place of the one that ships.",
+    )
+    hand_labels: str | None = option(None, "Filled-in sheet of this run, to correct estimates by.")
+    route_share: float = option(
+        0.2, "Fraction of the texts, the least sure ones, that routed sends to it."
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be used, before any text is read."""
+        if self.min_count is not None:
+            check_count("min_count", self.min_count)
+        self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
+        if self.labeler == "reader" or (self.labeler == "routed" and self.labeler_model is None):
+            reader_settings(self.reader)
+        if self.hand_labels is not None:
+            read_sheet(self.hand_labels)
+        if self.baseline not in (*self.known_baselines, *naming(self).baselines):
+            baseline(self.baseline)
+
+    def said(self) -> tuple[str, ...]:
+        """Return how the name table was read, where its columns were guessed."""
+        return naming(self).primary.notes[:1] if naming(self).attribute != "race" else ()
+
+
+@dataclass(frozen=True, eq=False)
+class Naming:
+    """What names tell, and by which tables.
+
+    Attributes
+    ----------
+    attribute
+        "race", or the factor or column that the table's groups are of.
+    groups, tables
+        Labels in their order, and the table of each; the first `n_primary` have the first table.
+    baselines
+        Shares of the factor's own baselines, by name.
+    """
+
+    attribute: str
+    groups: tuple[str, ...]
+    tables: Mapping[str, NameTable]
+    n_primary: int
+    primary: NameTable
+    secondary: NameTable | None = None
+    baselines: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def likelihoods(self, names: Sequence[str]) -> FloatArray:
+        """Return the share of each name's bearers by group, shape (len(names), n_groups)."""
+        if self.secondary is None:
+            return self.primary.likelihoods(names)
+        return race_likelihoods(names, self.primary, self.secondary)
+
+
+def naming(options: StoryOptions) -> Naming:
+    """Return what the names of an audit tell: races, the groups of a table, or those of a factor.
+
+    Raises
+    ------
+    DataError, OptionError, UnknownNameError
+        When the table or factor cannot be used.
+    """
+    columns = options.name_column or ()
+    if options.name_table.endswith(".toml"):
+        return _of_factor(load_factor(options.name_table), columns, options.min_count)
+    primary = name_table(options.name_table, min_count=options.min_count, columns=columns)
+    if not {*primary.races} <= {*RACES}:
+        of = dict.fromkeys(primary.races, primary)
+        return Naming(primary.about, primary.races, of, len(of), primary)
+    secondary = mena_nhpi_table()
+    tables = {race: table for table in (primary, secondary) for race in table.races}
+    n = sum(race in primary.races for race in RACES)
+    return Naming("race", RACES, tables, n, primary, secondary)
+
+
+def _of_factor(factor: Factor, columns: Sequence[str], min_count: int | None) -> Naming:
+    """The groups of a factor that a table of names tells, spelled as the factor spells them."""
+    source = next((s for s in factor.sources if isinstance(s, NameSource) and s.table), None)
+    if source is None:
+        raise DataError(
+            f"{factor.path or factor.name}: expected a source of the kind 'names' with a 'table', "
+            "as the names of this audit are to tell its groups."
+        )
+    rows = [f"{column}={value}" for column, value in source.by.items()]
+    table = name_table(source.table, min_count=min_count, columns=[*columns, *rows])
+    keys = {label: factor.find(label) for label in table.races}
+    strange = [label for label, key in keys.items() if key is None]
+    if strange:
+        raise DataError(
+            f"{source.table}: the group {strange[0]!r} is none of the factor {factor.name} "
+            f"({', '.join(factor.keys)}). Add it to a group's 'also'."
+        )
+    spelled = {label: str(key) for label, key in keys.items()}
+    table = replace(
+        table,
+        races=tuple(spelled.values()),
+        population={spelled[label]: share for label, share in table.population.items()},
+        sd={spelled[label]: sd for label, sd in table.sd.items()},
+    )
+    shares = {each.name: each.of() or {} for each in factor.baselines}
+    of = dict.fromkeys(table.races, table)
+    return Naming(factor.name, table.races, of, len(of), table, baselines=shares)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stories:
+    """A study of stories: what differs from one to the next.
+
+    Attributes
+    ----------
+    name
+        The study's name.
+    measures
+        Registered names, in the order of the report.
+    labelled
+        Whether people are only taken from the texts' own labels, as in a language that no reader
+        here reads.
+    cues
+        The list of terms that name identities, or a file of one's own; "" for none.
+    baselines
+        The study's own, by name.
+    relationships, generic
+        Words in roles that say a relationship, the first one a couple's; and roles that say nothing
+        of a scenario.
+    """
+
+    name: str
+    measures: tuple[str, ...] = MEASURES
+    labelled: bool = False
+    cues: str = "laissez-faire"
+    baselines: Mapping[str, Baseline] = field(default_factory=dict)
+    relationships: tuple[str, ...] = ()
+    generic: tuple[str, ...] = ()
+
+    def facts(self, strata: Mapping[str, str]) -> dict[str, Any]:
+        """Return what measures need to know of a prompt: domain, roles, couple, scenario."""
+        roles = f"{strata.get('subject_role', '')} {strata.get('object_role', '')}".casefold()
+        relationship = strata.get("relationship") or next(
+            (kind for kind in self.relationships if kind.split()[0].rstrip("s") in roles), ""
+        )
+        subject = strata.get("subject_role", "")
+        role = strata.get("object_role", "") if subject in self.generic else subject
+        scenario = strata.get("scenario") or role or subject or "unnamed"
+        return {
+            "domain": strata.get("domain", ALL),
+            "laden": strata.get("condition", NEUTRAL) == LADEN,
+            "couple": bool(self.relationships) and relationship == self.relationships[0],
+            "scenario": f"{relationship}: {scenario}" if relationship else scenario,
+        }
+
+    def annotations(self, run: Run, options: StoryOptions) -> tuple[Annotation, ...]:
+        """Return how people are found: by the user's own labels where the texts carry them."""
+        if run.texts.note().get("labelled") and options.labeler == "embedded":
+            return (Annotation("people-labelled.v1"),)
+        if self.labelled and options.labeler != "llm":
+            raise OptionError(
+                f"{self.name} takes people from labels, and these texts carry none: map their "
+                "columns (--column subject_name=COLUMN subject_gender=COLUMN …), or let a model "
+                "label (--labeler llm)."
+            )
+        if options.labeler == "reader":
+            return (Annotation(READER.name, reader_settings(options.reader)),)
+        if options.labeler == "routed" and options.labeler_model is None:
+            return (Annotation(READER.name, reader_settings(options.reader, below=UNSURE)),)
+        return (Annotation(LABELERS[options.labeler]),)
+
+    def estimate(self, run: Run, options: StoryOptions) -> Iterator[Estimate]:
+        """Yield every estimate of the audit from a run with complete annotations.
+
+        Parameters
+        ----------
+        run
+            The run.
+        options
+            Baseline, name table, and how sure to be.
+        """
+        (people,) = self.annotations(run, options)
+        names = naming(options)
+        tally = tally_stories(
+            run,
+            run.annotations(people.name),
+            likelihoods=names.likelihoods,
+            races=names.groups,
+            n_primary=names.n_primary,
+            facts=self.facts,
+            attribute=names.attribute,
+        )
+        second = {} if names.secondary is None else {"mena_nhpi_table": names.secondary.name}
+        scope = options.scope(
+            self.name,
+            smoothing=options.smoothing,
+            min_name_count=options.min_name_count,
+            instruments={
+                "name_table": names.primary.name,
+                **second,
+                "word_list": "Table S6a",
+                "annotator": people.name,
+                "labeler": labeler_instrument(run, people.name),
+            },
+        )
+        needs = self._needs(run, people.name, names, self.baseline(options, names))
+        if options.hand_labels is not None:
+            sheet, stage = read_sheet(options.hand_labels), run.annotations(people.name)
+            hand = hand_sample(run, stage, sheet, tally, names.likelihoods)
+            for name in CORRECTED:
+                needs[name] = {**needs.get(name, {}), "hand": hand}
+
+        def estimates_of(name: str) -> Iterator[Estimate]:
+            found: Iterator[Estimate] = registry.component("measures", name).run(
+                tally, scope, **needs.get(name, {})
+            )
+            return found
+
+        wanted = [name for name in CORRECTED if name in self.measures]
+        corrected = {name: list(estimates_of(name)) for name in wanted}
+        by_hand = {key_of(name, e): e for name, found in corrected.items() for e in found}
+        confusion = confusion_of(people.name, people.settings)
+        errors = ReaderErrors(tally, scope, confusion, names.likelihoods, by_hand)
+        for name in self.measures:
+            yield from map(errors.added, corrected.get(name) or estimates_of(name))
+
+    def baseline(self, options: StoryOptions, names: Naming) -> Baseline:
+        """Return the comparison shares: the study's own, those of the names' factor, or shipped."""
+        own = self.baselines.get(options.baseline)
+        shares = names.baselines.get(options.baseline)
+        if own is None and shares is None:
+            return baseline(options.baseline)
+        made = own or Baseline(options.baseline, "", {}, {}, {})
+        return made if shares is None else replace(made, race={**made.race, **shares})
+
+    def _needs(
+        self, run: Run, people: str, names: Naming, shares: Baseline
+    ) -> dict[str, dict[str, Any]]:
+        """What each measure is given beside the tally."""
+        compared = {"baseline": shares, "tables": names.tables}
+        needs: dict[str, dict[str, Any]] = {
+            "representation.v1": compared,
+            "median_representation.v1": compared,
+            "pair_representation.v1": {"baseline": shares},
+            "corrected_representation.v2": {"baseline": shares},
+            "representation_mixture.v1": compared,
+            "subordination_mixture.v1": {"tables": names.tables},
+            "common_names.v1": {"tables": names.tables},
+            "likelihood_histogram.v1": {"tables": names.tables},
+        }
+        if "cue_counts.v1" in self.measures:
+            hits = find_cues(run_corpus(run, people), cue_list(self.cues))
+            needs["cue_counts.v1"] = {"hits": hits}
+        return needs

@@ -1,0 +1,212 @@
+"""A study of one's own: a TOML file is a study wherever a study's name is taken."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import portrayal
+import portrayal.registry as registry
+from portrayal.cli import app
+from portrayal.errors import DataError, OptionError, UnknownNameError
+from portrayal.report.view import View
+from portrayal.run import Run
+from portrayal.studies.own import read_study, write_start
+from portrayal.studies.stories import MEASURES
+
+RUNNER = CliRunner()
+
+
+def study(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("own")
+    write_start(folder / "my-study")
+    run = portrayal.audit(
+        str(folder / "my-study"), texts=folder / "my-study" / "texts.csv", out=folder / "run"
+    )
+    (folder / "my-study" / "study.toml").unlink()  # a run needs nothing but itself
+    return run
+
+
+def test_the_start_runs_at_once_and_keeps_its_study(audited: Run) -> None:
+    assert audited.settings()["study"] == "my-study"
+    assert {e.study for e in audited.records} == {"my-study"}
+    measures = {e.measure for e in audited.records}
+    assert {"representation.v1", "subordination.v1", "outcomes.v1", "cue_counts.v1"} <= measures
+    [women] = [
+        e
+        for e in audited.records
+        if e.measure == "subordination.v1"
+        and e.group == {"gender": "F"}
+        and (e.strata["domain"], e.strata["model"]) == ("Biology", "all")
+    ]
+    assert (women.details["count_subordinate"], women.details["count_dominant"]) == (1, 2)
+    view = View.of(audited)
+    assert view.study.title == "Who teaches, and who is taught"
+    assert view.domain_order == ("Maths", "Biology")
+    page = (audited.path / "report.html").read_text(encoding="utf-8")
+    assert "Who teaches, and who is taught" in page
+    assert "five published models" not in page
+    assert (audited.path / "study" / "card.md").is_file()
+
+
+def test_commands_take_a_path_where_they_take_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert RUNNER.invoke(app, ["new", "my-study"]).exit_code == 0
+    path = str(Path("my-study") / "study.toml")
+    listed = RUNNER.invoke(app, ["prompts", path, "--json"])
+    assert json.loads(listed.stdout)["prompts"][0]["prompt_id"] == "neutral-maths"
+    planned = RUNNER.invoke(app, ["plan", "my-study", "--samples", "20", "--json"])
+    assert json.loads(planned.stdout)["n_texts"] == 80
+    assert "--baseline" in RUNNER.invoke(app, ["audit", path, "--help"]).stdout
+    assert isinstance(RUNNER.invoke(app, ["reproduce", path]).exception, OptionError)
+    with pytest.raises(UnknownNameError, match="the path of a study of your own"):
+        registry.get("studies", "no-such-study")
+    with pytest.raises(OptionError, match="not empty"):
+        write_start("my-study")
+
+
+def test_templates_strata_roles_and_options(tmp_path: Path) -> None:
+    (tmp_path / "names.csv").write_text("name,caste,n\nAsha,a,40\nAsha,b,60\n", encoding="utf-8")
+    made = read_study(
+        study(
+            tmp_path,
+            """
+            title = "Work"
+            prompts = ["Write about a person in Pune."]
+            measures = ["subordination", "outcomes"]
+            [[template]]
+            text = "Write about a {job} who helps a {helped}."
+            id = "{job}-{helped}"
+            powerful = "{job}"
+            less_powerful = "{helped}"
+            domain = "Work"
+            values = { job = ["engineer", "nurse"], helped = ["neighbour"] }
+            [people]
+            names = "names.csv"
+            name_columns = ["group=caste"]
+            [options]
+            permutations = 50
+            [[baselines]]
+            name = "village"
+            source = "made up"
+            shares = { caste = { a = 0.25, b = 0.75 }, gender = { F = 0.5, M = 0.5 } }
+            """,
+        )
+    )
+    plain, *filled = made.prompts()
+    assert (plain.prompt_id, plain.strata["condition"]) == ("prompt-1", "power-neutral")
+    assert [p.text for p in filled] == [
+        "Write about an engineer who helps a neighbour.",
+        "Write about a nurse who helps a neighbour.",
+    ]
+    assert filled[0].strata == {
+        "job": "engineer", "helped": "neighbour", "domain": "Work", "subject_role": "engineer",
+        "object_role": "neighbour", "condition": "power-laden",
+    }  # fmt: skip
+    options = made.options()
+    assert (options.permutations, options.baseline) == (50, "village")
+    assert options.name_table == str(tmp_path / "names.csv")
+    assert options.said()[0].startswith("read with names in 'name', groups in 'caste' (b, a)")
+    assert made.measures == ("subordination.v1", "outcomes.v1")
+    with pytest.raises(UnknownNameError, match="no baseline 'other'"):
+        made.options(baseline="other")
+
+
+def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
+    rows = [("Asha", "a", 60), ("Asha", "b", 40), ("Ravi", "b", 100), ("Devi", "a", 80)]
+    lines = ["name,caste,n", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "names.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = study(
+        tmp_path,
+        """
+        [[template]]
+        text = "A story of a {job}."
+        person = "{job}"
+        values = { job = ["nurse", "doctor", "clerk", "cook"] }
+        [people]
+        names = "names.csv"
+        read = "labels"
+        [[baselines]]
+        name = "village"
+        source = "made up"
+        shares.caste = { a = 0.5, b = 0.5 }
+        """,
+    )
+    prompts = read_study(path).prompts()
+    texts = [
+        {"prompt_id": p.prompt_id, "subject_name": name, "subject_gender": "F"}
+        for p in prompts
+        for name in ("Asha", "Ravi", "Devi", "Ravi")
+    ]
+    labels = {"subject_name": "subject_name", "subject_gender": "subject_gender"}
+    said: list[str] = []
+    run = portrayal.audit(
+        str(path), texts=texts, out=tmp_path / "run", columns=labels, report=True, say=said.append
+    )
+    found = {
+        e.group["caste"]: e.value
+        for e in run.records
+        if e.measure == "representation.v1" and "caste" in e.group and e.strata["model"] == "all"
+    }
+    assert found == pytest.approx({"a": (0.6 + 1) / 4 / 0.5, "b": (0.4 + 2) / 4 / 0.5})
+    assert not [e for e in run.records if "race" in e.group]
+    assert said[0].startswith("read with names in 'name'")
+    with pytest.raises(OptionError, match="takes people from labels"):
+        portrayal.audit(
+            str(path), texts=[{"prompt_id": prompts[0].prompt_id, "text": "She ran."}],
+            out=tmp_path / "unlabelled", report=False,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("prompts = [", r"mine\.toml, line 1: not TOML"),
+        ("title = 'x'", "line 1: there are no prompts: expected 'prompts'"),
+        ("prompts = ['a']\nmesures = []", r"line 2: mesures: unknown key.*'measures' meant"),
+        ("prompts = ['a', 'a']", "line 1: prompts: .*has the same text as the one of line 1"),
+        ("prompts = 'none.csv'", "line 1: prompts: there is no file"),
+        ("prompts = 3", "expected a list of texts, or the name of a file"),
+        ("prompts = ['a']\nname = 'news'", "'news' is a study that ships"),
+        ("prompts = ['a']\nname = 'My study'", "expected small letters"),
+        ("prompts = ['a']\nmeasures = ['nope']", "line 2: measures: no measure is called 'nope'"),
+        ("prompts = ['a']\nmeasures = ['mean_score']", "no measure"),
+        ("prompts = ['a']\n[options]\nlevle = 0.9", "line 3: options.levle: unknown key"),
+        ("prompts = ['a']\n[options]\nseed = 0.5", "expected a whole number; got 0.5"),
+        ("prompts = ['a']\n[options]\nlevel = 'x'", "line 3: options.level: expected a number"),
+        ("prompts = ['a']\n[people]\nread = 'mind'", "expected one of rules, reader, llm, labels"),
+        ("prompts = ['a']\n[people]\nnames = 'no.csv'", "line 3: people.names: there is no file"),
+        ("[[prompt]]\nid = 'x'", r"line 1: prompt: a prompt has no 'text'"),
+        ("[[prompt]]\ntext = 'x'\npowerful = 'y'", "give both 'powerful' and 'less_powerful'"),
+        ("[[prompt]]\ntext = 'x'\ncondition = 'odd'", r"line 3: prompt\.condition: expected power"),
+        ("[[template]]\ntext = '{a} {b}'\nvalues = { a = ['x'] }", r"\{b\} has no values"),
+        ("[[template]]\ntext = 'x'", "expected lists: values"),
+        (
+            "prompts = ['a']\n[[baselines]]\nname = 'x'\nsource = 'y'\n"
+            "shares.gender = { F = 1, M = 1 }",
+         r"line 5: baselines.shares.gender: shares sum to 2;"),
+        ("prompts = ['a']\n[[baselines]]\nname = 'x'\nshares.gender = { F = 0.9 }",
+         "the key 'source' is missing"),
+    ],
+)  # fmt: skip
+def test_bad_studies_name_line_and_key(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_study(study(tmp_path, text))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_shipped_study_is_one_of_them() -> None:
+    laissez_faire = registry.get("studies", "laissez-faire")
+    assert laissez_faire.measures == MEASURES
+    assert len(laissez_faire.prompts()) == 100
+    assert laissez_faire.options().baseline == "census-2022"
