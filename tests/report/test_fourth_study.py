@@ -94,7 +94,7 @@ def test_the_whole_page_is_written(view: View, tmp_path: Path) -> None:
     assert "No ratio was measured" not in page
     assert "Muslim (religion) in Nursery: kindness ratio 2.4" in page
     for word in ("race share", "subordinate", "dominant", "headline resampled"):
-        assert word not in page.partition('<script type="application/json"')[0], word
+        assert word not in page.partition('<script type="text/plain"')[0], word
 
 
 def test_differences_are_findings_too(make_run: Callable[..., Run]) -> None:
@@ -158,8 +158,8 @@ def test_the_worked_example_is_audited_and_reported(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert "<h1>Hospital: whom answers praise</h1>" in page
+    assert "<h1><bdi>Hospital: whom answers praise</bdi></h1>" in page
     said = "Texts about Muslim patients on Surgery are praised 0.22 times as often as others"
     assert said in page
-    assert '<div id="chart-measure-praise-ratio-v1">' in page
+    assert 'data-chart="measure-praise-ratio-v1"' in page
     assert "Read as" in page

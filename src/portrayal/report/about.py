@@ -48,6 +48,14 @@ def models_line(view: View) -> str:
     return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
 
 
+def citation(view: View, title: str, models: str, paper: str) -> str:
+    """Return how a finding of this run is cited."""
+    read = f"{int(view.note.get('n_texts', 0)):,} texts"
+    after = f" After {paper.rstrip('.')}." if paper else ""
+    version = view.settings.get("portrayal", "")
+    return f"{title}: audit of {models}, {read}, {_date(view)}. Portrayal {version}.{after}"
+
+
 def readable(view: View) -> str:
     """Return a sentence on what share of the texts could be read."""
     outcomes: dict[str, int] = view.note.get("outcomes", {})

@@ -1,7 +1,5 @@
 """Downloads: every estimate as CSV inside the page, and the table that can be filtered."""
 
-import base64
-import gzip
 import math
 from io import StringIO
 from typing import Any
@@ -38,17 +36,6 @@ def plain_cell(value: Any) -> Any:
     if isinstance(value, float):
         return "" if math.isnan(value) else float(f"{value:.6g}")
     return visible(value) if isinstance(value, str) else value
-
-
-def packed_csv(view: View) -> str:
-    """Return the CSV compressed with gzip, as base64."""
-    return packed(csv_text(view))
-
-
-def packed(text: str) -> str:
-    """Return a text compressed with gzip, as base64."""
-    raw = gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)
-    return base64.b64encode(raw).decode("ascii")
 
 
 def headline_rows(view: View) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from portrayal.report.figures import Figure, Table
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis
 from portrayal.report.figures.parts import BAND, INK, kept, reach, rule_at
+from portrayal.report.figures.tables import ROWS
 from portrayal.report.inert import short
 from portrayal.report.words import colour_of_group, measure_title
 
@@ -74,7 +75,7 @@ def _figure(rows: list[Change], sides: tuple[str, str], level: float) -> Figure:
     )
 
 
-def table(rows: Sequence[Change], most: int = 150) -> Table:
+def table(rows: Sequence[Change], most: int = ROWS) -> Table:
     """Return changes as a table: measure left out, as each stands under its own title."""
     columns = {
         "Group": lambda row: row_label(row.strata, row.group),

@@ -10,10 +10,9 @@ from typing import Any
 
 from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
-from portrayal.report.downloads import packed, plain_cell
-from portrayal.report.figures import CONFIG, Figure
-from portrayal.report.inert import script_json
-from portrayal.report.page import Script, read_template, vega
+from portrayal.report.charts import Charts, Script, packed, read_template
+from portrayal.report.downloads import plain_cell
+from portrayal.report.figures import Figure
 from portrayal.report.words import colour_rules
 from portrayal.run.files import replacing
 from portrayal.run.pages import templates, trusted
@@ -80,23 +79,23 @@ def write_sheet(
     downloads
         Files to download.
     """
-    charts = [{"key": f.key, "label": f.label, "spec": f.spec} for f in figures if f.spec]
-    charts = [chart for chart in [own["first"].chart, *charts] if chart]
-    names = ("table.js", "charts.js")
-    scripts = [Script(vega())] if charts else []
-    scripts += [Script(read_template("portrayal.report", name)) for name in names]
-    styles = ("style.css", "first_screen.css", "sheet.css")
-    style = "".join(read_template("portrayal.report", name) for name in styles)
+    charts = Charts.of(figures, own["first"].chart)
+    scripts = [Script(read_template("portrayal.report", "page.js"))]
+    names = ("style.css", "first_screen.css")
+    style = "".join(read_template("portrayal.report", name) for name in names)
     page = templates("portrayal.report").get_template(template)
     text = page.render(
         **own,
-        figures=figures,
+        head=own["title"],
+        citation=f"{own['brand'].capitalize()} of {own['title']}, {own['question']}. "
+        f"Portrayal {__version__}.",
+        charts=charts,
+        short=False,
         downloads=downloads,
         style=trusted(style + colour_rules()),
         scripts=[trusted(script.text) for script in scripts],
         policy=" ".join(script.digest for script in scripts),
-        data=trusted(script_json({"charts": charts, "config": CONFIG, "table": table})),
-        version=__version__,
+        data=charts.packed(table),
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -50,6 +50,17 @@ class Figure:
         """The text alternative: title and reading."""
         return f"{self.title}. {self.reading}"
 
+    @property
+    def empty(self) -> bool:
+        """Whether it shows no number: one line then says all that there is."""
+        if self.broken:
+            return False
+        if "Value" in self.table.columns:
+            place = self.table.columns.index("Value")
+            return all(row[place] == "undefined" for row in self.table.rows)
+        numbers = len(self.table.columns) > self.table.words
+        return self.spec is None and not (self.table.rows and numbers)
+
 
 @dataclass(frozen=True)
 class Published:

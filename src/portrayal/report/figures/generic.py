@@ -195,7 +195,7 @@ def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
             *(fmt.share(cells[k].value) if k in cells else fmt.NOTHING for k in kinds),
             fmt.count(next(iter(cells.values())).n_units),
         )
-        for key, cells in list((missed or rows).items())[:120]
+        for key, cells in list(missed.items())[:120]
     )
     heads = ("Model", "Domain", "Condition", *(kind.capitalize() for kind in kinds), "Texts")
     note = "Refused, empty and failed answers are counted here and left out of every other number."

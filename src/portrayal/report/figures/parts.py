@@ -12,13 +12,15 @@ BAND = "#dce6ee"
 IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
 """Whether the label of a row is that of published values."""
 DIVERGING = ["#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b"]
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
+"""Charts are measured by the metrics of Arial, which Liberation Sans shares."""
 
 CONFIG: Spec = {
     "font": FONT,
     "background": "white",
     "view": {"stroke": None},
     "axis": {
+        "aria": False,
         "domain": False,
         "ticks": False,
         "grid": False,
@@ -30,6 +32,7 @@ CONFIG: Spec = {
         "titleFontWeight": "normal",
     },
     "legend": {
+        "aria": False,
         "labelFontSize": 12.5,
         "labelColor": "#333333",
         "titleFontSize": 12,
@@ -38,6 +41,7 @@ CONFIG: Spec = {
         "titleLimit": 520,
     },
     "title": {
+        "aria": False,
         "anchor": "start",
         "frame": "group",
         "fontSize": 14,

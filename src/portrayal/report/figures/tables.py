@@ -11,7 +11,7 @@ from portrayal.report.view import View, q_of
 from portrayal.report.words import group_label
 
 Row = TypeVar("Row")
-ROWS = 150
+ROWS = 80
 """Rows of a data table at most; the download has them all."""
 
 

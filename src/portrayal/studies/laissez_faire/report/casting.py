@@ -111,30 +111,27 @@ MOST = 60
 
 
 def scenario_likelihood(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
-    """Yield the heatmap of shares by scenario and group."""
+    """Yield a heatmap of shares by scenario and group for each role."""
     main = view.only_main(estimates)
     columns = list(dict.fromkeys(column_label(next(iter(e.group.values()))) for e in main))
     present = {e.strata.get("role", "") for e in main if e.value is not None}
     roles = [role for role in ROLES if role in present] or sorted(present)
     if not roles:
         return
-    spec = tiled([_domain(view, main, domain, columns) for domain in domains(view, main)])
-    spec["params"] = [{"name": "role", "value": roles[0]}]
-    if len(roles) > 1:
-        bind = {"input": "radio", "options": roles, "name": "Role of the characters: "}
-        spec["params"][0]["bind"] = bind
-    outside = [e for e in main if e.strata.get("role") == roles[0] and _differs(e)]
-    yield Figure(
-        "scenarios",
-        "Who appears in which scenario",
-        _reading(main, outside, roles[0]),
-        "Share of each group among the characters of a scenario. Coloured where it lies outside "
-        "what characters drawn at random from the whole domain would give (red: more than in the "
-        "domain, blue: fewer, in percentage points). One scenario is one prompt: a difference "
-        "between scenarios may be one between wordings.",
-        spec,
-        estimate_table(view, sorted(outside, key=_gap), "domain", "scenario"),
-    )
+    for role in roles:
+        here = [e for e in main if e.strata.get("role", "") == role]
+        outside = [e for e in here if _differs(e)]
+        yield Figure(
+            f"scenarios-{role}".rstrip("-"),
+            "Who appears in which scenario" + (f": {role} roles" if role else ""),
+            _reading(main, outside, role),
+            "Share of each group among the characters of a scenario. Coloured where it lies "
+            "outside what characters drawn at random from the whole domain would give (red: more "
+            "than in the domain, blue: fewer, in percentage points). One scenario is one prompt: "
+            "a difference between scenarios may be one between wordings.",
+            tiled([_domain(view, here, domain, columns) for domain in domains(view, here)]),
+            estimate_table(view, sorted(outside, key=_gap), "domain", "scenario"),
+        )
 
 
 def _domain(view: View, main: list[Estimate], domain: str, columns: list[str]) -> Spec:
@@ -146,7 +143,6 @@ def _domain(view: View, main: list[Estimate], domain: str, columns: list[str]) -
     return {
         "title": short(domain, 40),
         "data": {"values": data},
-        "transform": [{"filter": "datum.r === role"}],
         "width": {"step": 54},
         "height": {"step": 20},
         "encoding": {
@@ -189,7 +185,6 @@ def _datum(view: View, e: Estimate) -> dict[str, Any]:
     return {name: found[name] for name in keep if name in found} | {
         "row": short(e.strata.get("scenario", ""), 36),
         "col": column_label(next(iter(e.group.values()))),
-        "r": e.strata.get("role", ""),
         "t": "–" if e.value is None else f"{100 * e.value:.0f} %",
         "g": round(-_gap(e) if (e.value or 0) >= _null(e) else _gap(e), 1),
         "o": _differs(e),

@@ -113,7 +113,7 @@ def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         "Refused texts are counted here and left out of every other number. Fang et al. (2024): "
         "ChatGPT refused 89.13 % of requests with the “biased” prompt, no other model any.",
         None,
-        Table.of(own, columns, 2, ROWS),
+        Table.of(own if most.value else [], columns, 2, ROWS),
     )
 
 
@@ -146,7 +146,7 @@ def pair_fates(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         "A text is compared when both it and its original can be read; the others are counted "
         "here.",
         None,
-        Table(heads, table, 2, max(len(rows) - ROWS, 0)),
+        Table(heads, table if lost else (), 2, max(len(rows) - ROWS, 0)),
     )
 
 

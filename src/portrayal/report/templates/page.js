@@ -1,0 +1,260 @@
+"use strict";
+(function () {
+  const byId = function (id) { return document.getElementById(id); };
+  const each = function (query, act) { document.querySelectorAll(query).forEach(act); };
+
+  async function unpack(id) {
+    const packed = atob(byId(id).textContent.trim());
+    const bytes = Uint8Array.from(packed, function (c) { return c.charCodeAt(0); });
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).text();
+  }
+  function save(blob, name) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
+    link.click();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 10000);
+  }
+  function citation() { return byId("citation").textContent.replace(/\s+/g, " ").trim(); }
+
+  /* Charts: kept packed, put into the page when their figure opens. */
+  const phone = window.matchMedia("screen and (max-width: 40rem)");
+  let charts = {};
+  function image(key) {
+    const text = charts[key][phone.matches ? 1 : 0];
+    return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+  }
+  function draw(place) {
+    if (charts[place.dataset.chart]) place.replaceChildren(image(place.dataset.chart));
+  }
+  function drawOpen() {
+    each("[data-chart]", function (place) {
+      if (place.closest("details:not([open])") === null) draw(place);
+    });
+  }
+  each("figure > details", function (figure) { figure.addEventListener("toggle", drawOpen); });
+  phone.addEventListener("change", drawOpen);
+
+  /* Folds: a link to what is folded opens it; printing opens the figures. */
+  function show(id) {
+    const target = id && byId(id);
+    if (!target) return;
+    const inside = target.querySelector("details");
+    if (inside && target.matches("section, figure")) inside.open = true;
+    for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  }
+  function follow() { show(decodeURIComponent(location.hash.slice(1))); }
+  window.addEventListener("hashchange", follow);
+  each("nav a", function (link) {
+    link.addEventListener("click", function () {
+      show(link.hash.slice(1));
+      if (!beside.matches) byId("contents").open = false;
+    });
+  });
+  const beside = window.matchMedia("(min-width: 72rem)");
+  function unfold() { if (byId("contents")) byId("contents").open = beside.matches; }
+  beside.addEventListener("change", unfold);
+  unfold();
+  const all = byId("open-all");
+  if (all) all.addEventListener("click", function () {
+    const open = all.getAttribute("aria-pressed") !== "true";
+    all.setAttribute("aria-pressed", String(open));
+    each("figure > details", function (figure) { figure.open = open; });
+  });
+  let opened = [];
+  window.addEventListener("beforeprint", function () {
+    opened = Array.from(document.querySelectorAll("figure > details:not([open])"));
+    opened.forEach(function (figure) { figure.open = true; });
+    drawOpen();
+  });
+  window.addEventListener("afterprint", function () {
+    opened.forEach(function (figure) { figure.open = false; });
+  });
+
+  /* Sharing: a finding as text, a chart with its caption as a file; each with the citation. */
+  const status = byId("status");
+  function button(words, label, act) {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.className = "share";
+    made.textContent = words;
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", act);
+    return made;
+  }
+  function copied(item) {
+    const parts = Array.from(item.querySelectorAll(".headline, .facts-of, .evidence"));
+    return parts.map(function (p) { return p.textContent.trim().replace(/\s+/g, " "); }).join("\n") + "\n" + citation();
+  }
+  each("[data-share]", function (item) {
+    item.append(button("Copy", "Copy this finding with its citation", function () {
+      navigator.clipboard.writeText(copied(item)).then(
+        function () { status.textContent = "Copied."; },
+        function () { status.textContent = "This browser does not let the page copy; mark the sentence instead."; }
+      );
+    }));
+  });
+  function lines(text, width, pen) {
+    const found = [""];
+    text.split(/\s+/).forEach(function (word) {
+      const longer = (found[found.length - 1] + " " + word).trim();
+      if (pen.measureText(longer).width > width) found.push(word);
+      else found[found.length - 1] = longer;
+    });
+    return found;
+  }
+  const SIGNS = { ring: "○", small: "∘", band: "▬", tick: "❘", line: "—", bar: "▮", diamond: "◇" };
+  function captioned(figure) {
+    const NS = "http://www.w3.org/2000/svg";
+    const inner = image(figure.querySelector("[data-chart]").dataset.chart);
+    const pen = document.createElement("canvas").getContext("2d");
+    const chart = { w: parseFloat(inner.getAttribute("width")), h: parseFloat(inner.getAttribute("height")) };
+    const width = Math.max(chart.w, 420) + 32;
+    const outer = document.createElementNS(NS, "svg");
+    let y = 16;
+    function write(text, size, weight, colour, glyph) {
+      pen.font = weight + " " + size + "px system-ui, sans-serif";
+      if (glyph) text = glyph.sign + " " + text;
+      lines(text, width - 32, pen).forEach(function (line, number) {
+        const words = document.createElementNS(NS, "text");
+        const look = { x: 16, y: y + size, "font-size": size, "font-weight": weight, fill: colour };
+        Object.entries(look).forEach(function (pair) { words.setAttribute(pair[0], pair[1]); });
+        words.textContent = line;
+        if (glyph && number === 0) {
+          const sign = document.createElementNS(NS, "tspan");
+          sign.setAttribute("fill", glyph.colour);
+          sign.textContent = glyph.sign;
+          words.textContent = line.slice(glyph.sign.length);
+          words.prepend(sign);
+        }
+        outer.append(words);
+        y += size * 1.4;
+      });
+    }
+    const text = function (query) {
+      const found = figure.querySelector(query);
+      return found ? found.textContent.trim() : "";
+    };
+    write(text("h3"), 17, 600, "#1c1c1c");
+    write(text(".reading"), 13, 400, "#1c1c1c");
+    inner.setAttribute("x", "16");
+    inner.setAttribute("y", String(y + 8));
+    outer.append(inner);
+    y += chart.h + 16;
+    figure.querySelectorAll(".key li").forEach(function (item) {
+      const mark = item.querySelector(".mark");
+      const look = getComputedStyle(mark);
+      const filled = look.backgroundColor !== "rgba(0, 0, 0, 0)";
+      const sign = Object.keys(SIGNS).find(function (name) { return mark.classList.contains(name); });
+      const glyph = { sign: SIGNS[sign] || "●", colour: filled ? look.backgroundColor : look.borderTopColor };
+      write(item.textContent.trim(), 12, 400, "#444444", glyph);
+    });
+    write(text("figcaption"), 12, 400, "#595959");
+    write(citation(), 12, 400, "#595959");
+    const size = { xmlns: NS, width: width, height: y + 12, "font-family": inner.getAttribute("font-family"), style: "background: white" };
+    Object.entries(size).forEach(function (pair) { outer.setAttribute(pair[0], pair[1]); });
+    return { text: new XMLSerializer().serializeToString(outer), width: width, height: y + 12 };
+  }
+  function saveChart(figure, kind) {
+    const made = captioned(figure);
+    const svg = new Blob([made.text], { type: "image/svg+xml;charset=utf-8" });
+    const name = figure.id + "." + kind;
+    if (kind === "svg") return save(svg, name);
+    const picture = new Image();
+    picture.addEventListener("load", function () {
+      const canvas = document.createElement("canvas");
+      canvas.width = 2 * made.width;
+      canvas.height = 2 * made.height;
+      const pen = canvas.getContext("2d");
+      pen.fillStyle = "white";
+      pen.fillRect(0, 0, canvas.width, canvas.height);
+      pen.drawImage(picture, 0, 0, canvas.width, canvas.height);
+      canvas.toBlob(function (blob) { save(blob, name); });
+    });
+    picture.src = URL.createObjectURL(svg);
+    return undefined;
+  }
+  each("figure .save button", function (made) {
+    made.addEventListener("click", function () { saveChart(made.closest("figure"), made.dataset.save); });
+  });
+
+  /* The table of estimates, and the files inside the page. */
+  const PAGE = 40;
+  const WORDS = 4;
+  const Q = 7;
+  function tabulate(found) {
+    const table = byId("estimates");
+    const filter = byId("filter");
+    const sureOnly = byId("sure-only");
+    const more = byId("more");
+    const search = found.rows.map(function (row) { return row.join(" ").toLowerCase(); });
+    let shown = PAGE;
+    const head = table.createTHead().insertRow();
+    found.heads.forEach(function (text, column) {
+      const cell = document.createElement("th");
+      cell.scope = "col";
+      cell.textContent = text;
+      if (column >= WORDS) cell.className = "n";
+      head.appendChild(cell);
+    });
+    const body = table.createTBody();
+    function fits(i, words) {
+      const q = found.rows[i][Q];
+      if (sureOnly.checked && !(q.startsWith("<") || parseFloat(q) < 0.05)) return false;
+      return words.every(function (word) { return search[i].includes(word); });
+    }
+    function list() {
+      const words = filter.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+      const chosen = found.rows.filter(function (_, i) { return fits(i, words); });
+      body.replaceChildren();
+      chosen.slice(0, shown).forEach(function (row) {
+        const line = body.insertRow();
+        if (row[10]) line.title = row[10];
+        row.slice(0, 10).forEach(function (text, column) {
+          const cell = line.insertCell();
+          const inner = document.createElement("bdi");
+          inner.textContent = text;
+          cell.appendChild(inner);
+          if (column >= WORDS) cell.className = "n";
+        });
+      });
+      byId("filter-note").textContent = chosen.length + " of " + found.rows.length + " rows" +
+        (chosen.length > shown ? "; the first " + shown + " are shown" : "") + ".";
+      more.hidden = chosen.length <= shown;
+    }
+    filter.addEventListener("input", function () { shown = PAGE; list(); });
+    sureOnly.addEventListener("change", function () { shown = PAGE; list(); });
+    more.addEventListener("click", function () { shown += 200; list(); });
+    list();
+  }
+  each("button[data-file]", function (made) {
+    const given = made.dataset;
+    made.addEventListener("click", function () {
+      unpack(given.source).then(
+        function (text) {
+          save(new Blob([text], { type: given.type + ";charset=utf-8" }), given.file);
+          byId("download-note").textContent = "Saved as " + given.file + ".";
+        },
+        function () { byId("download-note").textContent = "This browser cannot unpack the file; " + given.instead; }
+      );
+    });
+  });
+
+  unpack("data").then(
+    function (text) {
+      const data = JSON.parse(text);
+      charts = data.charts;
+      if (byId("estimates")) tabulate(data.table);
+      follow();
+      drawOpen();
+      document.body.dataset.drawn = "all";
+    },
+    function (error) {
+      each("[data-chart]", function (place) {
+        place.textContent = "This browser cannot draw the chart; its numbers stand in the table.";
+      });
+      console.error(error);
+    }
+  );
+})();
