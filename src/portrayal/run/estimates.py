@@ -237,7 +237,9 @@ def _shown_row(estimate: Estimate) -> tuple[str, ...]:
 
 
 def _said(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
+    if value is None or math.isnan(value):
+        return "–"
+    return "<0.001" if 0 < value < 0.001 else f"{value:.3g}"
 
 
 def _range(bounds: Interval | Null | None) -> str:
