@@ -23,6 +23,7 @@ from portrayal.evidence import (
 )
 from portrayal.evidence.pack import FILLS, NOTES
 from portrayal.run import Run
+from portrayal.studies.own import write_start
 
 HOSTILE = "<img src=x onerror=alert(1)>|`a` **b** [c](javascript:d) @everyone"
 STORY = "Maria was a star student. She helped her classmate Juan, and he thanked her."
@@ -286,3 +287,16 @@ def test_every_study_fills_every_form(study: str, tmp_path: Path) -> None:
         assert pack.n_measured
         assert to_markdown(pack)
         json.loads(to_json(pack))
+
+
+def test_a_study_of_ones_own_is_part_of_the_manifest(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    write_start(folder)
+    quick = {"draws": 100, "permutations": 20}
+    run = portrayal.audit(str(folder), texts=folder / "texts.csv", out=tmp_path / "r", **quick)
+    pack = write_evidence(run, "model-card")
+    told = json.loads((pack / "manifest.json").read_text(encoding="utf-8"))
+    assert "study/study.toml" in told["run"]["instruments"]
+    _append(run.path / "study" / "study.toml")
+    (problem,) = map(str, verify_evidence(run).problems)
+    assert problem == "instruments: study/study.toml changed"

@@ -21,6 +21,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "texts": ("texts", "reference", "prompts.parquet", "reference-prompts.parquet"),
     "instruments": (
         *("annotations", "reference-annotations", "given", "labels", "classifier", "topics"),
+        "study",
         "audit.toml",
     ),
     "estimates": ("estimates", "estimates.parquet", "influences.parquet"),
