@@ -71,7 +71,7 @@ def whole_audit(texts: Path, group: Sequence[str]) -> float:
     """Return the CPU seconds, user and system, of one audit on one core with its report."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "portrayal", "audit", "agency", "--texts", str(texts)]
-        command += [part for name in group for part in ("--group", name)]
+        command += [part for name in group for part in ("--by", name)]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(
             [*command, "--out", f"{folder}/run"],

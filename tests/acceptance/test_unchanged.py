@@ -55,14 +55,14 @@ AUDITS: dict[str, tuple[str, dict[str, Any]]] = {
 """Case → study and what it is given; without texts, the study's own sample."""
 
 COMMANDS = {
-    "reproduce-laissez-faire": ("reproduce", "laissez-faire", "--rows", "--json"),
-    "reproduce-news": ("reproduce", "news", "--rows", "--json"),
-    "reproduce-agency": ("reproduce", "agency", "--rows", "--json"),
+    "reproduce-laissez-faire": ("reproduce", "laissez-faire", "--rows", "--format", "json"),
+    "reproduce-news": ("reproduce", "news", "--rows", "--format", "json"),
+    "reproduce-agency": ("reproduce", "agency", "--rows", "--format", "json"),
     "score-people": (
-        *("score", "people", "--json"),
-        *("--gold", "laissez_faire/gold_stories_dev.jsonl"),
+        *("score", "people", "--format", "json"),
+        *("--hand-labels", "laissez_faire/gold_stories_dev.jsonl"),
     ),
-    "score-agency": ("score", "agency", "--json", "--gold", "lac/validation.csv"),
+    "score-agency": ("score", "agency", "--format", "json", "--hand-labels", "lac/validation.csv"),
 }
 FILES = ("texts", "reference")
 COMPARED = (

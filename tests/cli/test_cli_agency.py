@@ -16,10 +16,19 @@ def run(*arguments):
 def test_train_and_score(tmp_path):
     path = tmp_path / "gold.csv"
     path.write_text(ROWS)
-    said = run("train", "agency", "--labelled", path, "--out", tmp_path / "mine")
+    said = run("build", "classifier", "--hand-labels", path, "--out", tmp_path / "mine")
     assert "model card" in said
     found = json.loads(
-        run("score", "agency", "--gold", path, "--classifier", tmp_path / "mine", "--json")
+        run(
+            "score",
+            "agency",
+            "--hand-labels",
+            path,
+            "--classifier",
+            tmp_path / "mine",
+            "--format",
+            "json",
+        )
     )
     assert [row["masked"] for row in found["scores"]] == [True, False]
     assert found["scores"][0]["accuracy"]["value"] == 1.0
@@ -29,7 +38,7 @@ def test_train_and_score(tmp_path):
 def test_the_table_shows_the_published_rows(tmp_path):
     path = tmp_path / "gold.csv"
     path.write_text(ROWS)
-    said = run("score", "agency", "--gold", path, "--masked")
+    said = run("score", "agency", "--hand-labels", path, "--masked")
     assert "91.69" in said
     assert "linear-lac.v1" in said
     assert "as they stand " not in said
@@ -39,11 +48,11 @@ def test_several_seeds_make_a_set_whose_scores_have_a_mean_and_a_deviation(tmp_p
     path = tmp_path / "gold.csv"
     path.write_text(ROWS)
     out = tmp_path / "set"
-    said = run("train", "agency", "--labelled", path, "--out", out, "--seeds", 3)
+    said = run("build", "classifier", "--hand-labels", path, "--out", out, "--seeds", 3)
     assert "mean of 3 checkpoints of" in said
     assert sorted(each.name for each in out.iterdir()) == ["seed-0", "seed-1", "seed-2"]
-    given = ("score", "agency", "--gold", path, "--classifier", out)
-    found = json.loads(run(*given, "--json"))
+    given = ("score", "agency", "--hand-labels", path, "--classifier", out)
+    found = json.loads(run(*given, "--format", "json"))
     assert len(found["scores"]) == 8  # three checkpoints and their mean, of both kinds
     assert found["scores"][3]["classifier"] == "3 checkpoints:set"
     masked = found["checkpoints"][0]
@@ -55,7 +64,16 @@ def test_several_seeds_make_a_set_whose_scores_have_a_mean_and_a_deviation(tmp_p
 def test_a_preset_that_is_not_known_is_refused(tmp_path):
     path = tmp_path / "gold.csv"
     path.write_text(ROWS)
-    given = ("train", "agency", "--labelled", path, "--out", tmp_path / "o", "--preset", "wan")
+    given = (
+        "build",
+        "classifier",
+        "--hand-labels",
+        path,
+        "--out",
+        tmp_path / "o",
+        "--recipe",
+        "wan",
+    )
     done = CliRunner().invoke(app, [str(each) for each in given])
     assert done.exit_code != 0
     assert "wan-2024" in str(done.exception or done.output)

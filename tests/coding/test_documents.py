@@ -88,7 +88,7 @@ def test_clusters_are_the_prompt_or_the_text() -> None:
 def test_errors_say_what_is_missing() -> None:
     with pytest.raises(DataError, match="no column 'h'; found text, g, name"):
         read_documents(ROWS, ["h"])
-    with pytest.raises(OptionError, match="--group"):
+    with pytest.raises(OptionError, match="--by"):
         read_documents(ROWS, [])
     with pytest.raises(DataError, match="no text could be read"):
         read_documents(ROWS[3:], ["g"])

@@ -34,7 +34,8 @@ def world(n=120, seed=0, planted=True):
 
 
 def compare(rows, groups=("gender", "race"), **options):
-    documents = read_documents(rows, groups, role=options.pop("role", None))
+    role = options.pop("role", None)
+    documents = read_documents(rows, groups, columns={"role": role} if role else ())
     counts = count_words(documents, min_count=3, min_texts=2)
     return documents, counts, marked_words(documents, counts, SCOPE, **options)
 

@@ -33,14 +33,17 @@ DATAVERSE = [
     ],
 )
 def test_well_known_names_are_found(column, field):
-    mapping = map_columns(FIELDS, dict.fromkeys([column, "answer", "unrelated"]))
+    texts = () if field == "text" else ("answer",)
+    mapping = map_columns(FIELDS, [column, *texts, "unrelated"])
     assert mapping[field] == column
     assert "unrelated" not in mapping.values()
 
 
-def test_the_first_alias_wins():
-    assert map_columns(FIELDS, ["answer", "story", "text"])["text"] == "text"
-    assert map_columns(FIELDS, ["output", "story"])["text"] == "story"
+def test_a_fields_own_name_wins_and_two_others_are_asked_about():
+    assert map_columns(FIELDS, ["answer", "story", "Text"])["text"] == "Text"
+    with pytest.raises(DataError, match="'story', 'output' can all be read as text"):
+        map_columns(FIELDS, ["output", "story"])
+    assert map_columns(FIELDS, ["output", "story"], columns={"text": "output"})["text"] == "output"
 
 
 def test_labels_of_people_are_never_guessed():

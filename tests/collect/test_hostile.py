@@ -123,7 +123,7 @@ def test_a_table_with_a_header_twice_is_refused() -> None:
 def test_two_columns_that_both_read_as_one_field_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("Text,text,model\na,b,m\n")
-    with pytest.raises(DataError, match=r"'Text' and 'text' are both read as text.*--column text="):
+    with pytest.raises(DataError, match=r"'Text', 'text' can all be read as text.*--column text="):
         texts(path)
     assert [text for _, text in read_plain(path, ["text=Text"])] == ["a"]
 

@@ -18,6 +18,7 @@ from servers.openai_server import OpenAIServer
 
 QUICK = ("--draws", "100", "--permutations", "20")
 LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
+LABELLED = ("--column", ",".join(LABELS))
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def hospital(tmp_path: Path) -> Path:
 def hospital_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run of these stories, made once by the command line; tests only read it."""
     folder = tmp_path_factory.mktemp("hospital")
-    files = ["--texts", _hospital(folder), "--out", folder / "r", "--column", *LABELS]
+    files = ["--texts", _hospital(folder), "--out", folder / "r", *LABELLED]
     audit = command_line("audit", "laissez-faire", *QUICK, *files)
     subprocess.run(audit, check=True, capture_output=True)
     return folder / "r"

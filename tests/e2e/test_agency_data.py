@@ -1,4 +1,4 @@
-"""`portrayal agency-data`, from biographies to a split, as a user types it."""
+"""`portrayal build`, from biographies to a split, as a user types it."""
 
 import csv
 import json
@@ -47,25 +47,25 @@ def _fill(path: Path) -> None:
 def test_every_step_follows_the_one_before(
     portrayal: Portrayal, biographies: Path, tmp_path: Path
 ) -> None:
-    step = ("--out", "data", "--json")
-    made = portrayal("agency-data", "sentences", biographies, *step).json()
+    step = ("--out", "data", "--format", "json")
+    made = portrayal("build", "sentences", "--texts", biographies, *step).json()
     assert (made["texts"], made["sentences"]) == (12, 24)
     with OpenAIServer(render=_paraphrased, faults={"server_error": 0.1}) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url)
-        made = portrayal("agency-data", "paraphrase", *asked, *step).json()
+        made = portrayal("build", "paraphrases", *asked, *step).json()
         n_asked = server.answered.total()
-        assert portrayal("agency-data", "paraphrase", *asked, *step).json() == made
+        assert portrayal("build", "paraphrases", *asked, *step).json() == made
         assert server.answered.total() == n_asked == 24
     assert made["sentences"] == {"malformed": 1, "ok": 23}
-    assert portrayal("agency-data", "sheet", *step).json()["rows"] == 46
+    assert portrayal("build", "sheets", *step).json()["rows"] == 46
     sheets = [tmp_path / "data" / "sheets" / f"sheet-{i}.csv" for i in (1, 2)]
     for sheet in sheets:
         _fill(sheet)
-    made = portrayal("agency-data", "merge", *sheets, *step, "--draws", "50").json()
+    made = portrayal("build", "labels", *sheets, *step, "--draws", "50").json()
     assert made["counts"] == {"kept": 46}
     assert made["kappa_kept"]["value"] == 1.0
-    done = portrayal("agency-data", "split", "--out", "data", "--together").ok()
-    assert "next: portrayal train agency --labelled data/split/train.jsonl" in done.out
+    done = portrayal("build", "split", "--out", "data", "--together").ok()
+    assert "next: portrayal build classifier --hand-labels data/split/train.jsonl" in done.out
     card = (tmp_path / "data" / "split" / "data-card.md").read_text(encoding="utf-8")
     for words in ("malformed 1", "Kappa", "server:m", "texts: 12", "more than one part: 0."):
         assert words.casefold() in card.casefold()
@@ -77,8 +77,8 @@ def test_a_step_alone_on_sentences_of_ones_own(inside: Portrayal, tmp_path: Path
     (tmp_path / "own.csv").write_text("said\nShe led.\nHe helped.\n", encoding="utf-8")
     with OpenAIServer(render=_paraphrased) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url)
-        options = ("--sentence-column", "said", "--out", "d", *asked)
-        done = inside("agency-data", "paraphrase", "own.csv", *options).ok()
+        options = ("--column", "sentence=said", "--out", "d", *asked)
+        done = inside("build", "paraphrases", "--texts", "own.csv", *options).ok()
     assert "sentences: ok 2" in done.out
     rows = (tmp_path / "d" / "paraphrases.csv").read_text(encoding="utf-8")
     assert rows.count("She led.") == 4
@@ -87,16 +87,16 @@ def test_a_step_alone_on_sentences_of_ones_own(inside: Portrayal, tmp_path: Path
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("sentences", "none.csv"), "no such file"),
-        (("paraphrase",), "--model"),
-        (("sheet",), "no such file"),
-        (("merge", "one.csv"), "two sheets"),
+        (("sentences", "--texts", "none.csv"), "no such file"),
+        (("paraphrases",), "--model"),
+        (("sheets",), "no such file"),
+        (("labels", "one.csv"), "two sheets"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(
     arguments: tuple[str, ...], words: str, inside: Portrayal
 ) -> None:
-    inside("agency-data", *arguments).refused(words)
+    inside("build", *arguments).refused(words)
 
 
 def test_paraphrases_come_by_batch_as_well(
@@ -104,12 +104,12 @@ def test_paraphrases_come_by_batch_as_well(
 ) -> None:
     pytest.importorskip("openai")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    step = ("--out", "data", "--json")
-    inside("agency-data", "sentences", biographies, *step).ok()
+    step = ("--out", "data", "--format", "json")
+    inside("build", "sentences", "--texts", biographies, *step).ok()
     said = json.dumps({"agentic": "A leads.", "communal": "A helps."})
     with BatchServer(text=lambda _: said) as server:
         asked = ("--model", "openai:gpt-test", "--base-url", f"{server.url}/v1", "--yes")
-        command = ("agency-data", "paraphrase", *asked, "--batch", "--wait", "0", *step)
+        command = ("build", "paraphrases", *asked, "--batch", "--wait", "0", *step)
         assert inside(*command).json() == {"out": "data", "open_batches": 1}
         assert inside(*command).json()["sentences"] == {"ok": 24}
         assert server.creates == 1

@@ -95,7 +95,7 @@ def test_an_audit_from_nothing_and_more_samples_later(
     assert "server:m" in (run / "report.html").read_text(encoding="utf-8")
     assert "By asking the models." in (run / "datasheet.md").read_text(encoding="utf-8")
 
-    facts = _object(ask(*command, "--samples", "2", "--json"))
+    facts = _object(ask(*command, "--samples", "2", "--format", "json"))
     assert server.requests == 2 * N_PROMPTS  # only what was missing
     assert set(server.answered.values()) == {2}
     assert facts["n_texts"] == 2 * N_PROMPTS
@@ -171,7 +171,7 @@ def test_a_second_process_is_refused(ask: Portrayal, serve: Serve, tmp_path: Pat
 
 def test_collect_then_audit_without_texts(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     server = serve()
-    facts = _object(ask("collect", STUDY, *_model(server), "--out", "c", "--json"))
+    facts = _object(ask("collect", STUDY, *_model(server), "--out", "c", "--format", "json"))
     assert (facts["done"], facts["total"], facts["stopped"]) == (N_PROMPTS, N_PROMPTS, None)
     assert (facts["input_tokens"], facts["output_tokens"]) == (1000, 2000)
     assert facts["model"] == "server:m"
@@ -189,7 +189,7 @@ def test_a_partial_run_is_audited_after_the_budget_stopped_it(
 ) -> None:
     server = serve()
     arguments = ("collect", STUDY, *_model(server), "--out", "b", "--concurrency", "2")
-    facts = _object(ask(*arguments, "--budget", "2000 tokens", "--json"))
+    facts = _object(ask(*arguments, "--budget", "2000 tokens", "--format", "json"))
     assert facts["stopped"] == "budget"
     assert 0 < facts["done"] < N_PROMPTS
     assert facts["input_tokens"] + facts["output_tokens"] <= 2000
@@ -218,7 +218,7 @@ def test_a_planted_key_is_nowhere(ask: Portrayal, serve: Serve, tmp_path: Path) 
     openai = _model(server, "openai", "gpt-4o-mini")
     said = [
         ask("audit", STUDY, *_model(server), "--out", "r", *QUICK, **keys).ok(),
-        ask("collect", STUDY, *openai, "--out", "p", "--yes", "--json", **keys).ok(),
+        ask("collect", STUDY, *openai, "--out", "p", "--yes", "--format", "json", **keys).ok(),
         ask("collect", STUDY, *openai, "--out", "q", **keys),
     ]
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -253,7 +253,16 @@ def test_an_exhausted_quota_stops_and_keeps_what_was_answered(
     assert server.answered.total() == N_PROMPTS
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        (
+            "--format",
+            "json",
+        ),
+    ],
+)
 def test_a_paid_service_asks_first(
     ask: Portrayal, serve: Serve, tmp_path: Path, more: tuple[str, ...]
 ) -> None:
@@ -287,7 +296,7 @@ def test_parameters_reach_the_model_and_stay_with_the_run(
 def test_a_plan(ask: Portrayal) -> None:
     arguments = ("plan", STUDY, "--samples", "10", "--model", "openai:gpt-5-mini")
     priced = ("--price", "1/2", "--answer-tokens", "150")
-    facts = _object(ask(*arguments, *priced, "--json"))
+    facts = _object(ask(*arguments, *priced, "--format", "json"))
     assert (facts["study"], facts["n_prompts"], facts["samples"]) == (STUDY, N_PROMPTS, 10)
     assert (facts["n_texts"], facts["output_tokens"]) == (1000, 150_000)
     assert facts["cost_usd"] == pytest.approx((facts["input_tokens"] + 2 * 150_000) / 1e6, rel=1e-3)
@@ -297,7 +306,7 @@ def test_a_plan(ask: Portrayal) -> None:
     assert "texts: 1,000 (100 prompts × 10 samples × 1 model(s))" in out
     assert "one test at a time, between two models" in ask(*arguments, "--change").ok().out
     ask("plan", "agency", "--change").refused("ratios of stories alone")
-    nobody = _object(ask("plan", "agency", "--json"))
+    nobody = _object(ask("plan", "agency", "--format", "json"))
     assert nobody["cost_usd"] is None
     assert nobody["cost_unknown"] == "no model was named"
 
@@ -307,8 +316,8 @@ def test_news_prompts_of_ones_own_headlines(ask: Portrayal, tmp_path: Path) -> N
         "headline,section\nRain is coming,weather\nMayor speaks,politics\n", encoding="utf-8"
     )
     forms = ("--form", "biased", "--form", "unbiased")
-    arguments = ("prompts", "news", "--headlines", "h.csv", *forms)
-    facts = _object(ask(*arguments, "--json"))
+    arguments = ("list", "prompts", "news", "--headlines", "h.csv", *forms)
+    facts = _object(ask(*arguments, "--format", "json"))
     assert facts["study"] == "news"
     rows = facts["prompts"]
     assert [row["form"] for row in rows] == ["biased", "biased", "unbiased", "unbiased"]
@@ -316,25 +325,27 @@ def test_news_prompts_of_ones_own_headlines(ask: Portrayal, tmp_path: Path) -> N
     assert all(row["pair"] in row["text"] for row in rows)
     table = list(csv.DictReader(io.StringIO(ask(*arguments).ok().out)))
     assert [row["prompt_id"] for row in table] == [row["prompt_id"] for row in rows]
-    ask("prompts", "news").refused("--headlines")
-    ask("prompts", "news", "--headlines", "none.csv").refused("none.csv")
-    ask("prompts", "news", "--headlines", "h.csv", "--form", "odd").refused("odd", "biased")
+    ask("list", "prompts", "news").refused("--headlines")
+    ask("list", "prompts", "news", "--headlines", "none.csv").refused("none.csv")
+    ask("list", "prompts", "news", "--headlines", "h.csv", "--form", "odd").refused("odd", "biased")
 
 
 def test_agency_prompts_with_the_fairness_instruction(ask: Portrayal) -> None:
     plain, fair = (
-        _object(ask("prompts", "agency", "--json", *more))["prompts"]
+        _object(ask("list", "prompts", "agency", "--format", "json", *more))["prompts"]
         for more in ((), ("--fairness",))
     )
     assert len(plain) == len(fair) == 5400
     assert {row["condition"] for row in fair} == {"fairness instruction"}
     assert all(f["text"].startswith(p["text"]) for p, f in zip(plain, fair, strict=True))
-    ask("prompts", STUDY, "--fairness").refused("fairness")
+    ask("list", "prompts", STUDY, "--fairness").refused("fairness")
 
 
 def test_a_prompt_file_of_ones_own(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(PROMPT_FILE, encoding="utf-8")
-    listed = _object(ask("prompts", STUDY, "--prompts", "mine.toml", "--json"))["prompts"]
+    listed = _object(ask("list", "prompts", STUDY, "--prompts", "mine.toml", "--format", "json"))[
+        "prompts"
+    ]
     assert [row["prompt_id"] for row in listed] == ["night-shift", "early-train"]
     server = serve()
     arguments = ("audit", STUDY, *_model(server), "--samples", "3", "--prompts", "mine.toml")
@@ -359,7 +370,7 @@ def test_a_bad_prompt_file_is_refused(
 ) -> None:
     (tmp_path / "bad.toml").write_text(PROMPT_FILE.replace(*change), encoding="utf-8")
     server = serve()
-    ask("prompts", STUDY, "--prompts", "bad.toml").refused("bad.toml", *words)
+    ask("list", "prompts", STUDY, "--prompts", "bad.toml").refused("bad.toml", *words)
     arguments = ("audit", STUDY, *_model(server), "--prompts", "bad.toml", "--out", "r")
     ask(*arguments).refused("bad.toml", *words)
     assert server.requests == 0
@@ -418,7 +429,7 @@ def test_a_log_says_what_is_waited_for(ask: Portrayal, serve: Serve, tmp_path: P
     arguments = ("collect", STUDY, *_model(server), "--prompts", "mine.toml", "--out", "r")
     done = ask(*arguments).ok()
     assert re.search(r"^asking, 0 of 2: waiting for the first answer, \d s$", done.err, re.M)
-    assert ask(*arguments, "--json").ok().err == ""
+    assert ask(*arguments, "--format", "json").ok().err == ""
     ask("collect", STUDY, *_model(server), "--out", "t", "--timeout", "601").refused("600")
 
 
@@ -431,8 +442,8 @@ REFUSED = [
     (("audit", STUDY, "--model", "server:m", "--sample"), ["not both"]),
     (("plan", STUDY, "--samples", "0"), ["samples", "0"]),
     (("plan", STUDY, "--price", "cheap"), ["price", "cheap"]),
-    (("plan", STUDY, "--run", "none"), ["none is not a run"]),
-    (("prompts", STUDY, "--prompts", "none.toml"), ["none.toml"]),
+    (("plan", STUDY, "none"), ["none is not a run"]),
+    (("list", "prompts", STUDY, "--prompts", "none.toml"), ["none.toml"]),
     (("import-inspect", "none.eval"), []),
 ]
 
@@ -449,5 +460,5 @@ def test_a_budget_in_dollars_needs_a_price(ask: Portrayal, serve: Serve) -> None
     arguments = ("collect", STUDY, *_model(server), "--out", "r", "--budget", "5 USD")
     ask(*arguments).refused("price", "--price")
     assert server.requests == 0
-    facts = _object(ask(*arguments, "--price", "1/2", "--json"))
+    facts = _object(ask(*arguments, "--price", "1/2", "--format", "json"))
     assert facts["cost_usd"] == pytest.approx((1000 + 2 * 2000) / 1e6)

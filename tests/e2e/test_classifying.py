@@ -43,7 +43,7 @@ def texts(tmp_path: Path) -> Path:
 
 def _audit(texts: Path, server: OpenAIServer, *more: object) -> list[str]:
     asked = ("--classifier", SPEC, "--classifier-base-url", server.base_url)
-    command = ("audit", "agency", "--texts", texts, "--group", "gender", "--out", "r")
+    command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r")
     return [str(each) for each in (*command, *asked, *QUICK, *more)]
 
 
@@ -77,7 +77,7 @@ def test_an_audit_by_a_model(portrayal: Portrayal, texts: Path, tmp_path: Path) 
 
 
 def test_options_are_refused_before_any_shard(inside: Portrayal, texts: Path) -> None:
-    command = ("audit", "agency", "--texts", texts, "--group", "gender", "--out", "r")
+    command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r")
     inside(*command, "--classifier", SPEC).refused("--classifier-base-url")
     inside(*command, "--classifier", "llm:m").refused("llm:PROVIDER:MODEL")
     inside(*command, "--classifier-budget", "1 USD").refused("says nothing without")
@@ -90,7 +90,7 @@ def test_options_are_refused_before_any_shard(inside: Portrayal, texts: Path) ->
         "server:m",
         "--out",
         "m",
-        "--group",
+        "--by",
         "gender",
     )
     asked = (*rewrite, "--base-url", "http://127.0.0.1:1/v1", "--check-classifier")
@@ -101,7 +101,7 @@ def test_a_paid_model_is_confirmed_first(
     inside: Portrayal, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key-that-nobody-may-write")
-    command = ("audit", "agency", "--texts", texts, "--group", "gender", "--out", "r", *QUICK)
+    command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r", *QUICK)
     with OpenAIServer() as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         refused = inside(*command, "--classifier", "llm:openai:gpt-5-mini")
@@ -140,7 +140,7 @@ def test_killed_it_continues_and_asks_nothing_twice(
             labelled = [{"text": s.strip(), "label": i % 2} for i, s in enumerate(sentences)]
             gold = write_lines(tmp_path / "gold.jsonl", labelled)
             asked = ("--classifier", SPEC, "--base-url", server.base_url, "--concurrency", "2")
-            given = ["score", "agency", "--gold", str(gold), "--out", "r", *asked]
+            given = ["score", "agency", "--hand-labels", str(gold), "--out", "r", *asked]
         if command == "mitigate":
             given[:2] = ["mitigate", "agency"]
             given += ["--model", "server:test-model", "--base-url", server.base_url]

@@ -41,8 +41,8 @@ def test_a_page_comes_back_at_the_same_address(tmp_path: Path) -> None:
 def test_a_run_without_a_project_says_what_to_do(
     inside: Portrayal, hospital_run: Path, tmp_path: Path
 ) -> None:
-    inside("code", hospital_run).refused("portrayal code make")
-    inside("code", "serve", tmp_path).refused("project.toml", "portrayal code make")
+    inside("label", "serve", hospital_run).refused("portrayal label draw")
+    inside("label", "serve", tmp_path).refused("project.toml", "portrayal label draw")
     folder = project(tmp_path / "p").folder
-    inside("code", folder, "--host", "0.0.0.0").refused("--password")
-    inside("code", folder, "--port", "99999").refused("--port")
+    inside("label", "serve", folder, "--host", "0.0.0.0").refused("--password")
+    inside("label", "serve", folder, "--port", "99999").refused("--port")

@@ -21,10 +21,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_agreement(portrayal: Portrayal, project: Path) -> None:
-    out = portrayal("code", "agree", project, "--draws", "100").ok().out
+    out = portrayal("label", "agreement", project, "--draws", "100").ok().out
     assert "texts done by ana 12, bo 12" in out
     assert "Krippendorff's alpha" in out
-    facts = portrayal("code", "agree", project, "--draws", "100", "--json").json()
+    facts = portrayal("label", "agreement", project, "--draws", "100", "--format", "json").json()
     assert facts["people"]["raters"] == ["ana", "bo"]
     assert facts["language_models_against_people"] == []
     figures = {(f["question"], f["statistic"]): f for f in facts["people"]["figures"]}
@@ -33,32 +33,34 @@ def test_agreement(portrayal: Portrayal, project: Path) -> None:
 
 
 def test_clusters(inside: Portrayal, project: Path) -> None:
-    assert "Latine" in inside("code", "clusters", project).ok().out
-    facts = inside("code", "clusters", project, "--merge", "Asian=Latine", "--json").json()
+    assert "Latine" in inside("label", "clusters", project).ok().out
+    facts = inside(
+        "label", "clusters", project, "--merge", "Asian=Latine", "--format", "json"
+    ).json()
     (group,) = facts["groups"]
     assert group["n_items"] + group["n_open"] == 12
-    inside("code", "clusters", project, "--by", "shoe").refused("'shoe'", "Known: group")
-    inside("code", "clusters", project, "--merge", "Asian").refused("--merge takes A=B")
+    inside("label", "clusters", project, "--by", "shoe").refused("'shoe'", "Known: group")
+    inside("label", "clusters", project, "--merge", "Asian").refused("--merge takes Inuit=AN")
 
 
 def test_a_report(inside: Portrayal, project: Path, tmp_path: Path) -> None:
-    done = inside("code", "report", project, "--out", "page.html").ok()
+    done = inside("label", "report", project, "--out", "page.html").ok()
     assert done.out.strip() == "report: page.html"
     assert "How far raters agree" in (tmp_path / "page.html").read_text()
 
 
 def test_codes_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:
-    inside("code", "export", project, "--out", "codes.csv").ok()
+    inside("label", "export", project, "--out", "codes.csv").ok()
     with (tmp_path / "codes.csv").open(encoding="utf-8-sig") as stream:
         assert len(list(csv.DictReader(stream))) == 2 * 12 * len(CODES)
     other = small_project(tmp_path / "q", 12).folder
-    assert "ana: 12 texts" in inside("code", "import", other, "codes.csv").ok().out
-    inside("code", "import", other, "codes.csv").refused("--replace")
-    inside("code", "export", other, "--format", "xml").refused("csv, sheets, label-studio")
+    assert "ana: 12 texts" in inside("label", "import", other, "codes.csv").ok().out
+    inside("label", "import", other, "codes.csv").refused("--replace")
+    inside("label", "export", other, "--format", "xml").refused("csv, sheets, label-studio")
 
 
 def test_label_studio_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:
-    inside("code", "export", project, "--format", "label-studio", "--out", "ls").ok()
+    inside("label", "export", project, "--format", "label-studio", "--out", "ls").ok()
     assert "<Choices" in (tmp_path / "ls" / "config.xml").read_text()
     tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text())
     value = {"choices": ["savior"]}
@@ -66,10 +68,10 @@ def test_label_studio_out_and_in(inside: Portrayal, project: Path, tmp_path: Pat
         result = [{"from_name": "codes", "to_name": "text", "type": "choices", "value": value}]
         task["annotations"] = [{"id": 1, "completed_by": 7, "result": result}]
     (tmp_path / "export.json").write_text(json.dumps(tasks))
-    command = ("code", "import", project, "export.json", "--rater", "7=Chi", "--json")
+    command = ("label", "import", project, "export.json", "--rater", "7=Chi", "--format", "json")
     facts = inside(*command).json()
     assert facts["raters"] == {"Chi": 12}
-    agreed = inside("code", "agree", project, "--draws", "100", "--json").json()
+    agreed = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
     assert agreed["people"]["raters"] == ["ana", "bo", "chi"]
     assert len(agreed["pairs_of_people"]) == 3
 
@@ -86,21 +88,29 @@ def test_a_model_is_a_rater_apart(inside: Portrayal, project: Path) -> None:
         facts = {"id": "x", "object": "chat.completion", "created": 1, "model": "m"}
         return {**facts, "choices": [choice], "usage": usage}
 
-    before = inside("code", "agree", project, "--draws", "100", "--json").json()
+    before = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
     with OpenAIServer(render=render) as server:
-        command = ("code", "llm", project, "--model", "server:m", "--base-url", server.base_url)
-        facts = inside(*command, "--json").json()
+        command = (
+            "label",
+            "model",
+            project,
+            "--labeler-model",
+            "server:m",
+            "--labeler-base-url",
+            server.base_url,
+        )
+        facts = inside(*command, "--format", "json").json()
         again = inside(*command).ok().out
         assert server.requests == 12
     assert (facts["n_items"], facts["n_coded"], facts["kind"]) == (12, 11, "llm")
     assert set(facts["failed"]) == {"t5"}
     assert "coded 11 of 12 texts" in again
-    after = inside("code", "agree", project, "--draws", "100", "--json").json()
+    after = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
     assert after["people"] == before["people"]
     (model,) = after["language_models_against_people"]
     assert model["raters"] == ["people", "server:m"]
-    assert "not in the above" in inside("code", "agree", project, "--draws", "100").ok().out
+    assert "not in the above" in inside("label", "agreement", project, "--draws", "100").ok().out
 
 
 def test_a_folder_that_is_no_project(inside: Portrayal, tmp_path: Path) -> None:
-    inside("code", "agree", tmp_path).refused("project.toml")
+    inside("label", "agreement", tmp_path).refused("project.toml")

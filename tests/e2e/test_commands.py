@@ -33,8 +33,12 @@ def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -
     assert "mine.html" in again.out
     assert (tmp_path / "elsewhere" / "mine.html").read_text(encoding="utf-8") == page
 
-    rows = portrayal("estimates", run, "--measure", "representation", "--json").json()["estimates"]
-    outcomes = portrayal("estimates", run, "--measure", "outcomes.v1", "--json").json()
+    rows = portrayal(
+        "list", "estimates", run, "--measure", "representation", "--format", "json"
+    ).json()["estimates"]
+    outcomes = portrayal(
+        "list", "estimates", run, "--measure", "outcomes.v1", "--format", "json"
+    ).json()
     assert {row["measure"] for row in rows} == {"representation.v1"}
     assert {row["strata"]["domain"] for row in rows} == {"Learning", "Labor", "Love"}
     assert all(0.0 <= row["value"] <= 1.0 for row in outcomes["estimates"])
@@ -56,7 +60,7 @@ def test_the_form_of_the_readme(portrayal: Portrayal, tmp_path: Path) -> None:
         "audit", "laissez-faire", "--texts", "stories.jsonl", "--out", "runs/first", *QUICK
     ).ok()
     assert "texts: 4 of 1 model(s)" in done.out
-    rows = portrayal("estimates", "runs/first", "--json").json()["estimates"]
+    rows = portrayal("list", "estimates", "runs/first", "--format", "json").json()["estimates"]
     represented = [row for row in rows if row["measure"] == "representation.v1"]
     women = only(represented, model="m", gender="F")
     assert women["details"]["share"] == 1.0
@@ -69,7 +73,9 @@ def test_labelled_people_with_several_columns(
     portrayal: Portrayal, inside: Portrayal, hospital: Path, hospital_run: Path
 ) -> None:
     shared = ("audit", "laissez-faire", "--texts", hospital, *QUICK)
-    facts = portrayal(*shared, "--out", "one", "--column", *LABELS, "--json").json()
+    facts = portrayal(
+        *shared, "--out", "one", "--column", ",".join(LABELS), "--format", "json"
+    ).json()
     assert facts["n_texts"] == 40
     assert facts["outcomes"] == {"ok": 40, "refused": 0, "empty": 0, "failed": 0}
     assert facts["models"] == ["m"]
@@ -77,7 +83,8 @@ def test_labelled_people_with_several_columns(
     inside(*shared, "--out", "two", *repeated).ok()
     inside(*shared, "--out", "three", "--column", ",".join(LABELS)).ok()
     one, *others = (
-        inside("estimates", path, "--json").json() for path in ("one", "two", "three", hospital_run)
+        inside("list", "estimates", path, "--format", "json").json()
+        for path in ("one", "two", "three", hospital_run)
     )
     assert all(other == one for other in others)
 
@@ -96,8 +103,8 @@ def test_labelled_people_with_several_columns(
 
 
 def test_estimates_as_csv_table_and_json(portrayal: Portrayal, hospital_run: Path) -> None:
-    asked = ("estimates", hospital_run, "--measure", "subordination", "--where", "model=m")
-    found = portrayal(*asked, "--json").json()["estimates"]
+    asked = ("list", "estimates", hospital_run, "--measure", "subordination", "--where", "model=m")
+    found = portrayal(*asked, "--format", "json").json()["estimates"]
     by_format = portrayal(*asked, "--format", "json").json()["estimates"]
     assert found == by_format
     assert {row["strata"]["model"] for row in found} == {"m"}
@@ -106,11 +113,13 @@ def test_estimates_as_csv_table_and_json(portrayal: Portrayal, hospital_run: Pat
         "" if row["value"] is None else repr(row["value"]) for row in found
     ]
     assert {"study", "measure", "domain", "model", "race", "gender", "value"} <= set(table[0])
-    assert not {"NaN", "Infinity"} & set(portrayal(*asked, "--json").out.replace(",", " ").split())
+    assert not {"NaN", "Infinity"} & set(
+        portrayal(*asked, "--format", "json").out.replace(",", " ").split()
+    )
     women = (*asked, "--where", "gender=F", "--where", "domain=Labor")
     shown = portrayal(*women).ok().out
     assert "subordinat" in shown
-    assert len(portrayal(*women, "--json").json()["estimates"]) == 1 + 7
+    assert len(portrayal(*women, "--format", "json").json()["estimates"]) == 1 + 7
 
 
 @pytest.mark.parametrize(
@@ -122,14 +131,14 @@ def test_estimates_as_csv_table_and_json(portrayal: Portrayal, hospital_run: Pat
     ],
 )
 def test_the_listings(portrayal: Portrayal, kind: str, name: str) -> None:
-    listed = portrayal(kind, "--json").json()[kind]
+    listed = portrayal("list", kind, "--format", "json").json()[kind]
     assert name in {row["name"] for row in listed}
-    shown = portrayal(kind).ok().out
+    shown = portrayal("list", kind).ok().out
     assert all(row["name"] in shown for row in listed)
 
 
 def test_reproduce(portrayal: Portrayal) -> None:
-    found = portrayal("reproduce", "laissez-faire", "--json").json()
+    found = portrayal("reproduce", "laissez-faire", "--format", "json").json()
     assert set(found) == {"study", "checks"}
     assert found["study"] == "laissez-faire"
     for check in found["checks"]:
@@ -144,10 +153,10 @@ def test_reproduce(portrayal: Portrayal) -> None:
 
 
 def test_prompts(portrayal: Portrayal) -> None:
-    rows = list(csv.DictReader(io.StringIO(portrayal("prompts", "laissez-faire").ok().out)))
+    rows = list(csv.DictReader(io.StringIO(portrayal("list", "prompts", "laissez-faire").ok().out)))
     assert len(rows) == 100
     assert {"prompt_id", "text", "domain", "condition", "subject_role"} <= set(rows[0])
-    found = portrayal("prompts", "laissez-faire", "--json").json()
+    found = portrayal("list", "prompts", "laissez-faire", "--format", "json").json()
     assert [row["text"] for row in found["prompts"]] == [row["text"] for row in rows]
 
 
@@ -177,7 +186,7 @@ GOLD = [
 
 def test_score_people(portrayal: Portrayal, tmp_path: Path) -> None:
     gold = write_lines(tmp_path / "gold.jsonl", GOLD)
-    score = portrayal("score", "people", "--gold", gold, "--json").json()
+    score = portrayal("score", "people", "--hand-labels", gold, "--format", "json").json()
     assert score["labeler"] == "embedded"
     assert score["n_slots"] == 3
     statistics = [f"{w}_{s}" for w in ("name", "gender") for s in ("precision", "recall")]
@@ -185,12 +194,12 @@ def test_score_people(portrayal: Portrayal, tmp_path: Path) -> None:
         assert 0.0 <= score[name]["value"] <= 1.0
     assert set(score["by"]["domain"]["Labor"]) > {*statistics, "n_slots"}
     assert score["left_out"] == ["model", "condition"]
-    assert "all" in portrayal("score", "people", "--gold", gold).ok().out
+    assert "all" in portrayal("score", "people", "--hand-labels", gold).ok().out
 
 
 def test_score_people_on_real_stories(portrayal: Portrayal, shared_data) -> None:
     gold = shared_data("laissez_faire/gold_stories_dev.jsonl")
-    score = portrayal("score", "people", "--gold", gold, "--json").json()
+    score = portrayal("score", "people", "--hand-labels", gold, "--format", "json").json()
     assert score["n_slots"] == 3943
     assert score["name_precision"]["value"] > 0.9
     assert score["name_recall"]["low"] > 0.9
@@ -212,20 +221,21 @@ def test_real_stories_with_their_labels(portrayal: Portrayal, shared_data) -> No
         "--out",
         "r",
         *QUICK,
-        "--json",
+        "--format",
+        "json",
         "--column",
-        *columns,
+        ",".join(columns),
     ).json()
     assert facts["n_texts"] == 2346
     assert len(facts["models"]) == 5
-    rows = portrayal("estimates", "r", "--json").json()["estimates"]
+    rows = portrayal("list", "estimates", "r", "--format", "json").json()["estimates"]
     known = {e["strata"]["model"] for e in rows if e["value"] is not None}
     assert known == {"all", *facts["models"]}
 
 
 def test_help_and_version(portrayal: Portrayal) -> None:
     assert portrayal("--version").ok().out.strip() == __version__
-    for command in ("audit", "report", "estimates", "studies", "prompts", "reproduce", "score"):
+    for command in ("audit", "report", "list", "find", "label", "reproduce", "score", "build"):
         assert "Usage: " in portrayal(command, "--help").ok().out
 
 

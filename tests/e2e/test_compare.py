@@ -32,13 +32,13 @@ def test_runs_and_models_are_compared_in_every_format(portrayal: Portrayal, runs
     assert "b beside a, study laissez-faire" in shown.out
     assert "Learning · F · representation" in shown.out
 
-    (each,) = portrayal("compare", "a", "b", *women, "--json").json()["comparisons"]
+    (each,) = portrayal("compare", "a", "b", *women, "--format", "json").json()["comparisons"]
     (row,) = each["changes"]
     assert row["change"] < 1
     assert row["p"] < 0.05
     assert row["n_prompts"] == 15
 
-    table = portrayal("compare", "three", "--by", "model", "--base", "b", "--format", "csv").ok()
+    table = portrayal("compare", "three", "--by", "model", "--against", "b", "--format", "csv").ok()
     sides = {line["b"] for line in csv.DictReader(io.StringIO(table.out))}
     assert sides == {"three (a)", "three (c)"}
 
@@ -62,8 +62,8 @@ def test_what_cannot_be_compared_is_one_line_and_writes_nothing(
     portrayal("compare", "a", *to).refused("--by model")
     portrayal("compare", "a", "--by", "model", *to).refused("one model")
     portrayal("compare", "a", "--by", "domain", *to).refused("--by takes model")
-    portrayal("compare", "three", "--by", "model", "--base", "x", *to).refused("models: a, b, c")
-    portrayal("compare", "a", "b", "--base", "a", *to).refused("--base")
+    portrayal("compare", "three", "--by", "model", "--against", "x", *to).refused("models: a, b, c")
+    portrayal("compare", "a", "b", "--against", "a", *to).refused("--against")
     portrayal("compare", "a", "b", "three", *to).refused("several models")
     portrayal("compare", "a", "b", "--margin", "0.5", *to).refused("factor")
     portrayal("compare", "a", "b", "--despite", "lexicon", *to).refused("does not differ")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import LABELS, QUICK, Portrayal
+from e2e.conftest import LABELLED, QUICK, Portrayal
 
 KEPT = ("estimates.parquet", "influences.parquet", "prompts.parquet", "report.html")
 Damage = Callable[[bytes], bytes]
@@ -28,7 +28,7 @@ FILES = (
 def again(inside: Portrayal, hospital: Path) -> Callable[[], dict[str, bytes]]:
     def audit() -> dict[str, bytes]:
         given = ("--texts", hospital, "--out", "r", "--workers", "1", *QUICK)
-        inside("audit", "laissez-faire", *given, "--column", *LABELS).ok()
+        inside("audit", "laissez-faire", *given, *LABELLED).ok()
         run = hospital.parent / "r"
         return {name: (run / name).read_bytes() for name in (*KEPT, *FILES)}
 
@@ -58,7 +58,7 @@ def test_what_was_overwritten_is_one_line(
         (tmp_path / "r" / name).write_bytes(
             content[:8] + b"\xff" * (len(content) - 16) + content[-8:]
         )
-        for command in (("report", "r"), ("code", "cues", "r")):
+        for command in (("report", "r"), ("find", "cues", "r")):
             done = inside(*command)
             assert done.status in (0, 2), (name, command)
             if done.status == 2:

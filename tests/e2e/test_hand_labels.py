@@ -38,7 +38,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     shutil.copytree(audited, tmp_path / "r")
-    made = inside("label", "sheet", "r", "--n", 150, "--with-guesses", "--json").json()
+    made = inside("label", "sheet", "r", "--n", 150, "--with-guesses", "--format", "json").json()
     assert made["n_drawn"] == 150
     assert sum(made["strata"].values()) == made["n_texts"] == 182
     assert (tmp_path / made["instructions"]).is_file()
@@ -48,17 +48,19 @@ def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
 def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
     inside: Portrayal, sheet: Path, tmp_path: Path
 ) -> None:
-    score = inside("score", "people", "--gold", sheet, "--json").json()
+    score = inside("score", "people", "--hand-labels", sheet, "--format", "json").json()
     assert score["cluster_unit"] == "prompt"
     assert score["name_precision"]["value"] == 1.0
     assert score["by"]["gender"]["NB"]["gender_recall"]["value"] < 0.7
     again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
-    inside(*again, "--hand-labels", sheet, "--json").json()
+    inside(*again, "--hand-labels", sheet, "--format", "json").json()
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert 'id="corrected-representation"' in page
     assert 'id="corrected-subordination"' in page
     assert "corrected by hand labels" in page
-    rows = inside("estimates", "r", "--measure", "corrected_representation", "--json").json()
+    rows = inside(
+        "list", "estimates", "r", "--measure", "corrected_representation", "--format", "json"
+    ).json()
     known = {
         (e["strata"]["domain"], e["group"]["gender"]): e
         for e in rows["estimates"]
@@ -78,10 +80,10 @@ def test_sheets_of_raters_are_compared_and_merged(
     inside: Portrayal, sheet: Path, tmp_path: Path
 ) -> None:
     other = filled(sheet, tmp_path / "other.csv")
-    told = inside("label", "agreement", sheet, other, "--json").json()["pairs"]
+    told = inside("label", "agreement", sheet, other, "--format", "json").json()["pairs"]
     assert told[0]["gender"]["value"] == 1.0
     assert "same gender" in inside("label", "agreement", sheet, other).ok().out
-    merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--json").json()
+    merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--format", "json").json()
     assert (merged["n_labelled"], merged["n_undecided"]) == (150, 0)
     inside("label", "merge", sheet, other, "--out", "both.csv").refused("may hold labels")
 

@@ -180,12 +180,12 @@ def as_read(story: str) -> str:
 
 
 READERS: dict[str, Callable[[Path], tuple[object, ...]]] = {
-    "people": lambda path: ("people", path, "--json"),
-    "people to a file": lambda path: ("people", path, "--out", "people.csv"),
+    "people": lambda path: ("find", "people", "--texts", path, "--format", "json"),
+    "people to a file": lambda path: ("find", "people", "--texts", path, "--out", "people.csv"),
     "audit": lambda path: ("audit", "laissez-faire", "--texts", path, "--out", "run"),
-    "words": lambda path: ("words", "--texts", path, "--group", "model"),
-    "score": lambda path: ("score", "people", "--gold", path),
-    "cues": lambda path: ("code", "cues", "--texts", path),
+    "words": lambda path: ("find", "words", "--texts", path, "--by", "model"),
+    "score": lambda path: ("score", "people", "--hand-labels", path),
+    "cues": lambda path: ("find", "cues", "--texts", path),
 }
 
 
@@ -214,9 +214,9 @@ OTHERS: dict[str, bytes] = {
 @pytest.mark.parametrize(
     ("ending", "command"),
     [
-        ("toml", ("prompts", "laissez-faire", "--prompts")),
-        ("toml", ("code", "cues", "--texts", "ok.csv", "--list")),
-        ("csv", ("code", "cues", "--texts", "ok.csv", "--list")),
+        ("toml", ("list", "prompts", "laissez-faire", "--prompts")),
+        ("toml", ("find", "cues", "--texts", "ok.csv", "--list")),
+        ("csv", ("find", "cues", "--texts", "ok.csv", "--list")),
         ("toml", ("gate", "run")),
     ],
     ids=["prompts", "cues", "table of cues", "policy"],
@@ -240,7 +240,7 @@ def test_codebooks_and_exports_are_refused_in_one_line(tmp_path: Path, kind: str
 
 def test_what_can_be_read_is_read_as_it_stands(inside: Portrayal, tmp_path: Path) -> None:
     for path in made(tmp_path, READ):
-        done = inside("people", path, "--json").ok()
+        done = inside("find", "people", "--texts", path, "--format", "json").ok()
         found = [one["first"] for one in json.loads(done.out)["people"] if one["first"]]
         assert found == ["María", "José"], (path.name, found)
         read = [[one.text for one in read_plain(path)]]
@@ -255,7 +255,7 @@ def test_what_can_be_read_is_read_as_it_stands(inside: Portrayal, tmp_path: Path
 
 def test_people_are_written_without_formulas(portrayal: Portrayal, tmp_path: Path) -> None:
     bench(tmp_path / "t.jsonl", json.dumps({"id": "=cmd()", "text": STORY}))
-    portrayal("people", "t.jsonl", "--out", "people.csv").ok()
+    portrayal("find", "people", "--texts", "t.jsonl", "--out", "people.csv").ok()
     cells = [
         c
         for line in csv.reader((tmp_path / "people.csv").read_text("utf-8").splitlines())
@@ -272,9 +272,20 @@ def test_what_is_printed_is_right_in_any_encoding(
     story = STORY.replace("José", "明 José \U0001f600")
     bench(tmp_path / "t.jsonl", json.dumps({"text": story, "id": "明"}))
     if locale == "ascii":
-        table = ask("people", "t.jsonl", PYTHONIOENCODING=locale, PYTHONUTF8="0").ok()
+        table = ask(
+            "find", "people", "--texts", "t.jsonl", PYTHONIOENCODING=locale, PYTHONUTF8="0"
+        ).ok()
         assert "\\u660e" in table.out
-    told = ask("people", "t.jsonl", "--json", PYTHONIOENCODING=locale, PYTHONUTF8="0").ok()
+    told = ask(
+        "find",
+        "people",
+        "--texts",
+        "t.jsonl",
+        "--format",
+        "json",
+        PYTHONIOENCODING=locale,
+        PYTHONUTF8="0",
+    ).ok()
     assert {one["text_id"] for one in json.loads(told.out)["people"]} == {"明"}
 
 
@@ -284,9 +295,13 @@ def test_any_letters_stand_in_names_of_files(ask: Portrayal, tmp_path: Path) -> 
     bench(tmp_path / "Erzählung 明.csv", csv_of(plain()))
     for out in ("leute ä.csv", "lauf ä"):
         command = (
-            ("people", "--out") if out.endswith("csv") else ("audit", "laissez-faire", "--out")
+            ("find", "people", "--texts", "--out")
+            if out.endswith("csv")
+            else ("audit", "laissez-faire", "--out")
         )
         given = ("Erzählung 明.csv",) if "people" in command else ("--texts", "Erzählung 明.csv")
         done = ask(*command, out, *given, **c).ok()
         assert (tmp_path / out).exists(), done
-    ask("people", "Erzählung 明.tsv", **c).refused("Erzählung 明.tsv: there is no such file")
+    ask("find", "people", "--texts", "Erzählung 明.tsv", **c).refused(
+        "Erzählung 明.tsv: there is no such file"
+    )

@@ -97,6 +97,6 @@ def test_kill_9_with_two_workers(portrayal: Portrayal, tmp_path: Path, undisturb
     status, _ = _stop_in_the_middle(process, out, lambda pid: os.killpg(pid, signal.SIGKILL))
     assert status == -signal.SIGKILL
     assert not (out / "estimates.parquet").exists()
-    portrayal("estimates", "r").refused("r is not a run")
+    portrayal("list", "estimates", "r").refused("r is not a run")
     portrayal("audit", "laissez-faire", "--sample", *QUICK, "--out", "r", "--workers", 2).ok()
     assert (out / "estimates.parquet").read_bytes() == undisturbed

@@ -153,7 +153,7 @@ def test_exactly_the_routed_share_goes_to_the_model(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    done = ask(*_audit(stories, "routed", server, "--route-share", "0.3", "--json"))
+    done = ask(*_audit(stories, "routed", server, "--route-share", "0.3", "--format", "json"))
     assert done.json()["run"]
     assert len(server.answered) == 12
     base = _rows(tmp_path / "r" / "annotations" / "people.v2")
@@ -181,9 +181,11 @@ def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
     rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
     assert [row["labeler"] for row in rows if row["label_note"]] == ["embedded"] * 2
 
-    again = ("--labeler", "routed", "--model", "server:m", "--samples", 1)
+    again = ("--labeler", "routed", "--labeler-model", "server:m", "--labeler-samples", 1)
     before = server.answered.copy()
-    mended = ask("label", "run", "r", *again, "--base-url", server.base_url, "--json")
+    mended = ask(
+        "label", "model", "r", *again, "--labeler-base-url", server.base_url, "--format", "json"
+    )
     assert mended.json()["n_fell_back"] == 0
     assert (server.answered - before).total() == 2
     ask(*_audit(stories, "routed", server, *one)).ok()
@@ -244,8 +246,8 @@ def test_a_planted_key_is_nowhere_in_the_run(
     server = serve(faults={"rejected": 0.1})
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     said = [ask(*_audit(stories, "llm", server), **keys).ok()]
-    openai = ("--model", "openai:gpt-4o-mini", "--base-url", server.base_url)
-    said.append(ask("label", "run", "r", *openai, "--yes", **keys).ok())
+    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
+    said.append(ask("label", "model", "r", *openai, "--yes", **keys).ok())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len([path for path in files if "labels" in path.parts]) >= 6
     for path in files:
@@ -293,7 +295,7 @@ def test_a_paid_labelling_waits_for_a_yes(
 
 
 def test_label_run_needs_a_run_and_a_model(ask: Portrayal, tmp_path: Path) -> None:
-    ask("label", "run", "nowhere", "--model", "server:m").refused("holds no texts")
+    ask("label", "model", "nowhere", "--labeler-model", "server:m").refused("holds no texts")
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -306,8 +308,8 @@ def test_hand_labels_become_a_file_to_fine_tune_on(ask: Portrayal, tmp_path: Pat
         writer.writerow(fields)
         for i in range(10):
             writer.writerow([f"Emily came {i}. She sat.", *values, f"p{i}"])
-    given = ("label", "export-finetune", "gold.csv", "--out", "tune.jsonl")
-    facts = ask(*given, "--validation-share", 0.2, "--json").json()
+    given = ("label", "finetune", "--hand-labels", "gold.csv", "--out", "tune.jsonl")
+    facts = ask(*given, "--validation-share", 0.2, "--format", "json").json()
     assert (facts["n_train"], facts["n_validation"], facts["refused"]) == (8, 2, {})
     lines = (tmp_path / "tune.jsonl").read_text(encoding="utf-8").splitlines()
     for line in lines:

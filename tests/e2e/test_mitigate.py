@@ -15,7 +15,7 @@ from servers.rewriter import BAD, Rewriter, text_of
 WARM = "is warm and friendly to all and helps others."
 NEW = "managed the company and won a prize"
 LEADS = "led the company as its chief executive and won an award."
-QUICK = ("--draws", "50", "--permutations", "99", "--group", "gender", "--classifier", "linear")
+QUICK = ("--draws", "50", "--permutations", "99", "--by", "gender", "--classifier", "linear")
 N = 60
 
 
@@ -79,9 +79,9 @@ def test_good_and_bad_edits_are_told_apart(
     with OpenAIServer(render=Rewriter(_edits, _bad), faults=faults) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url, "--rounds", "2")
         command = ("mitigate", "agency", "--texts", texts, "--out", "out", *asked, *QUICK)
-        facts = portrayal(*command, "--json").json()
+        facts = portrayal(*command, "--format", "json").json()
         n_asked = server.answered.total()
-        again = portrayal(*command, "--json").json()
+        again = portrayal(*command, "--format", "json").json()
         assert server.answered.total() == n_asked
     assert again == facts
     fates = _check(tmp_path / "out", texts)
@@ -109,7 +109,8 @@ def test_toward_the_reference_the_variance_falls(
         asked = ("--model", "server:m", "--base-url", server.base_url)
         done = portrayal(
             "mitigate", "agency", "--texts", texts, "--out", "out", *asked, *QUICK,
-            "--target", "reference", "--reference", "gender=male", "--check-classifier", "lexicon",
+            "--target", "reference", "--reference-group", "gender=male",
+            "--check-classifier", "lexicon",
         ).ok()  # fmt: skip
     assert "report: out/report.html" in done.out
     facts = json.loads((tmp_path / "out" / "mitigation.json").read_text(encoding="utf-8"))
@@ -157,7 +158,7 @@ def test_batches_are_handed_in_and_taken_later(
             "--rounds", "1", "--batch", "--wait", "0",
         )  # fmt: skip
         assert "1 batch(es) under way; the same command" in inside(*command).ok().out
-        assert inside(*command, "--json").json()["texts"]["rewritten"] >= 0.5 * N
+        assert inside(*command, "--format", "json").json()["texts"]["rewritten"] >= 0.5 * N
         assert server.creates == 1
     _check(tmp_path / "out", texts)
 
@@ -179,9 +180,9 @@ def test_the_texts_of_a_run_are_taken_with_their_groups(
     portrayal: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
     quick = ("--draws", "100", "--permutations", "20", "--workers", "1")
-    portrayal("audit", "agency", "--texts", texts, "--out", "run", "--group", "gender", *quick).ok()
+    portrayal("audit", "agency", "--texts", texts, "--out", "run", "--by", "gender", *quick).ok()
     with OpenAIServer(render=Rewriter(_edits)) as server:
-        asked = ("--model", "server:m", "--base-url", server.base_url, "--json")
+        asked = ("--model", "server:m", "--base-url", server.base_url, "--format", "json")
         facts = portrayal("mitigate", "agency", "run", "--out", "a", *asked, *QUICK).json()
         again = ("--method", "instruction", "--text-type", "biography", *asked)
         other = portrayal("mitigate", "agency", "run", "--out", "b", *again, *QUICK).json()
@@ -197,8 +198,11 @@ def test_the_texts_of_a_run_are_taken_with_their_groups(
         ((), "--texts FILE"),
         (("--texts", "bios.jsonl"), "--model"),
         (("--texts", "none.jsonl", "--model", "server:m"), "no such file"),
-        (("--texts", "bios.jsonl", "--model", "server:m", "--group", "sex"), "'sex'"),
-        (("--texts", "bios.jsonl", "--model", "server:m", "--reference", "male"), "COLUMN=VALUE"),
+        (("--texts", "bios.jsonl", "--model", "server:m", "--by", "sex"), "'sex'"),
+        (
+            ("--texts", "bios.jsonl", "--model", "server:m", "--reference-group", "male"),
+            "gender=male",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(

@@ -33,7 +33,9 @@ def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -
     assert "left out: document level: not asked for" in done.out
     page = (tmp_path / "runs" / "news" / "report.html").read_text(encoding="utf-8")
     assert page.rstrip().endswith("</html>")
-    rows = portrayal("estimates", "runs/news", "--measure", "refusals", "--json").json()
+    rows = portrayal(
+        "list", "estimates", "runs/news", "--measure", "refusals", "--format", "json"
+    ).json()
     assert {row["strata"]["model"] for row in rows["estimates"]} == {"sample"}
     assert only(rows["estimates"], form="biased")["tests"]
 
@@ -43,11 +45,15 @@ def test_own_files_with_their_own_columns(
 ) -> None:
     columns = ("--column", "text=body", "--column", "form=style", "--reference-column", "text=body")
     inside(*WORDS, *files, *columns, "--out", "r", "--base-form", "plain", "--workers", 1).ok()
-    rows = inside("estimates", "r", "--measure", "paired_distance", "--json").json()["estimates"]
+    rows = inside(
+        "list", "estimates", "r", "--measure", "paired_distance", "--format", "json"
+    ).json()["estimates"]
     plain = only(rows, form="plain", attribute="gender", length="full")
     assert plain["value"] == pytest.approx(abs(1 / 4 - 3 / 6))
     assert plain["n_clusters"] == 6
-    effects = inside("estimates", "r", "--measure", "prompt_effect", "--json").json()["estimates"]
+    effects = inside(
+        "list", "estimates", "r", "--measure", "prompt_effect", "--format", "json"
+    ).json()["estimates"]
     assert {row["strata"]["contrast"] for row in effects} == {"angry minus plain"}
 
 

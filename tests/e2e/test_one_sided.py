@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import LABELS, QUICK, Portrayal, labelled, only, write_lines
+from e2e.conftest import LABELLED, QUICK, Portrayal, labelled, only, write_lines
 
 AUDIT = ("audit", "laissez-faire", "--texts", "s.jsonl", "--out", "r", *QUICK)
 
 
 def _estimates(portrayal: Portrayal, *arguments: str) -> list[dict[str, Any]]:
     portrayal(*AUDIT, *arguments).ok()
-    found: list[dict[str, Any]] = portrayal("estimates", "r", "--json").json()["estimates"]
+    found: list[dict[str, Any]] = portrayal("list", "estimates", "r", "--format", "json").json()[
+        "estimates"
+    ]
     assert found
     assert all((row["value"] is None) == (row["undefined"] is not None) for row in found)
     return found
@@ -36,7 +38,7 @@ def test_all_refused(inside: Portrayal, tmp_path: Path) -> None:
 def test_one_group_only(inside: Portrayal, tmp_path: Path) -> None:
     rows = [labelled(f"p{i % 4}", "m", ("Maria", "F"), ("Guadalupe", "F")) for i in range(12)]
     write_lines(tmp_path / "s.jsonl", rows)
-    found = _estimates(inside, "--column", *LABELS)
+    found = _estimates(inside, *LABELLED)
     ratios = [row for row in found if row["measure"] == "subordination.v1"]
     women = only(ratios, model="m", domain="Labor", gender="F", race=None)
     assert women["value"] == 1.0
@@ -57,7 +59,7 @@ def test_no_object(inside: Portrayal, tmp_path: Path, condition: str) -> None:
         for i in range(4)
     ]
     write_lines(tmp_path / "s.jsonl", rows)
-    found = _estimates(inside, "--column", *LABELS)
+    found = _estimates(inside, *LABELLED)
     ratios = [row for row in found if row["measure"] == "subordination.v1"]
     if condition == "power-neutral":
         assert not ratios

@@ -22,7 +22,7 @@ def bios(tmp_path: Path) -> Path:
 
 def test_a_text_as_a_table(portrayal: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "bio.txt").write_text(BIO, encoding="utf-8")
-    done = portrayal("people", "bio.txt").ok()
+    done = portrayal("find", "people", "--texts", "bio.txt").ok()
     assert "Dr Ifeoma Okafor" in done.out
     assert "3 of 3" in done.out
     assert done.out.splitlines()[-1] == "2 people in 1 text(s)"
@@ -30,7 +30,9 @@ def test_a_text_as_a_table(portrayal: Portrayal, tmp_path: Path) -> None:
 
 
 def test_a_table_of_texts_as_json(portrayal: Portrayal, bios: Path) -> None:
-    found = portrayal("people", bios, "--column", "text=bio", "--json").json()
+    found = portrayal(
+        "find", "people", "--texts", bios, "--column", "text=bio", "--format", "json"
+    ).json()
     assert (found["n_texts"], found["n_blank"], found["n_nobody"]) == (3, 1, 1)
     assert [(p["text_id"], p["name"], p["gender"]) for p in found["people"]] == [
         ("a", "Ifeoma Okafor", "F"),
@@ -41,7 +43,7 @@ def test_a_table_of_texts_as_json(portrayal: Portrayal, bios: Path) -> None:
 
 def test_a_pipe(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "portrayal", "people", "-", "--json"],
+        [sys.executable, "-m", "portrayal", "find", "people", "--texts", "-", "--format", "json"],
         input=BIO.encode(),
         capture_output=True,
         check=True,
@@ -53,8 +55,16 @@ def test_a_pipe(tmp_path: Path) -> None:
 
 def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None:
     to = ("--column", "text=bio", "--out")
-    assert "2 people in 3 text(s), 1 blank" in portrayal("people", bios, *to, "p.csv").ok().out
-    assert portrayal("people", bios, *to, "p.jsonl", "--json").json()["n_people"] == 2
+    assert (
+        "2 people in 3 text(s), 1 blank"
+        in portrayal("find", "people", "--texts", bios, *to, "p.csv").ok().out
+    )
+    assert (
+        portrayal("find", "people", "--texts", bios, *to, "p.jsonl", "--format", "json").json()[
+            "n_people"
+        ]
+        == 2
+    )
     with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     lines = [json.loads(x) for x in (tmp_path / "p.jsonl").read_text("utf-8").splitlines()]
@@ -65,26 +75,30 @@ def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None
 
 def test_no_cell_runs_in_a_spreadsheet(portrayal: Portrayal, tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", [{"id": "=cmd()", "text": BIO}])
-    portrayal("people", "a.jsonl", "--out", "p.csv").ok()
+    portrayal("find", "people", "--texts", "a.jsonl", "--out", "p.csv").ok()
     with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as stream:
         assert {row["text_id"] for row in csv.DictReader(stream)} == {"'=cmd()"}
 
 
 def test_people_without_a_name(portrayal: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A woman waved. She left.", encoding="utf-8")
-    assert portrayal("people", "a.txt", "--json").json()["people"] == []
-    (person,) = portrayal("people", "a.txt", "--unnamed", "--json").json()["people"]
+    assert (
+        portrayal("find", "people", "--texts", "a.txt", "--format", "json").json()["people"] == []
+    )
+    (person,) = portrayal(
+        "find", "people", "--texts", "a.txt", "--unnamed", "--format", "json"
+    ).json()["people"]
     assert (person["name"], person["gender"]) == (None, "F")
 
 
 def test_nothing_of_a_text_steers_the_terminal(portrayal: Portrayal, tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", [{"id": "\x1b[31m[red]", "text": BIO}])
-    done = portrayal("people", "a.jsonl").ok()
+    done = portrayal("find", "people", "--texts", "a.jsonl").ok()
     assert "\x1b" not in done.out
 
 
 def test_errors_are_one_line(portrayal: Portrayal, bios: Path) -> None:
-    portrayal("people", "none.txt").refused("no such file")
-    portrayal("people", bios).refused("--column text=NAME")
-    portrayal("people", bios, "--out", "p.xml").refused(".jsonl or .csv")
-    portrayal("people").refused("FILE")
+    portrayal("find", "people", "--texts", "none.txt").refused("no such file")
+    portrayal("find", "people", "--texts", bios).refused("--column text=NAME")
+    portrayal("find", "people", "--texts", bios, "--out", "p.xml").refused(".jsonl or .csv")
+    portrayal("find", "people").refused("--texts")

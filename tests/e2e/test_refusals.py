@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import LABELS, QUICK, Portrayal, labelled, write_lines
+from e2e.conftest import LABELLED, QUICK, Portrayal, labelled, write_lines
 from portrayal.run import Run
 
 
@@ -40,7 +40,7 @@ def test_files(
     inside("audit", "laissez-faire", "--texts", name, "--out", "r").refused(*words)
     assert not _made(tmp_path / "r") - {"texts"}
     assert not list(tmp_path.glob("r/**/*.parquet"))
-    inside("estimates", "r").refused("r is not a run")
+    inside("list", "estimates", "r").refused("r is not a run")
 
 
 AUDIT = ("audit", "laissez-faire", "--out", "r", "--texts")
@@ -63,14 +63,14 @@ AUDIT = ("audit", "laissez-faire", "--out", "r", "--texts")
         ((*AUDIT, "stories.jsonl", "--column", "text=x"), ["'x'", "'story'"]),
         ((*AUDIT, "stories.jsonl", "--column", "x=story"), ["'x'", "subject_name"]),
         ((*AUDIT, "stories.jsonl", "subject_name"), ["FIELD=NAME", "'subject_name'"]),
-        (("estimates", "."), [". is not a run"]),
-        (("estimates", "missing"), ["missing is not a run"]),
+        (("list", "estimates", "."), [". is not a run"]),
+        (("list", "estimates", "missing"), ["missing is not a run"]),
         (("report", "missing"), ["missing is not a run"]),
-        (("prompts", "nothing"), ["'nothing'"]),
+        (("list", "prompts", "nothing"), ["'nothing'"]),
         (("reproduce", "nothing"), ["'nothing'"]),
-        (("score", "people", "--gold", "missing.csv"), ["missing.csv"]),
-        (("score", "people", "--gold", "stories.jsonl"), ["gold_subject_name"]),
-        (("score", "people"), ["--gold"]),
+        (("score", "people", "--hand-labels", "missing.csv"), ["missing.csv"]),
+        (("score", "people", "--hand-labels", "stories.jsonl"), ["gold_subject_name"]),
+        (("score", "people"), ["--hand-labels"]),
     ],
 )
 def test_arguments(
@@ -107,16 +107,16 @@ def test_arguments(
 def test_option_values(
     inside: Portrayal, hospital: Path, option: str, value: str, words: list[str]
 ) -> None:
-    done = inside(*AUDIT, hospital, "--column", *LABELS, f"--{option}", value)
+    done = inside(*AUDIT, hospital, *LABELLED, f"--{option}", value)
     done.refused(*words)
-    inside("estimates", "r").refused("r is not a run")
+    inside("list", "estimates", "r").refused("r is not a run")
 
 
 @pytest.mark.parametrize("option", ["--level=2", "--baseline=mars"])
 def test_an_option_is_checked_before_any_text_is_read(
     inside: Portrayal, hospital: Path, tmp_path: Path, option: str
 ) -> None:
-    inside(*AUDIT, hospital, "--column", *LABELS, option).refused()
+    inside(*AUDIT, hospital, *LABELLED, option).refused()
     assert not _made(tmp_path / "r")
 
 
@@ -128,17 +128,17 @@ def test_questions_to_a_run_that_has_no_answer(inside: Portrayal, hospital_run: 
         (("--where", "domain=labor"), ["domain=labor", "Labor"]),
         (("--format", "xml"), ["format", "csv"]),
     ):
-        inside("estimates", hospital_run, *arguments).refused(*words)
+        inside("list", "estimates", hospital_run, *arguments).refused(*words)
 
 
 def test_a_run_with_other_texts_is_kept(inside: Portrayal, hospital: Path, tmp_path: Path) -> None:
-    inside(*AUDIT, hospital, *QUICK, "--column", *LABELS).ok()
+    inside(*AUDIT, hospital, *QUICK, *LABELLED).ok()
     before = (tmp_path / "r" / "estimates.parquet").read_bytes()
     rows = [labelled("p1", "n", ("John", "M"), ("Emily", "F"))]
     other = write_lines(tmp_path / "other.jsonl", rows)
-    inside(*AUDIT, other, *QUICK, "--column", *LABELS).refused("other texts", "--replace")
+    inside(*AUDIT, other, *QUICK, *LABELLED).refused("other texts", "--replace")
     assert (tmp_path / "r" / "estimates.parquet").read_bytes() == before
-    facts = inside(*AUDIT, other, *QUICK, "--replace", "--json", "--column", *LABELS).json()
+    facts = inside(*AUDIT, other, *QUICK, "--replace", "--format", "json", *LABELLED).json()
     assert facts["models"] == ["n"]
 
 
@@ -151,7 +151,7 @@ def test_a_run_that_another_process_holds(
     portrayal: Portrayal, hospital: Path, tmp_path: Path
 ) -> None:
     with Run(tmp_path / "r").lock():
-        done = portrayal(*AUDIT, hospital, "--column", *LABELS)
+        done = portrayal(*AUDIT, hospital, *LABELLED)
     done.refused("another process", "--out")
     assert not _made(tmp_path / "r")
 
@@ -168,7 +168,7 @@ def test_a_process_that_dies_frees_its_run(tmp_path: Path) -> None:
 
 def test_an_out_that_is_a_file(inside: Portrayal, hospital: Path, tmp_path: Path) -> None:
     (tmp_path / "r").write_text("mine", encoding="utf-8")
-    inside(*AUDIT, hospital, "--column", *LABELS).refused("r")
+    inside(*AUDIT, hospital, *LABELLED).refused("r")
     assert (tmp_path / "r").read_text(encoding="utf-8") == "mine"
 
 

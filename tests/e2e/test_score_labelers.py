@@ -32,8 +32,8 @@ def gold(path: Path, **more: Any) -> Path:
 
 
 def asked(server: OpenAIServer, *more: object) -> tuple[object, ...]:
-    model = ("--model", "server:m", "--base-url", server.base_url)
-    return ("score", "people", *model, "--samples", 1, "--json", *more)
+    model = ("--labeler-model", "server:m", "--labeler-base-url", server.base_url)
+    return ("score", "people", *model, "--labeler-samples", 1, "--format", "json", *more)
 
 
 @pytest.mark.parametrize(("labeler", "n"), [("llm", N), ("routed", 4)])
@@ -42,7 +42,7 @@ def test_a_models_labels_are_scored(
 ) -> None:
     path = gold(tmp_path / "gold.jsonl")
     with OpenAIServer(write=says(["Emily", "Sam"], [["she"], ["him"]])) as server:
-        command = asked(server, "--gold", path, "--labeler", labeler, "--out", "answers")
+        command = asked(server, "--hand-labels", path, "--labeler", labeler, "--out", "answers")
         score = inside(*command).json()
         assert server.requests == n
         assert inside(*command).json() == score
@@ -57,7 +57,7 @@ def test_a_models_labels_are_scored(
 def test_what_the_model_gets_wrong_shows(inside: Portrayal, tmp_path: Path) -> None:
     path = gold(tmp_path / "gold.jsonl")
     with OpenAIServer(write=says(["Sam", "Emily"], [["him"], ["she"]])) as server:
-        score = inside(*asked(server, "--gold", path, "--labeler", "llm")).json()
+        score = inside(*asked(server, "--hand-labels", path, "--labeler", "llm")).json()
     assert score["name_accuracy"]["value"] == 0.0
     assert score["gender_precision"]["value"] == 0.0
 
@@ -65,11 +65,11 @@ def test_what_the_model_gets_wrong_shows(inside: Portrayal, tmp_path: Path) -> N
 def test_answers_without_labels_are_counted(inside: Portrayal, tmp_path: Path) -> None:
     path = gold(tmp_path / "gold.jsonl")
     with OpenAIServer(write=lambda prompt, again: "I would rather not.") as server:
-        score = inside(*asked(server, "--gold", path, "--labeler", "llm")).json()
+        score = inside(*asked(server, "--hand-labels", path, "--labeler", "llm")).json()
     assert (score["n_by_the_model"], score["n_the_model_failed_on"]) == (0, N)
 
 
 def test_options_that_do_not_go_together_are_refused(inside: Portrayal, tmp_path: Path) -> None:
     path = gold(tmp_path / "gold.jsonl")
-    inside("score", "people", "--gold", path, "--labeler", "llm").refused("--model")
-    inside("score", "people", "--gold", path, "--labeler", "best").refused("embedded")
+    inside("score", "people", "--hand-labels", path, "--labeler", "llm").refused("--labeler-model")
+    inside("score", "people", "--hand-labels", path, "--labeler", "best").refused("embedded")

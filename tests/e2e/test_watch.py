@@ -45,7 +45,7 @@ def test_a_change_is_printed_and_fails_where_asked(portrayal, made, tmp_path):
     assert shown.status == 1, shown.err
     assert "round 3" in shown.out
     assert "What changed" in page.read_text(encoding="utf-8")
-    found = portrayal("watch", str(made), "--json")
+    found = portrayal("watch", str(made), "--format", "json")
     assert found.status == 0
     facts = json.loads(found.out)
     women = [r for r in facts["rows"] if r["group"] == {"gender": "F"}]

@@ -169,7 +169,7 @@ def test_what_got_worse_is_told(texts: Path, tmp_path: Path) -> None:
     ("more", "error", "words"),
     [
         ({"group": ("sex",)}, DataError, "no column 'sex'"),
-        ({"group": ()}, OptionError, "--group"),
+        ({"group": ()}, OptionError, "--by"),
         ({"method": "prayer"}, OptionError, "method must be one of"),
         ({"target": "down"}, OptionError, "target must be one of"),
         ({"rounds": 0}, OptionError, "rounds"),

@@ -35,11 +35,11 @@ def test_texts_that_cannot_be_read_say_why(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     path = _write(tmp_path / "t.jsonl")
-    with pytest.raises(DataError, match="no column 'text'"):
+    with pytest.raises(DataError, match="no column text"):
         read_passages(path, ("gender",))
     with pytest.raises(DataError, match="no column 'age'"):
         read_passages(path, ("gender",), stratum="age", columns=["text=t"])
-    with pytest.raises(OptionError, match="--group"):
+    with pytest.raises(OptionError, match="--by"):
         read_passages(path, (), columns=["text=t"])
 
 

@@ -168,7 +168,7 @@ def test_what_keeps_a_difference_from_being_told_is_said(view):
 
 def test_a_ranking_without_a_test_says_why(tmp_path):
     rows = texts_of({"a": 0.8, "b": 0.2}, n=20)
-    view = audit(tmp_path / "r", [dict(row, prompt="Write.") for row in rows], group=("race",))
+    view = audit(tmp_path / "r", [dict(row, prompt="Write.") for row in rows], by=("race",))
     assert rankings(view, "masked")[0].why == "as shuffled groups all give the same variance"
     page = render(view)
     assert "p —" not in page
@@ -213,7 +213,7 @@ def test_texts_are_shown_from_the_most_agentic_to_the_most_communal(view):
 def test_the_page_is_inert(tmp_path):
     rows = texts_of({EVIL: 0.5, "b": 0.4}, n=6)
     rows += [{"race": "b", "text": f"{EVIL} {ACTS}", "name": EVIL, "model": EVIL}]
-    page = render(audit(tmp_path / "r", rows, group=("race",)))
+    page = render(audit(tmp_path / "r", rows, by=("race",)))
     assert EVIL not in page
     assert 'http-equiv="Content-Security-Policy"' in page
 

@@ -34,7 +34,7 @@ def run(sample_run, tmp_path):
 
 @pytest.fixture
 def project(run):
-    items = sample_items(run, Sampling(by="names", n=3, names=2, seed=1))
+    items = sample_items(run, Sampling(how="names", n=3, names=2, seed=1))
     made = make_project(run.path / "coding" / "pilot", items, BOOK, seed=1, how={"by": "names"})
     latine = [i for i in made.items if "Latine" in i.strata["sampled_as"]]
     given = {item.item_id: {"perpetual_foreigner", "white_savior"} for item in latine}

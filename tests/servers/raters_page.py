@@ -20,10 +20,10 @@ DESK = re.compile(r'data-form="([0-9a-f]+)" data-reader="([\w.-]+)"')
 
 
 class Page:
-    """`portrayal code serve` in a process of its own."""
+    """`portrayal label serve` in a process of its own."""
 
     def __init__(self, project: Path, *options: str, env: dict[str, str] | None = None) -> None:
-        command = [sys.executable, "-m", "portrayal", "code", "serve", str(project), *options]
+        command = [sys.executable, "-m", "portrayal", "label", "serve", str(project), *options]
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -76,7 +76,7 @@ def own_texts(group, values, n=12):
 def test_groups_are_columns_of_the_users_own(tmp_path):
     rows = own_texts("First Language", ("Dutch", "Turkish", "Arabic"))
     run = portrayal.audit(
-        "agency", texts=rows, out=tmp_path / "r", group=("First Language",), stratum="unit", **FAST
+        "agency", texts=rows, out=tmp_path / "r", by=("First Language",), stratum="unit", **FAST
     )
     groups = {tuple(e.group) for e in run.records}
     assert groups == {(), ("First Language",), ("attribute",)}
@@ -94,8 +94,8 @@ def test_groups_are_columns_of_the_users_own(tmp_path):
 
 def test_a_group_that_no_text_has_is_refused_in_words(tmp_path):
     rows = own_texts("gender", ("f", "m"))
-    with pytest.raises(OptionError, match=r"--group faith: no text has a value"):
-        portrayal.audit("agency", texts=rows, out=tmp_path / "r", group=("faith",), **FAST)
+    with pytest.raises(OptionError, match=r"--by faith: no text has a value"):
+        portrayal.audit("agency", texts=rows, out=tmp_path / "r", by=("faith",), **FAST)
     assert not list((tmp_path / "r").glob("annotations/*"))  # refused before any text is read
     with pytest.raises(OptionError, match=r"no column gender or race\. Name the column"):
         portrayal.audit("agency", texts=[{"text": ACTS}], out=tmp_path / "q", **FAST)
@@ -169,7 +169,7 @@ def test_groups_that_are_alike_read_as_alike(tmp_path):
 @pytest.mark.parametrize(
     ("options", "flag"),
     [
-        ({"group": ("nope",)}, "--group"),
+        ({"by": ("nope",)}, "--by"),
         ({"stratum": "nope"}, "--stratum"),
         ({"cluster": "nope"}, "--cluster"),
     ],
@@ -180,12 +180,12 @@ def test_columns_are_checked_before_any_text_is_read(tmp_path, options, flag):
         portrayal.audit("agency", texts=rows, out=tmp_path / "r", **options, **FAST)
     assert not list((tmp_path / "r").glob("**/*.parquet"))
     # Known prompts may tell what is a field of the study, and a column may be mapped.
-    fields = AgencyOptions(group=("race", "nope")).text_fields(FIELDS)
-    assert dict(fields.asked) == {"race": "--group", "nope": "--group"}
+    fields = AgencyOptions(by=("race", "nope")).text_fields(FIELDS)
+    assert dict(fields.asked) == {"race": "--by", "nope": "--by"}
     assert fields.of_prompts == ("race",)
-    known = AgencyOptions(group=("race",)).text_fields(FIELDS)
+    known = AgencyOptions(by=("race",)).text_fields(FIELDS)
     assert map_columns(known, ["text", "prompt"])
-    with pytest.raises(OptionError, match="--group race: no text has a value"):
+    with pytest.raises(OptionError, match="--by race: no text has a value"):
         map_columns(known, ["text"])
     mapped = {**FAST, "columns": {"nope": "unit"}, **options}
     assert portrayal.audit("agency", texts=rows, out=tmp_path / "m", **mapped).records
@@ -210,7 +210,7 @@ def test_texts_are_clustered_by_a_column(tmp_path):
         "Student's t (Satterthwaite degrees of freedom) over values of who"
     )
     with pytest.raises(OptionError, match="--cluster gender is a group"):
-        AgencyOptions(group=("gender",), cluster="gender")
+        AgencyOptions(by=("gender",), cluster="gender")
 
 
 def test_texts_of_one_prompt_can_be_clusters_themselves(tmp_path):
@@ -241,7 +241,7 @@ def test_genders_and_tasks_have_short_spellings(tmp_path):
 
 def test_the_unmasked_result_can_come_first(tmp_path):
     rows = own_texts("gender", ("f", "m"))
-    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", unmasked=True, **FAST)
+    run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", masked=False, **FAST)
     assert run.records[0].strata["masking"] == "unmasked"
     assert run.settings()["annotators"] == ["agency-unmasked.v1", "agency.v1"]
 
@@ -285,7 +285,7 @@ def test_the_command_line_takes_groups_by_repeating_them(tmp_path):
         f'"{row["text"]}",{row["gender"]},{"XY"[i % 2]}' for i, row in enumerate(rows)
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
-    command = ["audit", "agency", "--texts", str(path), "--group", "gender", "--group", "race"]
+    command = ["audit", "agency", "--texts", str(path), "--by", "gender", "--by", "race"]
     more = [
         "--out",
         str(tmp_path / "r"),

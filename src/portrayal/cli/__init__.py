@@ -1,5 +1,6 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print. `portrayal VERB THING --texts FILE [--out DIR]`."""
 
+import logging
 import os
 import sys
 from io import TextIOWrapper
@@ -10,25 +11,36 @@ import typer
 
 import portrayal.cli.printing as show
 from portrayal._version import __version__
-from portrayal.cli import agency, agency_data, code, label, mitigate, people, score, words
+from portrayal.cli import agency, build, find, label, listing, mitigate, score
 from portrayal.cli.audit import audit, new
-from portrayal.cli.collect import collect, import_inspect, prompts
+from portrayal.cli.collect import collect
 from portrayal.cli.compare import compare
 from portrayal.cli.evidence import evidence
 from portrayal.cli.gate import gate
-from portrayal.cli.options import Json
+from portrayal.cli.options import Format, RunPath
 from portrayal.cli.plan import plan
 from portrayal.cli.watch import watch
 from portrayal.errors import PortrayalError
 
+START = """\
+Portrayal measures how language models portray people. Three ways to begin:
+
+  portrayal audit laissez-faire --sample
+      audit the stories that come with it, and write a report
+  portrayal audit laissez-faire --texts answers.csv --out runs/mine
+      audit your own file of answers: columns such as prompt, text, model
+  portrayal audit laissez-faire --model openai:gpt-5-mini --samples 5
+      ask a model the prompts of a study, and audit what it answers
+
+`portrayal doctor` says what is installed, `portrayal --help` lists every command.
+"""
+
 app = typer.Typer(
     name="portrayal",
     help="Measure how language models portray people in open-ended text.",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
 )
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
 
 
 def _version(asked: bool) -> None:
@@ -39,6 +51,7 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     _: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -52,64 +65,25 @@ def _root(
 ) -> None:
     if most_unpacked is not None:
         os.environ["PORTRAYAL_MOST_UNPACKED"] = most_unpacked
+    if context.invoked_subcommand is None:
+        typer.echo(START, nl=False)
 
 
 @app.command()
 def report(
     run: RunPath,
-    out: Annotated[Path | None, typer.Option(help="File to write; default in the run.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write; default in the run.")
+    ] = None,
 ) -> None:
-    """Rebuild the HTML report of a run."""
+    """Write the report of a run again.
+
+    Example: portrayal report runs/laissez-faire --out report.html
+    """
     from portrayal.report import write_report
     from portrayal.run import Run
 
     show.line(f"report: {write_report(Run.open(run), out)}")
-
-
-@app.command()
-def estimates(
-    run: RunPath,
-    measure: Annotated[
-        str | None, typer.Option(help="One measure; its version may be left out.")
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Only this stratum or group; repeatable."),
-    ] = None,
-    format: Annotated[str, typer.Option(help="table, csv or json.")] = "table",
-    json: Json = False,
-) -> None:
-    """Print the estimates of a run."""
-    from portrayal.run import Run, flatten_estimates
-    from portrayal.validate import check_choice
-
-    check_choice("format", format, ("table", "csv", "json"))
-    rows = show.select(Run.open(run).records, measure, where or [])
-    if json or format == "json":
-        show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
-    elif format == "csv":
-        table = flatten_estimates(rows)
-        show.as_csv(table.column_names, table.to_pylist())
-    else:
-        show.estimates_table(rows)
-
-
-@app.command()
-def studies(json: Json = False) -> None:
-    """List the studies."""
-    show.studies(as_object=json)
-
-
-@app.command()
-def measures(json: Json = False) -> None:
-    """List the measures with paper and equation."""
-    show.components("measures", as_object=json)
-
-
-@app.command()
-def annotators(json: Json = False) -> None:
-    """List the annotators."""
-    show.components("annotators", as_object=json)
 
 
 @app.command()
@@ -121,34 +95,37 @@ def reproduce(
             "--rows", help="List the printed figures that do not reproduce, or all it looked at."
         ),
     ] = False,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """Recompute the published tables of a study."""
-    show.reproduction(study, list_rows=rows, as_object=json)
+    """Recompute the published tables of a study.
+
+    Example: portrayal reproduce laissez-faire --rows
+    """
+    show.reproduction(study, list_rows=rows, as_object=format == "json")
 
 
-app.add_typer(score.app, name="score")
-score.app.command("agency")(agency.score)
-app.add_typer(label.app, name="label")
-app.add_typer(code.app, name="code")
-for each_study in (audit, collect, plan, prompts):
+MAKERS = "For those who build classifiers"
+
+for each_study in (audit, collect, plan):
     app.add_typer(each_study)
+app.add_typer(listing.app, name="list")
+app.add_typer(find.app, name="find")
+app.add_typer(label.app, name="label")
+score.app.command("agency")(agency.score)
+app.add_typer(score.app, name="score")
+app.add_typer(mitigate.app, name="mitigate")
 app.command()(new)
 app.command()(compare)
-app.command()(words.words)
-app.command()(people.people)
 app.command()(evidence)
 app.command()(gate)
 app.command()(watch)
-app.command()(import_inspect)
-app.add_typer(agency_data.app, name="agency-data")
-app.add_typer(agency.train_app, name="train")
-app.add_typer(mitigate.app, name="mitigate")
+app.add_typer(build.app, name="build", rich_help_panel=MAKERS)
 
 
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
     _speak_utf8()
+    _speak_log()
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -187,6 +164,17 @@ def _speak_utf8() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _speak_log() -> None:
+    """Print on standard error what reading a file has to say, such as which column is which."""
+    log = logging.getLogger("portrayal")
+    if not log.handlers:
+        handler = logging.Handler()
+        handler.emit = lambda record: typer.echo(show.plain(record.getMessage()), err=True)  # type: ignore[method-assign]
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
+
+
 _INTERRUPTED = 130
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -202,5 +190,5 @@ def _usage(error: Exception) -> str:
 def _stop(message: str) -> NoReturn:
     """Leave with status 2; a command without arguments has shown its help and needs no message."""
     if message:
-        typer.echo(f"error: {' '.join(message.translate(show.CONTROL).split())}", err=True)
+        typer.echo(f"error: {show.plain(message)}", err=True)
     sys.exit(2)

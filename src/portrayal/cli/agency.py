@@ -1,6 +1,5 @@
-"""The commands `train agency` and `score agency`, and what they print."""
+"""The command `score agency`, and what it prints."""
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,116 +18,25 @@ from portrayal.cli.asking import (
     offering,
     under_way,
 )
-from portrayal.cli.options import Json
+from portrayal.cli.options import Columns, Format, LabelledSentences, Seed
 from portrayal.errors import OptionError
-from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
-    from portrayal.annotate.agency.fine_tuning import Epoch
     from portrayal.annotate.agency.labelled import Labelled
     from portrayal.annotate.agency.scoring import AgencyScore, Score
-    from portrayal.annotate.agency.training import Trained
     from portrayal.collect.ask.replies import Reply
     from portrayal.records import Prompt
 
 
-train_app = typer.Typer(help="Train a classifier on labelled sentences.", no_args_is_help=True)
-
 DEFAULT = ("lexicon", "sentiment", "linear")
-
-
-@train_app.callback()
-def _train() -> None:
-    """Train a classifier on labelled sentences."""
-
-
-@train_app.command("agency")
-def train(
-    labelled: Annotated[Path, typer.Option(help="File of sentences with the columns text, label.")],
-    out: Annotated[Path, typer.Option(help="Folder to write the classifier to.")],
-    base: Annotated[
-        str | None,
-        typer.Option(help='"linear" (default), or folder or hub id of an encoder to fine-tune.'),
-    ] = None,
-    validation: Annotated[
-        Path | None, typer.Option(help="File for early stopping; default a tenth of --labelled.")
-    ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option("--whole", help="Train on all sentences for all epochs, and score none."),
-    ] = False,
-    unmasked: Annotated[
-        bool, typer.Option("--unmasked", help="Train on sentences as they stand, as the paper.")
-    ] = False,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            help="wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, "
-            "batches of 6, learning rate 5e-5, 3 seeds); options that you give win."
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(help="Most passes over the sentences; default 6.")
-    ] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of AdamW; default 1e-4.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Sentences in a step; default 32.")] = None,
-    seed: Annotated[int, typer.Option(help="Start of every random stream.")] = 0,
-    seeds: Annotated[
-        int | None, typer.Option(help="Checkpoints to train, from --seed on, to folders in --out.")
-    ] = None,
-    onnx: Annotated[
-        bool, typer.Option("--onnx", help="Also export to ONNX with 8 bits a weight.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training to --out that was stopped.")
-    ] = False,
-    licence: Annotated[str, typer.Option(help="Of the data, for the model card.")] = "not stated",
-    column: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=NAME", help="text=NAME, label=NAME.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Train an agency classifier and write it with its model card."""
-    from portrayal.annotate.agency.fine_tuning import Fitting
-    from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
-
-    usual, settings = "linear", Fitting()
-    if preset is not None:
-        usual, settings = PRESETS[check_choice("preset", preset, PRESETS)]
-    fitting = replace(
-        settings,
-        seed=seed,
-        epochs=settings.epochs if epochs is None else epochs,
-        learning_rate=settings.learning_rate if learning_rate is None else learning_rate,
-        batch_size=settings.batch_size if batch_size is None else batch_size,
-    )
-    texts = read_labelled(labelled, column or ())
-    how: dict[str, Any] = {
-        "validation": read_labelled(validation, column or ()) if validation else None,
-        "whole": whole,
-        "masked": not (unmasked or preset),
-        "licence": licence,
-        "export": onnx,
-        "on_epoch": None if json else print_epoch,
-        "resume": resume,
-    }
-    n = seeds if seeds is not None else 3 if preset else 1
-    if n == 1:
-        done = train_agency(texts, base or usual, out, fitting=fitting, **how)
-        print_trained(done, as_object=json)
-        return
-    check_count("seeds", n, minimum=1)
-    every = train_checkpoints(texts, base or usual, out, n, fitting, **how)
-    print_checkpoints(every, out, as_object=json)
 
 
 @offering
 def score(
-    gold: Annotated[Path, typer.Option(help="File of sentences with the columns text, label.")],
+    hand_labels: LabelledSentences,
     classifier: Annotated[
         list[str] | None,
         typer.Option(
@@ -137,30 +45,35 @@ def score(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder in which the answers of llm: classifiers are kept.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder in which the answers of llm: classifiers are kept."
+        ),
     ] = None,
     *,
-    how: Annotated[How, Offers((*LIMITS, *BATCH))],
+    how: Annotated[How, Offers((*LIMITS, *BATCH), of="classifier")],
     masked: Annotated[
         bool | None,
         typer.Option("--masked/--unmasked", help="One kind of sentences only; default both."),
     ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=NAME", help="text=NAME, label=NAME.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
-    json: Json = False,
+    column: Columns = None,
+    seed: Seed = 0,
+    format: Format = "table",
 ) -> None:
-    """Print how agency classifiers agree with labels, beside the published Table 12."""
+    """Say how agency classifiers agree with labels, beside the published Table 12.
+
+    Example: portrayal score agency --hand-labels test.csv --classifier linear
+    """
+    json = format == "json"
     from portrayal.annotate.agency.checkpoints import Checkpoints
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.annotate.agency.scoring import score_all
 
     kinds = (True, False) if masked is None else (masked,)
     asked = classifier or DEFAULT
-    with under_way(out or gold, as_object=json), asking_progress(quiet=json) as answered:
-        settings = classifier_settings(asked, how, answered)
-        labelled = read_labelled(gold, column or ())
+    with under_way(out or hand_labels, as_object=json), asking_progress(quiet=json) as answered:
+        settings = classifier_settings(asked, how, answered, "classifier-")
+        labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(asked, kinds, labelled, out, settings, tell)
     scores = score_all(labelled, [each for _, each in loaded], seed)
@@ -168,7 +81,7 @@ def score(
     for (spec, one), made in zip(loaded, scores, strict=True):
         if not isinstance(one, Checkpoints):
             sets.setdefault(spec, []).append(made)
-    print_scores(scores, labelled.n_left_out, _means(sets), as_object=json)
+    print_scores(scores, labelled.n_left_out, means_of(sets), as_object=json)
 
 
 def _classifiers(
@@ -223,38 +136,7 @@ _METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
 _HEADERS = ("accuracy", "F1 macro", "F1 micro", "F1 weighted")
 
 
-def print_epoch(done: "Epoch") -> None:
-    """Print one pass of a training."""
-    held = "" if done.accuracy is None else f", validation accuracy {100 * done.accuracy:.2f} %"
-    show.line(f"epoch {done.number}: loss {done.loss:.4f}{held}")
-
-
-def print_trained(done: "Trained", *, as_object: bool) -> None:
-    """Print where a classifier lies and how it scores on the validation sentences."""
-    if as_object:
-        scores = [score.as_json() for score in done.scores]
-        show.as_json({"folder": str(done.folder), "scores": scores})
-        return
-    if done.scores:
-        _table(done.scores, published=False)
-    show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
-
-
-def print_checkpoints(every: "Sequence[Trained]", out: Path, *, as_object: bool) -> None:
-    """Print the scores of checkpoints on their validation sentences, and their mean and SD."""
-    scores = [score for each in every for score in each.scores]
-    if as_object:
-        made = [score.as_json() for score in scores]
-        means = _means({str(out): scores})
-        show.as_json({"folder": str(out), "scores": made, "checkpoints": means})
-        return
-    if scores:
-        _table(scores, published=False)
-        _print_means(_means({str(out): scores}))
-    show.line(f"checkpoints: {out} (give this folder as --classifier)")
-
-
-def _means(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]]:
+def means_of(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]]:
     """Mean and standard deviation of each metric over the checkpoints of a set, by masking."""
     from statistics import mean, stdev
 
@@ -272,7 +154,8 @@ def _means(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]]:
     return found
 
 
-def _print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
+def print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
+    """Print the mean and standard deviation of each metric over checkpoints."""
     for row in rows:
         kind = "masked" if row["masked"] else "as they stand"
         cells = (
@@ -299,8 +182,8 @@ def print_scores(
         known = {"scores": made, "n_left_out": n_left_out, "published": _published()}
         show.as_json(known | more)
         return
-    _table(found, published=True)
-    _print_means(means)
+    scores_table(found, published=True)
+    print_means(means)
     first = found[0]
     show.line(
         f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
@@ -311,7 +194,8 @@ def print_scores(
     show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
 
 
-def _table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
+def scores_table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
+    """Print a row of metrics for each classifier and kind of sentences."""
     headers = ("classifier", "sentences", "silent", *_HEADERS)
     table = show.table(*headers)
     for score in found:

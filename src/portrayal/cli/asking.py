@@ -36,6 +36,8 @@ LIMITS = (
 BATCH = ("batch", "wait")
 BESIDE = ("base_url", "parameter", "budget", "price")
 """What a command offers of a second model; it is asked at the pace of the first."""
+OWN = (*WHOM, *BESIDE)
+"""Options that belong to one model, and bear its name where it labels or classifies."""
 
 
 _HELP = {
@@ -117,7 +119,8 @@ class Offers:
     names
         Fields of `How`.
     of
-        Whose they are where a command asks two models, such as "labeler": the prefix.
+        Whose they are where it is no model that writes, such as "labeler": the prefix of those in
+        `OWN`; pace and consent are the command's.
     changed
         Field → its default or words where they are this command's own.
     """
@@ -137,8 +140,9 @@ class Offers:
         default = self.changed.get(each.name, each.default)
         if isinstance(default, str):
             words, default = default, each.default
-        name = f"{self.of}_{each.name}" if self.of else each.name
-        words = f"The {self.of}'s: {words}" if self.of else words
+        name = each.name
+        if self.of and name in OWN:
+            name, words = f"{self.of}_{name}", f"The {self.of}'s: {words}"
         return option_parameter(
             name, kind, default, words, "NAME=VALUE" if each.name == "parameter" else None
         )
@@ -147,8 +151,9 @@ class Offers:
 def option_parameter(
     name: str, kind: Any, default: Any, words: str, metavar: str | None = None
 ) -> Parameter:
-    """Return a parameter that Typer makes an option of; a truth value has no `--no-` form."""
-    spelled = (f"--{name.replace('_', '-')}",) if kind is bool else ()
+    """Return a parameter that Typer makes an option of; what is true turns off by `--un…`."""
+    plain = name.replace("_", "-")
+    spelled = (f"--{plain}/--un{plain}" if default else f"--{plain}",) if kind is bool else ()
     option = typer.Option(*spelled, help=words, metavar=metavar)
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]

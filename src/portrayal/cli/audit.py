@@ -22,7 +22,7 @@ from portrayal.cli.asking import (
     offering,
     reading_settings,
 )
-from portrayal.cli.options import Columns, Json, More, PromptFile
+from portrayal.cli.options import Columns, Format, PromptFile, Replace
 from portrayal.cli.studies import chosen, each_study, of_study, option_name
 from portrayal.errors import OptionError
 
@@ -31,10 +31,12 @@ from portrayal.errors import OptionError
 def _audit(
     study: str,
     *,
-    more: More = None,
     texts: Annotated[
         Path | None,
-        typer.Option(help="CSV, JSON lines, Parquet or Excel file, or a folder of them."),
+        typer.Option(
+            metavar="FILE",
+            help="CSV, JSON lines, Parquet or Excel file, or a folder of them; Inspect logs.",
+        ),
     ] = None,
     reference: Annotated[
         Path | None, typer.Option(help="File of the texts that people wrote, to compare with.")
@@ -48,7 +50,9 @@ def _audit(
     how: Annotated[How, Offers((*WHOM, *LIMITS, "judge", "batch"))],
     labels: Annotated[How, Offers(BESIDE, of="labeler")],
     reads: Annotated[How, Offers(BESIDE, of="classifier")],
-    out: Annotated[Path | None, typer.Option(help="Run directory; default runs/STUDY.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Run directory; default runs/STUDY.")
+    ] = None,
     append: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Add today's run to a folder that `watch` reads."),
@@ -59,16 +63,15 @@ def _audit(
         typer.Option(metavar="FIELD=NAME", help="Column NAME of the reference file holds FIELD."),
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Columns of a published file.")] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Empty a run that holds other texts.")
-    ] = False,
+    replace: Replace = False,
     workers: Annotated[
         int | None, typer.Option(help="Local processes; default one per core.")
     ] = None,
     own: dict[str, Any],
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
     """Audit texts, or a model's answers."""
+    json = format == "json"
     from portrayal.pipeline.audit import audit as run_audit
 
     given = _given(study, texts, reference, sample)
@@ -93,7 +96,7 @@ def _audit(
             pair_by=pair_by,
             model=asking,
             out=_place(study, out, append),
-            columns=[*(column or ()), *(more or ())],
+            columns=column,
             reference_columns=reference_column,
             preset=preset,
             replace=replace,
@@ -143,7 +146,11 @@ def _command(name: str) -> tuple[Callable[..., None], str]:
     hidden = set() if study.pair_field else {"reference", "pair_by", "reference_column"}
     hidden |= {f"labeler_{each}" for each in BESIDE} if "labeler_model" not in own else set()
     hidden |= {f"classifier_{each}" for each in BESIDE} if "classifier" not in own else set()
-    return of_study(_audit, name, hidden=frozenset(hidden)), f"{study.title}. {study.question}"
+    example = f"portrayal audit {name} --texts answers.csv --out runs/mine"
+    if study.pair_field:
+        example += f" --reference articles.csv --pair-by {study.pair_field}"
+    words = f"{study.title}. {study.question}\n\nExample: {example}"
+    return of_study(_audit, name, hidden=frozenset(hidden)), words
 
 
 audit = each_study(

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Json
+from portrayal.cli.options import Despite, Level, Margin, Measure, Seed, Where, formats
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.comparison import Change, Comparison, Several, Summary
-
-FORMATS = ("table", "csv", "json", "markdown", "html")
 
 
 def compare(
@@ -23,54 +21,51 @@ def compare(
         list[Path],
         typer.Argument(metavar="RUN...", help="Directories of runs; the first is the base."),
     ],
-    by: Annotated[str | None, typer.Option(help="Compare the models of one run: model.")] = None,
-    base: Annotated[
-        str | None, typer.Option(help="Model that the others are compared with; with --by model.")
+    by: Annotated[
+        str | None, typer.Option(metavar="model", help="Compare the models of one run: model.")
     ] = None,
-    measure: Annotated[
-        str | None, typer.Option(help="One measure; its version may be left out.")
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Model that the others are compared with; with --by model."
+        ),
     ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="Only this stratum or group; repeatable."),
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(help="Factor up to which ratios count as the same.")
-    ] = 1.25,
+    measure: Measure = None,
+    where: Where = None,
+    margin: Margin = 1.25,
     difference_margin: Annotated[
         float | None,
         typer.Option(help="Difference that counts as none; .05 for shares if it is left out."),
     ] = None,
-    despite: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Instrument that may differ, or all; repeatable."),
-    ] = None,
+    despite: Despite = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every estimate, not only what may be stated.")
     ] = False,
-    format: Annotated[
-        str, typer.Option(help="table, csv, json, markdown or html (a page).")
-    ] = "table",
-    out: Annotated[Path | None, typer.Option(help="File to write in place of printing.")] = None,
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Start of random subsets of prompts.")] = 0,
-    json: Json = False,
+    format: Annotated[str, formats("table", "csv", "json", "markdown", "html")] = "table",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write in place of printing.")
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
 ) -> None:
-    """Say what differs between runs, or models of one run, and what is shown not to."""
+    """Say what differs between runs, or models of one run, and what is shown not to.
+
+    Example: portrayal compare runs/before runs/after --format html --out changes.html
+    """
     from portrayal.comparison import Side, compare_several, models_of
     from portrayal.run import Run, write_atomically
-    from portrayal.validate import check_choice
 
-    kind = "json" if json else check_choice("format", format, FORMATS)
     opened = [Side(Run.open(path)) for path in runs]
     if by not in (None, "model"):
         raise OptionError(f"--by takes model; got {by!r}.")
     if (by is not None) != (len(opened) == 1):
         raise OptionError("give two runs or more, or one run with --by model.")
-    if base is not None and by is None:
-        raise OptionError("--base names a model of --by model; the first run is the base of runs.")
-    sides = models_of(opened[0], base) if by else opened
-    if kind == "html" and len(sides) > 2:
+    if against is not None and by is None:
+        raise OptionError(
+            "--against names a model of --by model; the first run is the base of runs."
+        )
+    sides = models_of(opened[0], against) if by else opened
+    if format == "html" and len(sides) > 2:
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")
     found = compare_several(
         sides,
@@ -80,19 +75,19 @@ def compare(
         despite=despite or (),
         seed=seed,
     )
-    if kind == "html":
+    if format == "html":
         from portrayal.report.changes import write_comparison
 
         page = _chosen(found.comparisons[0], measure, where or [])
         path = write_comparison(page, (sides[0], sides[1]), out or Path("comparison.html"), seed)
         show.line(f"comparison: {path}")
         return
-    text = _written(found, measure, where or [], kind, every=every)
+    text = _written(found, measure, where or [], format, every=every)
     if out is not None:
         write_atomically(out, text)
         show.line(f"comparison: {out}")
     else:
-        (sys.stdout.write if kind == "table" else show.data)(text)
+        (sys.stdout.write if format == "table" else show.data)(text)
 
 
 def _written(

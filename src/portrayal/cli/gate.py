@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 import portrayal.cli.printing as show
+from portrayal.cli.options import formats
 from portrayal.errors import OptionError
 
 
@@ -16,8 +17,10 @@ def gate(
     against: Annotated[
         Path | None, typer.Option(metavar="BASE", help="Run that changes are counted from.")
     ] = None,
-    policy: Annotated[Path | None, typer.Option(help="Policy (TOML); see --init.")] = None,
-    format: Annotated[str, typer.Option(help="table, junit, markdown or json.")] = "table",
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Policy (TOML); see --init.")
+    ] = None,
+    format: Annotated[str, formats("table", "json", "junit", "markdown")] = "table",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write there, and print one line.")
     ] = None,
@@ -25,17 +28,18 @@ def gate(
         Path | None, typer.Option(metavar="FILE", help="Write a commented policy, and no more.")
     ] = None,
 ) -> None:
-    """Judge a run by a policy: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable."""
+    """Judge a run by a policy: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable.
+
+    Example: portrayal gate runs/new --against runs/old --policy gate.toml
+    """
     from portrayal.gating import FORMATS, write_example
     from portrayal.gating import gate as judge
     from portrayal.run.files import write_atomically
-    from portrayal.validate import check_choice
 
     if init is not None:
         write_example(init)
         show.line(f"policy: {init} (its numbers are examples: choose your own)")
         return
-    check_choice("format", format, FORMATS)
     if run is None or policy is None:
         raise OptionError(
             "name a run and a policy: portrayal gate RUN --against BASE --policy gate.toml; "

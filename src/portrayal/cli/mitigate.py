@@ -19,9 +19,22 @@ from portrayal.cli.asking import (
     reading_settings,
     under_way,
 )
-from portrayal.cli.options import Columns, Json, More
+from portrayal.cli.options import (
+    By,
+    Columns,
+    Draws,
+    Format,
+    Level,
+    Masked,
+    Permutations,
+    ReferenceGroup,
+    RunOr,
+    Seed,
+    Texts,
+    either,
+    pairs,
+)
 from portrayal.cli.printing import line
-from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.mitigate import Mitigation
@@ -37,18 +50,12 @@ app = typer.Typer(
 @app.command()
 @offering
 def agency(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="[RUN]", help="Directory of an agency audit.")
-    ] = None,
-    more: More = None,
-    texts: Annotated[Path | None, typer.Option(help="File of texts, in place of a run.")] = None,
+    run: RunOr = None,
+    texts: Texts = None,
     out: Annotated[
-        Path, typer.Option(help="Directory of the rewritten texts and the report.")
+        Path, typer.Option(metavar="DIR", help="Directory of the rewritten texts and the report.")
     ] = Path("mitigated"),
-    group: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of the groups; repeatable. Default: gender and race."),
-    ] = None,
+    by: By = None,
     stratum: Annotated[
         str | None,
         typer.Option(help="Column, such as occupation, to compare groups within."),
@@ -59,10 +66,7 @@ def agency(
     target: Annotated[
         str, typer.Option(help="always-up (as published), or reference (to one group's level).")
     ] = "always-up",
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="The reference group; default the most agentic."),
-    ] = None,
+    reference_group: ReferenceGroup = None,
     per_stratum: Annotated[
         bool,
         typer.Option("--per-stratum", help="Reference: toward its level in each --stratum."),
@@ -81,28 +85,29 @@ def agency(
     check_classifier: Annotated[
         str | None, typer.Option(help="A second classifier, to read the result as well.")
     ] = None,
-    unmasked: Annotated[
-        bool, typer.Option("--unmasked", help="Classify sentences with names and genders.")
-    ] = False,
+    masked: Masked = True,
     least_similarity: Annotated[
         float, typer.Option(help="List texts that are less alike than this, 0 to 1.")
     ] = 0.6,
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
-    draws: Annotated[int, typer.Option(help="Bootstrap replicates.")] = 2000,
-    permutations: Annotated[int, typer.Option(help="Shuffles of the groups.")] = 999,
-    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
+    level: Level = 0.95,
+    draws: Draws = 2000,
+    permutations: Permutations = 999,
+    seed: Seed = 0,
     column: Columns = None,
     *,
     how: Annotated[How, Offers(("model", *LIMITS, *BATCH))],
     reads: Annotated[How, Offers(BESIDE, of="classifier")],
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues."""
+    """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues.
+
+    Example: portrayal mitigate agency runs/agency --model openai:gpt-5-mini --by gender
+    """
+    json = format == "json"
     from portrayal.mitigate import mitigate_agency
     from portrayal.studies.agency.audit import FIRST
 
-    if (run is None) == (texts is None):
-        raise OptionError("give either the directory of a run or --texts FILE.")
+    source = either(run, texts)
     with (
         under_way(out, as_object=json),
         asking_progress(quiet=json or how.batch) as answered,
@@ -112,23 +117,23 @@ def agency(
         if how.batch and not json:
             show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         done = mitigate_agency(
-            run or texts or Path(),
+            source,
             asking,
             out,
-            group=tuple(group or ("gender", "race")),
+            group=tuple(by or ("gender", "race")),
             stratum=stratum,
             first=FIRST,
-            columns=[*(column or ()), *(more or ())],
+            columns=column or (),
             method=method,
             target=target,
-            reference=_pairs(reference),
+            reference=pairs("--reference-group", reference_group, "gender=male"),
             per_stratum=per_stratum,
             min_group=min_group,
             rounds=rounds,
             until_noise=not all_rounds,
             text_type=text_type,
             classifier=classifier,
-            masked=not unmasked,
+            masked=masked,
             check_classifier=check_classifier,
             classifier_settings=reading_settings(read_by, reads, how, answered),
             least_similarity=least_similarity,
@@ -142,16 +147,6 @@ def agency(
         show.as_json({"out": str(done.out), **done.facts})
     else:
         print_mitigation(done)
-
-
-def _pairs(given: list[str] | None) -> dict[str, str]:
-    pairs = {}
-    for text in given or ():
-        name, sign, value = text.partition("=")
-        if not sign or not name.strip() or not value.strip():
-            raise OptionError(f"--reference takes COLUMN=VALUE, such as gender=male; got {text!r}.")
-        pairs[name.strip()] = value.strip()
-    return pairs
 
 
 def print_mitigation(done: "Mitigation") -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 import portrayal.registry as registry
 from portrayal.cli.asking import How, Offers, offering
-from portrayal.cli.options import Json, PromptFile
+from portrayal.cli.options import Format, Level, Margin, PromptFile
 from portrayal.cli.printing import as_json, line
 from portrayal.cli.studies import each_study, of_study
 
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 @offering
 def _plan(
     study: str,
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN]", help="A finished run to measure the assumptions on."),
+    ] = None,
     *,
     model: Annotated[list[str] | None, typer.Option(help="Model to ask; repeatable.")] = None,
-    run: Annotated[
-        Path | None, typer.Option(help="A finished run to measure the assumptions on.")
-    ] = None,
     prompts: PromptFile = None,
     prompt_options: Mapping[str, Any],
     how: Annotated[How, Offers(("samples", "price"), changed={"samples": 1000})],
@@ -38,19 +39,18 @@ def _plan(
     ] = None,
     answer_tokens: Annotated[float | None, typer.Option(help="Tokens of an answer.")] = None,
     power: Annotated[float, typer.Option(help="Power of the clustered test.")] = 0.8,
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    level: Level = 0.95,
     equivalence: Annotated[
         bool, typer.Option("--equivalence", help="Say what shows that two runs are alike.")
     ] = False,
-    margin: Annotated[
-        float, typer.Option(help="Factor up to which ratios count as the same.")
-    ] = 1.25,
+    margin: Margin = 1.25,
     alike: Annotated[
         float, typer.Option(help="Part of the prompts' own spread that both runs share.")
     ] = 1.0,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
     """Say how many texts and tokens, what they cost, and what they could find."""
+    json = format == "json"
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
     from portrayal.planning import equivalence as find_needed
@@ -90,7 +90,11 @@ plan = each_study(
     "plan",
     "Say how many texts and tokens a study takes, what they cost, and what they could find.",
     "prompts",
-    lambda study: (of_study(_plan, study), f"Plan a collection of {study}: texts, tokens, cost."),
+    lambda study: (
+        of_study(_plan, study),
+        f"Plan a collection of {study}: texts, tokens, cost.\n\n"
+        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini",
+    ),
 )
 
 

@@ -30,6 +30,12 @@ CONTROL = {
 }
 """Control characters are shown as such, and marks of direction are left out."""
 
+
+def plain(text: str) -> str:
+    """Return text as one line without control characters."""
+    return " ".join(text.translate(CONTROL).split())
+
+
 Advance = Callable[[int, int], None]
 
 

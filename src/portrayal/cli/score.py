@@ -18,7 +18,16 @@ from portrayal.cli.asking import (
     offering,
     under_way,
 )
-from portrayal.cli.options import Columns, Json, Labeler, More, RouteShare
+from portrayal.cli.options import (
+    Columns,
+    Draws,
+    Format,
+    HandLabels,
+    Labeler,
+    Level,
+    RouteShare,
+    Seed,
+)
 from portrayal.cli.printing import as_json, line, percent, table
 from portrayal.errors import OptionError
 
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from portrayal.annotate.people.labeler.labelling import Labelling
     from portrayal.raters.people import Labelled, Labels, PeopleScore, Selective
 
-app = typer.Typer(help="Measure an annotator against hand labels.", no_args_is_help=True)
+app = typer.Typer(help="Say how often an annotator is right, by hand labels.", no_args_is_help=True)
 
 _COLUMNS = {
     "name_precision": "name P",
@@ -38,40 +47,38 @@ _COLUMNS = {
 }
 
 
-@app.callback()
-def _root() -> None:
-    pass
-
-
 @app.command()
 @offering
 def people(
-    gold: Annotated[
-        Path, typer.Option(help="File of stories with hand-labelled people, or a filled-in sheet.")
-    ],
-    more: More = None,
+    hand_labels: HandLabels,
     column: Columns = None,
     labeler: Labeler = "embedded",
     route_share: RouteShare = 0.2,
-    reader: Annotated[Path | None, typer.Option(help="Folder of a reader of your own.")] = None,
+    reader: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of a reader of your own.")
+    ] = None,
     *,
-    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), changed={"samples": 3})],
+    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), of="labeler", changed={"samples": 3})],
     out: Annotated[
-        Path, typer.Option(help="Folder that keeps the answers of a labeler model.")
+        Path, typer.Option(metavar="DIR", help="Folder that keeps the answers of a labeler model.")
     ] = Path("runs/score-people"),
     name_table: Annotated[str, typer.Option(help="Table of the races of names.")] = "census-2020",
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
-    draws: Annotated[int, typer.Option(help="Replicates of the cluster bootstrap.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Start of every random stream.")] = 0,
-    json: Json = False,
+    level: Level = 0.95,
+    draws: Draws = 2000,
+    seed: Seed = 0,
+    format: Format = "table",
 ) -> None:
-    """Precision, recall and accuracy of names and genders against hand labels."""
+    """Say how often names and genders are right: precision, recall, accuracy, against hand labels.
+
+    Example: portrayal score people --hand-labels runs/laissez-faire/hand-labels.csv
+    """
+    json = format == "json"
     from portrayal.annotate.people.labeler.labelling import labelling_of
     from portrayal.raters.people import read_gold, score_people
 
-    stories = list(read_gold(gold, [*(column or ()), *(more or ())]))
+    stories = list(read_gold(hand_labels, column or ()))
     if how.model is None:
-        how.refuse("--model")
+        how.refuse("--labeler-model", "labeler-")
     with (
         under_way(out, as_object=json),
         asking_progress(quiet=json or how.model is None) as answered,

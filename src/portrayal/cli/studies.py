@@ -78,8 +78,8 @@ def _prompt_option(key: str, kind: Any, words: str) -> PromptOption:
     origin = get_origin(kind)
     if isinstance(origin, type) and issubclass(origin, (Sequence, Mapping)):
         named = issubclass(origin, Mapping)
-        metavar = "NAME=VALUE" if named else None
         name = option_name(key, ())
+        metavar = ("FIELD=NAME" if name == "column" else "NAME=VALUE") if named else None
         shown = option_parameter(name, list[str] | None, None, f"{words} Repeatable.", metavar)
         return PromptOption(key, shown, named)
     plain = kind if kind in (bool, int, float) else str

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Json
+from portrayal.cli.options import Despite, Format, Level
 
 if TYPE_CHECKING:
     from portrayal.comparison import Watch, Watched
@@ -20,17 +20,20 @@ def watch(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an HTML page as well.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Confidence level, of all looks together.")] = 0.95,
-    despite: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Instrument that may differ, or all; repeatable."),
-    ] = None,
+    level: Level = 0.95,
+    despite: Despite = None,
     fail: Annotated[
         bool, typer.Option("--fail", help="Exit with status 1 where something has changed.")
     ] = False,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """Test whether a repeated audit has changed since its first round, however often you look."""
+    """Test whether a repeated audit has changed since its first round, however often you look.
+
+    The level holds for all looks together.
+
+    Example: portrayal watch runs/weekly --fail
+    """
+    json = format == "json"
     from portrayal.comparison import watch as watch_runs
     from portrayal.comparison import watch_values
 

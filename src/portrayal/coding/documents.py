@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from portrayal.collect.fields import find_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
@@ -90,10 +91,8 @@ def read_documents(
     texts: Any,
     groups: Sequence[str],
     *,
-    role: str | None = None,
     cluster: str | None = None,
-    names: Sequence[str] = (),
-    text: str = "text",
+    columns: Mapping[str, str] | Iterable[str] = (),
 ) -> Documents:
     """Read grouped texts from a file or table.
 
@@ -101,14 +100,14 @@ def read_documents(
     ----------
     texts
         What `portrayal.collect.sources.open_source` reads.
-    groups, role
-        Columns with the group labels, and with the role, if there is one.
+    groups
+        Columns with the group labels.
     cluster
-        Column of what makes texts dependent; `prompt` where there is such a column, else the text.
-    names
-        Columns with first names; `name` where there is such a column.
-    text
-        Column of the text.
+        Column of what makes texts dependent; the prompt where there is such a column, else the
+        text.
+    columns
+        Field → column, or "FIELD=NAME" strings; fields are text, name (first names, which are
+        masked), prompt, outcome, and role, which is never guessed.
 
     Raises
     ------
@@ -119,14 +118,17 @@ def read_documents(
     """
     source = open_source(texts)
     if not groups:
-        raise OptionError("name at least one column of groups, such as --group gender.")
-    cluster = cluster or ("prompt" if "prompt" in source.columns else None)
-    names = tuple(names) or (("name",) if "name" in source.columns else ())
-    _need(source.columns, (text, *groups, role, cluster, *names), source.name)
+        raise OptionError("name at least one column of groups, such as --by gender.")
+    given = parse_columns(columns)
+    wanted = ("text", "name", "prompt", "outcome", *(["role"] if "role" in given else ()))
+    field = find_columns(wanted, source.columns, columns=given, needed=("text",), where=source.name)
+    text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
+    cluster = cluster or field.get("prompt")
+    _need(source.columns, (*groups, cluster), source.name)
     rows: list[Mapping[str, Any]] = []
     unread: Counter[str] = Counter()
     for row in source.rows():
-        outcome = _cell(row, "outcome").casefold() or outcome_of(_cell(row, text))
+        outcome = _cell(row, outcomes).casefold() or outcome_of(_cell(row, text))
         if outcome == "ok":
             rows.append(row)
         else:
@@ -134,7 +136,7 @@ def read_documents(
     if not rows:
         raise DataError(f"{source.name}: no text could be read: all were refused or empty.")
     keys = [_cell(row, cluster) if cluster else str(i) for i, row in enumerate(rows)]
-    words = (_cell(row, column) for row in rows for column in names)
+    words = [_cell(row, field["name"]) for row in rows] if "name" in field else []
     return Documents(
         source.name,
         tuple(_cell(row, text) for row in rows),

@@ -134,7 +134,7 @@ class _Reader:
             if not isinstance(item_id, str):
                 raise DataError(
                     f"{self.where}, task {number}: no item_id in its data, so it is not one of "
-                    "the tasks that `portrayal code export` wrote."
+                    "the tasks that `portrayal label export` wrote."
                 )
             yield from self._task(item_id, made)
 

@@ -210,7 +210,7 @@ def open_project(folder: str | Path) -> Project:
     if not path.is_file():
         raise RunError(
             f"{folder} is not a coding project: it has no {SETTINGS}. "
-            "Make one with `portrayal code make RUN`."
+            "Make one with `portrayal label draw RUN`."
         )
     try:
         table = tomllib.loads(path.read_text("utf-8"))

@@ -38,7 +38,7 @@ class Sampling:
 
     Attributes
     ----------
-    by
+    how
         "names": by the most common names of each race, and role. "cue": by term, and role.
         "group": by gender, race of the name's bearers, and role. "random": from all texts.
     n
@@ -47,7 +47,7 @@ class Sampling:
         Names of each race, for "names".
     threshold
         Share of its bearers that a name needs to stand for a race.
-    per
+    by
         Further attributes to stratify by: `model`, `domain`.
     seed
         Start of the draw.
@@ -55,21 +55,21 @@ class Sampling:
         Cue list, for "cue".
     """
 
-    by: str = "names"
+    how: str = "names"
     n: int = 3
     names: int = 5
     threshold: float = THRESHOLD
-    per: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
     seed: int = 0
     cues: CueList | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be drawn."""
-        check_choice("by", self.by, WAYS)
+        check_choice("how", self.how, WAYS)
         check_count("n", self.n, minimum=1)
         check_count("names", self.names, minimum=1)
-        for name in self.per:
-            check_choice("per", name, ("model", "domain"))
+        for name in self.by:
+            check_choice("by", name, ("model", "domain"))
 
 
 def sample_items(run: Run, sampling: Sampling) -> list[Item]:
@@ -85,8 +85,8 @@ def sample_items(run: Run, sampling: Sampling) -> list[Item]:
     """
     strata = _strata(run, sampling)
     if not any(strata.values()):
-        raise DataError(f"{run.path}: no text fits a sample by {sampling.by}.")
-    strata = _per(run, strata, sampling.per)
+        raise DataError(f"{run.path}: no text fits a sample by {sampling.how}.")
+    strata = _per(run, strata, sampling.by)
     drawn, reasons = _draw(strata, sampling)
     ids = list(drawn)
     texts, prompts = texts_of(run, ids), read_prompts(run.prompts_path, words="text")
@@ -145,7 +145,7 @@ def _draw(strata: Strata, sampling: Sampling) -> tuple[dict[str, float], dict[st
     reasons: dict[str, list[str]] = defaultdict(list)
     for name in sorted(rate):
         ids = sorted(strata[name])
-        for place in scope.rng("sample", sampling.by, name).permutation(len(ids))[: sampling.n]:
+        for place in scope.rng("sample", sampling.how, name).permutation(len(ids))[: sampling.n]:
             reasons[ids[place]].append(name)
     missed: dict[str, float] = dict.fromkeys(reasons, 1.0)
     for name, share in rate.items():
@@ -156,11 +156,11 @@ def _draw(strata: Strata, sampling: Sampling) -> tuple[dict[str, float], dict[st
 
 
 def _strata(run: Run, sampling: Sampling) -> Strata:
-    if sampling.by == "random":
+    if sampling.how == "random":
         return {"random": _readable(run)}
-    if sampling.by == "cue":
+    if sampling.how == "cue":
         return _by_cue(run, sampling.cues or cue_list())
-    return _by_name(run, sampling) if sampling.by == "names" else _by_group(run, sampling)
+    return _by_name(run, sampling) if sampling.how == "names" else _by_group(run, sampling)
 
 
 def _readable(run: Run) -> list[str]:

@@ -274,7 +274,9 @@ def _check_unmarked(documents: Documents, unmarked: Mapping[str, str]) -> None:
     for name, label in unmarked.items():
         if name not in documents.groups:
             known = ", ".join(documents.groups)
-            raise OptionError(f"--unmarked names {name!r}, which is not a group; groups: {known}.")
+            raise OptionError(
+                f"--reference-group names {name!r}, which is not a group; groups: {known}."
+            )
         labels = sorted(set(documents.groups[name]) - {""})
         if label not in labels:
             raise OptionError(f"no text has {name}={label}; labels: {', '.join(labels[:20])}.")

@@ -1,6 +1,8 @@
 """Fields of a text, the column names they go by, and the values they may take."""
 
+import logging
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,17 +18,27 @@ LABELS = (
 )
 """Fields of people who are already labelled; taken as they are."""
 
-_ALIASES: Mapping[str, tuple[str, ...]] = {
-    "text": ("text", "response", "story", "generation", "completion", "output", "answer"),
-    "text_id": ("text_id", "id", "story_id", "custom_id"),
-    "prompt": ("prompt", "query", "prompt_text", "instruction"),
-    "model": ("model", "model_name", "model_id"),
-    "outcome": ("outcome",),
-    "domain": ("domain",),
-    "condition": ("condition", "power_dynamic", "power_condition"),
-    "subject_role": ("subject_role", "subject"),
-    "object_role": ("object_role", "object"),
+_SYNONYMS: Mapping[str, str] = {
+    "text": "response story generation completion output answer generated_text generated "
+    "model_output model_response model_answer model_completion model_text llm_output llm_response "
+    "llm_answer ai_response ai_output response_text output_text answer_text completion_text "
+    "story_text generated_story reply content prediction antwort réponse respuesta texte texto "
+    "回答 回复 答案 文本 输出",
+    "prompt": "query prompt_text instruction question input input_text user_prompt user_message "
+    "user_input prompt_used full_prompt request eingabe pregunta 提示 提示词 输入 问题",
+    "model": "model_name model_id llm llm_name llm_model language_model engine generator ai_model "
+    "model_used source_model generated_by chatbot ai_system modell modelo modèle 模型",
+    "text_id": "id story_id custom_id response_id output_id",
+    "domain": "",
+    "condition": "power_dynamic power_condition",
+    "subject_role": "subject",
+    "object_role": "object",
 }
+_FIRST_WINS = ("text_id",)
+"""Fields for which two columns are no question."""
+
+log = logging.getLogger("portrayal.columns")
+"""Says which column is read as which field; the command line prints it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +84,7 @@ class TextFields:
     def with_strata(self, *names: str) -> "TextFields":
         """Return fields that also keep the columns of these names as strata."""
         new = tuple(name for name in dict.fromkeys(names) if name not in self.known)
-        aliases = {**self.aliases, **{name: (_key(name),) for name in new}}
-        return replace(self, strata=(*self.strata, *new), aliases=aliases)
+        return replace(self, strata=(*self.strata, *new))
 
     def asking(self, asked: Mapping[str, str]) -> "TextFields":
         """Return fields that keep the columns of these names, each with the option that names it.
@@ -116,17 +127,90 @@ class TextFields:
             ) from None
 
 
-def parse_columns(pairs: Iterable[str]) -> dict[str, str]:
+def parse_columns(pairs: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
     """Return `FIELD=NAME` pairs (also several joined by commas) as a mapping field → column."""
+    if isinstance(pairs, Mapping):
+        return dict(pairs)
     columns: dict[str, str] = {}
-    for pair in (part for text in pairs for part in text.split(",") if part.strip()):
-        name, sign, column = pair.partition("=")
-        if not sign or not name.strip() or not column.strip():
+    for pair in (part for text in pairs or () for part in _JOINED.split(text) if part.strip()):
+        name, sign, column = map(str.strip, pair.partition("="))
+        if not (sign and name and column):
             raise OptionError(
                 f"a column is mapped as FIELD=NAME, such as text=story; got {pair!r}."
             )
-        columns[name.strip()] = column.strip()
+        if columns.setdefault(name, column) != column:
+            raise OptionError(f"{name} is mapped to two columns: {columns[name]!r}, {column!r}.")
     return columns
+
+
+_JOINED = re.compile(r",(?=[^,=]*=|\s*$)")  # a column's name may hold commas
+
+
+def find_columns(
+    wanted: Iterable[str],
+    found: Iterable[str],
+    *,
+    columns: Mapping[str, str] | Iterable[str] | None = None,
+    needed: Collection[str] = (),
+    aliases: Mapping[str, Iterable[str]] | None = None,
+    where: str = "the texts",
+) -> dict[str, str]:
+    """Decide which column of an input holds which field, and say what was guessed.
+
+    Every command reads its files by this. The user's own mapping wins; then a column of the
+    field's own name; then one by which people call it. Names are compared without case, blanks,
+    marks and width (NFKC), in any script. What was guessed is logged by `log`, with a column that
+    looks like a model's name and is not used.
+
+    Parameters
+    ----------
+    wanted
+        Fields to look for.
+    found
+        Names of the columns.
+    columns
+        Field → column, or "FIELD=NAME" strings, as the user says.
+    needed
+        Fields that must be there.
+    aliases
+        Further names of fields.
+    where
+        How messages speak of the input.
+
+    Returns
+    -------
+    dict
+        Field → column.
+
+    Raises
+    ------
+    DataError
+        When a column is missing, or two may be meant.
+    OptionError
+        When a field cannot be mapped.
+    """
+    names, fields = list(found), list(wanted)
+    mapping = _find(fields, names, parse_columns(columns), aliases or {}, where)
+    missing = [name for name in needed if name not in mapping]
+    if missing:
+        raise DataError(
+            f"{where}: no column {', '.join(missing)}; found {_listed(names)}. "
+            f"Name yours with --column {missing[0]}=NAME."
+        )
+    _say(fields, mapping, names, where)
+    return mapping
+
+
+def _find(
+    fields: list[str],
+    names: list[str],
+    given: Mapping[str, str],
+    aliases: Mapping[str, Iterable[str]],
+    where: str,
+) -> dict[str, str]:
+    """Columns as the user says, then by their own or well-known names."""
+    checked = _checked(fields, given, names, where)
+    return _guess([name for name in fields if name not in given], names, aliases, where) | checked
 
 
 def map_columns(
@@ -137,7 +221,7 @@ def map_columns(
     preset: str | None = None,
     where: str = "the texts",
 ) -> dict[str, str]:
-    """Decide which column of the input holds which field.
+    """Decide which column of the input holds which field of a study, as `find_columns` does.
 
     The user's own mapping wins, then the preset, then well-known names. Labels of people are never
     guessed: they are mapped by the user or a preset.
@@ -149,17 +233,16 @@ def map_columns(
     OptionError
         When a field or preset does not exist, or a column that an option asks for.
     """
-    names = list(found)
-    by_key = {_key(name): name for name in reversed(names)}
-    mapped = {*(columns or ()), *fields.presets.get(preset or "", ())}
-    mapping = _guess(fields, names, mapped, where)
+    names, given = list(found), dict(columns or {})
     if preset is not None:
         if preset not in fields.presets:
             known = ", ".join(fields.presets) or "none"
             raise OptionError(f"no preset is called {preset!r}; this study has: {known}.")
-        wanted = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()}
-        mapping |= _checked(fields, wanted, names, where)
-    mapping |= _checked(fields, columns or {}, names, where)
+        by_key = {_key(name): name for name in reversed(names)}
+        given = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | given
+    _checked(fields.known, given, names, where)
+    wanted = [name for name in fields.known if name not in LABELS or name in given]
+    mapping = _find(wanted, names, given, fields.aliases, where)
     prompted = "prompt" in mapping or "prompt_id" in mapping
     for name, option in fields.asked.items():
         if name not in mapping and not (prompted and name in fields.of_prompts):
@@ -172,40 +255,40 @@ def map_columns(
             f"{where}: no column with the text was found; found {_listed(names)}. "
             "Name yours with --column text=NAME."
         )
+    _say(wanted, mapping, names, where)
     return mapping
 
 
 def _guess(
-    fields: TextFields, names: list[str], mapped: Collection[str], where: str
+    fields: Iterable[str], names: list[str], aliases: Mapping[str, Iterable[str]], where: str
 ) -> dict[str, str]:
-    """Columns by well-known names, of fields that nobody mapped."""
+    """Columns by their own or well-known names, of fields that nobody mapped."""
     by_key: dict[str, list[str]] = {}
     for column in names:
         by_key.setdefault(_key(column), []).append(column)
     guessed: dict[str, str] = {}
-    for name in fields.known:
-        if name in LABELS or name in mapped:
-            continue
-        for alias in (*_ALIASES.get(name, (name,)), *fields.aliases.get(name, ())):
-            if alias in by_key:
-                first, *others = by_key[alias]
-                if others:
-                    raise DataError(
-                        f"{where}: the columns {first!r} and {others[0]!r} are both read as "
-                        f"{name}. Say which one with --column {name}=NAME."
-                    )
-                guessed[name] = first
-                break
+    for name in fields:
+        own = by_key.get(_key(name), [])
+        others = (*_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
+        keys = dict.fromkeys(form for each in others for form in (_key(each), _key(each) + "s"))
+        called = own or [column for key in keys for column in by_key.get(key, ())]
+        if len(called) > 1 and name not in _FIRST_WINS:
+            raise DataError(
+                f"{where}: the columns {', '.join(map(repr, called))} can all be read as "
+                f"{name}. Say which one with --column {name}=NAME."
+            )
+        if called:
+            guessed[name] = called[0]
     return guessed
 
 
 def _checked(
-    fields: TextFields, wanted: Mapping[str, str], names: list[str], where: str
+    fields: Collection[str], wanted: Mapping[str, str], names: list[str], where: str
 ) -> dict[str, str]:
     for name, column in wanted.items():
-        if name not in fields.known:
+        if name not in fields:
             raise OptionError(
-                f"{name!r} is not a field that can be mapped; fields: {', '.join(fields.known)}."
+                f"{name!r} is not a field that can be mapped; fields: {', '.join(fields)}."
             )
         if column not in names:
             raise DataError(
@@ -214,8 +297,31 @@ def _checked(
     return dict(wanted)
 
 
+def _say(fields: list[str], mapping: Mapping[str, str], names: list[str], where: str) -> None:
+    """Say what is read as what where names differ, and which column may name a model."""
+    if any(name != column for name, column in mapping.items()):
+        read = ", ".join(f"{name} = {column}" for name, column in mapping.items())
+        log.info("%s: read as %s", where, read)
+    if "model" not in fields or "model" in mapping:
+        return
+    for column in names:
+        if column not in mapping.values() and _MODEL.search(_key(column)):
+            log.warning(
+                "%s: the column %r looks like a model's name and is not used; --column "
+                "'model=%s' uses it. Without it all texts count as one model's.",
+                where,
+                column,
+                column,
+            )
+
+
+_MODEL = re.compile(r"model|llm|gpt|engine|generator|checkpoint|deployment|assistant|chatbot|模型")
+
+
 def _key(name: str) -> str:
-    return re.sub(r"[\s_\-]+", "_", name.strip().casefold())
+    """A name without case, separators and width; letters and marks of any script stay."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 
 def _listed(names: list[str]) -> str:

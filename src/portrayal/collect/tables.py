@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from portrayal.collect.cells import label
+from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
@@ -82,22 +83,45 @@ def keep_table(table: Tabular, folder: Path, name: str) -> str:
 
 
 def read_table(
-    path: str | Path, needed: Sequence[str], advice: str = "Name yours with --column."
+    path: str | Path,
+    needed: Sequence[str],
+    advice: str = "Name yours with --column.",
+    columns: Iterable[str] | None = None,
 ) -> list[dict[str, str]]:
     """Return the rows of a file as text, with their cells as they were before `inert`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    needed
+        Columns that it must have.
+    advice
+        What to do where one is missing.
+    columns
+        "FIELD=NAME" strings where its columns may have other names, which are then guessed too and
+        replaced by those of `needed`.
 
     Raises
     ------
     DataError
-        When a needed column is missing; `advice` says what to do.
+        When a needed column is missing.
     """
     source = open_source(path)
-    missing = [name for name in needed if name not in source.columns]
-    if missing:
+    called: dict[str, str] = {}
+    if columns is not None:
+        found = find_columns(
+            needed, source.columns, columns=columns, needed=needed, where=str(path)
+        )
+        called = {column: name for name, column in found.items()}
+    elif missing := [name for name in needed if name not in source.columns]:
         raise DataError(
             f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. {advice}"
         )
     return [
-        {name: restored(label(cell, str(path), number) or "") for name, cell in row.items()}
+        {
+            called.get(name, name): restored(label(cell, str(path), number) or "")
+            for name, cell in row.items()
+        }
         for number, row in enumerate(source.rows(), 1)
     ]

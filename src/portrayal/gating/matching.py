@@ -57,7 +57,7 @@ def check_rule(rule: Rule, records: Iterable[Estimate], models: Sequence[str], p
     if not any(reads(rule, e) for e in of_measure):
         raise OptionError(
             f"no estimate of {rule.measure} has this statistic, group and where together; "
-            f"`portrayal estimates {path} --measure {rule.measure}` lists them."
+            f"`portrayal list estimates {path} --measure {rule.measure}` lists them."
         )
 
 

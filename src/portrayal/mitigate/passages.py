@@ -8,7 +8,7 @@ from typing import Any
 
 from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.collect.fields import parse_columns
+from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run import Run, read_rows
@@ -77,6 +77,9 @@ class Reading:
         return [i for i, p in enumerate(self.agentic) if p >= 0.5]
 
 
+_FIELDS = ("text", "prompt", "prompt_id", "sample", "outcome", "name")
+
+
 def read_passages(
     source: Tabular,
     group: Sequence[str],
@@ -109,17 +112,17 @@ def read_passages(
     else:
         table = open_source(source)
         name, rows = table.name, table.rows()
-    field = parse_columns(columns)
     found = [dict(row) for row in rows]
     known = dict.fromkeys(name for row in found for name in row)
-    for column in (field.get("text", "text"), *group, *((stratum,) if stratum else ())):
+    field = find_columns(_FIELDS, known, columns=columns, needed=("text",), where=name)
+    for column in (*group, *((stratum,) if stratum else ())):
         if column not in known:
             raise DataError(
                 f"{name}: there is no column {column!r}; found {', '.join(known)}. Name the "
-                "columns with --group, --stratum and --column text=NAME."
+                "columns with --by and --stratum."
             )
     if not group:
-        raise OptionError("say which columns hold the groups: --group gender --group race.")
+        raise OptionError("say which columns hold the groups: --by gender --by race.")
     return [_passage(row, number, group, stratum, field) for number, row in enumerate(found)]
 
 
@@ -131,12 +134,11 @@ def _passage(
     field: Mapping[str, str],
 ) -> Passage:
     def cell(name: str) -> str:
-        value = row.get(field.get(name, name))
-        blank = value is None or (isinstance(value, float) and math.isnan(value))
-        return "" if blank else str(value)
+        value = row.get(field.get(name, ""))
+        return _cell(value)
 
     text, outcome = cell("text"), cell("outcome").strip() or "ok"
-    values = tuple(cell(name).strip() for name in group)
+    values = tuple(_cell(row.get(name)).strip() for name in group)
     unread = "" if outcome == "ok" else outcome
     if not text.strip():
         unread = unread or "empty"
@@ -144,15 +146,19 @@ def _passage(
         unread = unread or _MISSING
     return Passage(
         row=row,
-        column=field.get("text", "text"),
+        column=field["text"],
         text=text,
         cluster=cell("prompt_id") or cell("prompt") or f"text {number}",
         group=values,
-        block=cell(stratum) if stratum else "",
+        block=_cell(row.get(stratum)) if stratum else "",
         names=tuple(name for name in (cell("name"),) if name),
         unread=unread,
         run=cell("sample") if cell("prompt_id") or cell("prompt") else "",
     )
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None or value != value else str(value)  # noqa: PLR0124
 
 
 def read_agency(

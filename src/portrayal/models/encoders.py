@@ -52,7 +52,7 @@ def load_encoder(where: str, *, new_head: bool = False, seed: int = 0) -> Encode
         raise DataError(
             f"{where}: not a classifier of two classes; its weights lack "
             f"{', '.join(sorted(encoder.missing)[:5]) or 'a head of two classes'}. "
-            "Train one with: portrayal train agency"
+            "Train one with: portrayal build classifier"
         )
     return encoder
 

@@ -179,11 +179,14 @@ def test_an_address_is_for_servers_only():
 def test_the_command_line_refuses_what_says_nothing(tmp_path):
     gold = tmp_path / "gold.csv"
     gold.write_text("text,label\nThey led.,1\nThey care.,0\n")
-    scored = ("score", "agency", "--gold", str(gold))
+    scored = ("score", "agency", "--hand-labels", str(gold))
     for arguments, words in (
-        ((*scored, "--budget", "1 USD"), "--budget says nothing"),
+        ((*scored, "--classifier-budget", "1 USD"), "--classifier-budget says nothing"),
         ((*scored, "--classifier", "llm:openai:m"), "give --out"),
-        ((*scored, "--classifier", "llm:openai:m", "--base-url", "http://x"), "llm:server:MODEL"),
+        (
+            (*scored, "--classifier", "llm:openai:m", "--classifier-base-url", "http://x"),
+            "llm:server:MODEL",
+        ),
     ):
         done = CliRunner().invoke(app, arguments)
         assert isinstance(done.exception, OptionError)

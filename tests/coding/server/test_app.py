@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from portrayal.cli.code import app
+from portrayal.cli.label import app
 from portrayal.coding import open_project
 from portrayal.coding.codes import read_codes
 from portrayal.coding.server.desk import pack

@@ -190,7 +190,7 @@ def test_undefined_says_why(tmp_path):
 
 
 def test_a_group_column_that_no_text_has_is_refused(tmp_path):
-    with pytest.raises(OptionError, match=r"--group faith: no text .* gender, race"):
+    with pytest.raises(OptionError, match=r"--by faith: no text .* gender, race"):
         made(tmp_path, BY_HAND, group=("faith",))
 
 

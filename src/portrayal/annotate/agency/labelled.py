@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency.paraphrases import families
-from portrayal.collect.fields import parse_columns
+from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.types import Tabular
@@ -69,14 +69,15 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> Labelled:
         When a column is missing, a label is neither, or one of the two never occurs.
     """
     source = open_source(path)
-    read = "sentence" if {"text", "sentence"} & {*source.columns} == {"sentence"} else "text"
-    mapping = {"text": read, "label": "label"} | parse_columns(columns)
-    missing = [name for name in ("text", "label") if mapping[name] not in source.columns]
-    if missing:
-        raise DataError(
-            f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
-            f"Name yours with --column {missing[0]}=NAME."
-        )
+    needed = ("text", "label")
+    mapping = find_columns(
+        needed,
+        source.columns,
+        columns=columns,
+        needed=needed,
+        aliases={"text": ("sentence",)},
+        where=source.name,
+    )
     sentences, labels = [], []
     left_out = 0
     for number, row in enumerate(source.rows(), 1):

@@ -248,7 +248,7 @@ def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
     except (OSError, ValueError, KeyError) as error:
         raise DataError(
             f"{path}: no linear agency classifier of format {FORMAT} ({error}). "
-            "Train one with: portrayal train agency --base linear"
+            "Train one with: portrayal build classifier"
         ) from error
     return LinearClassifier(Scores(name, **parts, bias=bias), masked)
 

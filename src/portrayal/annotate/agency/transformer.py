@@ -1,4 +1,4 @@
-"""A trained transformer as a classifier: the folder of `portrayal train agency`, float or ONNX."""
+"""A trained transformer as a classifier: a folder of `portrayal build classifier`, or ONNX."""
 
 from collections.abc import Sequence
 from pathlib import Path

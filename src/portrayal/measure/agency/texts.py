@@ -419,7 +419,7 @@ def check_columns(
     about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None = None
 ) -> None:
     """Raise an OptionError for a group or stratum that no text has a value for."""
-    asked = [("--group", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
+    asked = [("--by", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
     for option, name in asked:
         if not any(name in each for each in about):
             known = ", ".join(sorted({key for each in about for key in each}))

@@ -19,7 +19,7 @@ from portrayal.annotate.people import (
 from portrayal.annotate.people.labeler import label_people
 from portrayal.annotate.people.reader import read_stories, reader_settings
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.fields import parse_columns
+from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.raters.people.sheets import is_sheet, read_sheet
@@ -43,7 +43,6 @@ _OPTIONAL = (
     "text_id",
     "prompt_id",
     "prompt",
-    "query",
     "domain",
     "model",
     "condition",
@@ -71,14 +70,10 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
     if isinstance(path, (str, Path)) and is_sheet(source.columns):
         yield from read_sheet(path).gold_rows()
         return
-    mapping = {name: name for name in (*_NEEDED, *_OPTIONAL) if name in source.columns}
-    mapping |= parse_columns(columns)
-    missing = [name for name in _NEEDED if mapping.get(name) not in source.columns]
-    if missing:
-        raise DataError(
-            f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
-            f"Name yours with --column {missing[0]}=NAME."
-        )
+    wanted = (*_NEEDED, *_OPTIONAL)
+    mapping = find_columns(
+        wanted, source.columns, columns=columns, needed=_NEEDED, where=source.name
+    )
     for row in source.rows():
         yield {name: row.get(column) for name, column in mapping.items()}
 

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -37,7 +37,7 @@ class Seeds:
 
 
 def seed_sentences(
-    texts: str | Path, out: Path, *, text_column: str = "text", first: int = 2, last: int = 1
+    texts: str | Path, out: Path, *, columns: Iterable[str] = (), first: int = 2, last: int = 1
 ) -> Seeds:
     """Split texts into sentences and leave out the outermost, which tell dates and whereabouts.
 
@@ -47,8 +47,8 @@ def seed_sentences(
         A file of texts.
     out
         The CSV file to write.
-    text_column
-        The column of the texts.
+    columns
+        "FIELD=NAME" strings where the column of the text has another name.
     first, last
         Sentences to leave out at the beginning and the end of each text.
 
@@ -64,8 +64,8 @@ def seed_sentences(
     check_count("first", first)
     check_count("last", last)
     rows, n_short, n_texts = [], 0, 0
-    for n_texts, row in enumerate(read_table(texts, [text_column], STEP_BEFORE), 1):
-        text = row[text_column]
+    for n_texts, row in enumerate(read_table(texts, ["text"], columns=columns), 1):
+        text = row["text"]
         spans = sentences(text)
         kept = list(enumerate(spans))[first : max(len(spans) - last, 0)]
         n_short += not kept
@@ -139,7 +139,7 @@ def read_paraphrases(reply: str) -> dict[str, str] | None:
 
 
 def paraphrase(
-    sentences: str | Path, ask: Ask, out: Path, *, sentence_column: str = "sentence"
+    sentences: str | Path, ask: Ask, out: Path, *, columns: Iterable[str] = ()
 ) -> Paraphrases:
     """Have every sentence paraphrased; what has an answer is not asked again.
 
@@ -151,14 +151,14 @@ def paraphrase(
         The model; see `portrayal.collect.ask.replies.asker`.
     out
         CSV file to write; the sentences without paraphrases go to a file beside it.
-    sentence_column
-        The column of the sentences.
+    columns
+        "FIELD=NAME" strings where the column of the sentence has another name.
     """
-    rows = read_table(sentences, [sentence_column], STEP_BEFORE)
+    rows = read_table(sentences, ["sentence"], columns=columns)
     seeds = {}
     for number, row in enumerate(rows):
-        if row[sentence_column].strip():
-            seeds[row.get("sentence_id") or f"{number:06d}"] = row[sentence_column].strip()
+        if row["sentence"].strip():
+            seeds[row.get("sentence_id") or f"{number:06d}"] = row["sentence"].strip()
     prompts = {name: prompt_of(paraphrase_prompt(text)) for name, text in seeds.items()}
     replies = ask(prompts.values())
     made: list[dict[str, str]] = []

@@ -73,9 +73,9 @@ class AgencyOptions(Options):
         Replicates of the null.
     classifier
         See `portrayal.annotate.agency.load_classifier`.
-    unmasked
-        Whether sentences as they stand are the primary result; both are measured and shown.
-    group
+    masked
+        Whether masked sentences are the primary result; both are measured and shown.
+    by
         Columns that say whom a text is about; none takes those of `GROUP` that the texts have.
     stratum
         Column by which tables are split; None takes occupation or department.
@@ -94,8 +94,8 @@ class AgencyOptions(Options):
         "linear, lexicon[:FILE], sentiment, a trained folder or a folder of such folders "
         "(checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
-    unmasked: bool = option(False, "Put the result of sentences as they stand first.")
-    group: tuple[str, ...] = option((), "Column of the groups to compare; may be repeated.")
+    masked: bool = option(True, "Put the result of sentences with names and groups hidden first.")
+    by: tuple[str, ...] = option((), "Column whose values are compared; repeatable.")
     stratum: str | None = option(None, "Column by which tables are split.")
     cluster: str | None = option(
         None, "Column whose values are resampled and shuffled as units; text: each text."
@@ -114,13 +114,13 @@ class AgencyOptions(Options):
                 f"there is no classifier {self.classifier!r}: expected linear, lexicon, sentiment, "
                 "the folder of a trained model, or llm:PROVIDER:MODEL."
             )
-        if self.cluster in self.group:
+        if self.cluster in self.by:
             raise OptionError(
                 f"--cluster {self.cluster} is a group: texts of one group are no unit to resample. "
                 "Name a column with more values, such as the person's name."
             )
-        if len(set(self.group)) < len(self.group):
-            raise OptionError(f"a group is named twice: {', '.join(self.group)}.")
+        if len(set(self.by)) < len(self.by):
+            raise OptionError(f"a group is named twice: {', '.join(self.by)}.")
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns of groups, stratum and clusters."""
@@ -129,7 +129,7 @@ class AgencyOptions(Options):
     @property
     def asked(self) -> dict[str, str]:
         """Columns that are asked for, with the option that names each."""
-        asked = dict.fromkeys(self.group, "--group")
+        asked = dict.fromkeys(self.by, "--by")
         if self.stratum:
             asked.setdefault(self.stratum, "--stratum")
         if self.cluster and self.cluster != EACH:
@@ -139,7 +139,7 @@ class AgencyOptions(Options):
     @property
     def primary(self) -> str:
         """The masking whose result comes first."""
-        return UNMASKED if self.unmasked else MASKED
+        return MASKED if self.masked else UNMASKED
 
     @property
     def classifier_label(self) -> str:
@@ -163,7 +163,7 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
     """
     if run.prompts_path.exists():
         known = tuple(read_prompts(run.prompts_path).values())
-        check_columns(known, options.group or _default_group(known), options.stratum)
+        check_columns(known, options.by or _default_group(known), options.stratum)
     settings = agency_settings(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
     return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
@@ -175,7 +175,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
     texts = agency_texts(
         run,
         {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
-        group=options.group or _default_group(read_prompts(run.prompts_path).values()),
+        group=options.by or _default_group(read_prompts(run.prompts_path).values()),
         strata=(options.stratum,) if options.stratum else STRATA,
         spellings={"domain": TASKS, **SPELLINGS},
         first=FIRST,
@@ -187,7 +187,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
 def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
     """Say which texts are not measured, and why; silent where all are."""
     known = read_prompts(run.prompts_path)
-    group = options.group or _default_group(known.values())
+    group = options.by or _default_group(known.values())
     told = all(_value(name, strata) for strata in known.values() for name in group)
     if options.min_group or options.per_stratum or not told:
         for line in left_out_lines(read_texts(run, options), options):
@@ -237,7 +237,7 @@ def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
         read = f" (found: {', '.join(sorted(known))})" if known else ""
         raise OptionError(
             f"the texts have no column {' or '.join(GROUP)}{read}. Name the column that says whom "
-            "a text is about with --group NAME."
+            "a text is about with --by NAME."
         )
     return found
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from portrayal.collect.fields import TextFields
+from portrayal.collect.fields import TextFields, find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.records import Prompt
@@ -29,9 +29,9 @@ FIELDS = TextFields(
 )
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "headline": ("headline", "title"),
-    "domain": ("domain", "category", "section"),
-    "source": ("source", "outlet", "publisher"),
+    "headline": ("title",),
+    "domain": ("category", "section"),
+    "source": ("outlet", "publisher"),
 }
 
 
@@ -105,7 +105,14 @@ def _preambles(given: Mapping[str, str] | None) -> dict[str, str]:
 def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Yield headline, domain and source of each distinct headline, in the order of the file."""
     source = open_source(headlines)
-    mapping = _map(source.columns, columns, source.name)
+    mapping = find_columns(
+        _COLUMNS,
+        source.columns,
+        columns=columns,
+        needed=("headline",),
+        aliases=_COLUMNS,
+        where=source.name,
+    )
     seen: set[str] = set()
     for number, row in enumerate(source.rows(), 1):
         cells = {name: _cell(row.get(column)) for name, column in mapping.items()}
@@ -118,26 +125,6 @@ def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str,
         if headline not in seen:
             seen.add(headline)
             yield {name: value for name, value in cells.items() if value}
-
-
-def _map(found: Sequence[str], columns: Mapping[str, str], where: str) -> dict[str, str]:
-    by_key = {name.strip().casefold(): name for name in reversed(found)}
-    mapping: dict[str, str] = {}
-    for name, aliases in _COLUMNS.items():
-        present = [by_key[alias] for alias in aliases if alias in by_key]
-        if present:
-            mapping[name] = present[0]
-    for name, column in columns.items():
-        check_choice("a column's field", name, _COLUMNS)
-        if column not in found:
-            raise DataError(f"{where}: there is no column {column!r}; found {', '.join(found)}.")
-        mapping[name] = column
-    if "headline" not in mapping:
-        raise DataError(
-            f"{where}: no column of headlines was found; found {', '.join(found)}. "
-            'Name yours, such as columns={"headline": "news_title"}.'
-        )
-    return mapping
 
 
 def _cell(value: Any) -> str:

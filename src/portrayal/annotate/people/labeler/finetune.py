@@ -11,7 +11,7 @@ from typing import Any
 from portrayal.annotate.people.labeler.prompts import LabelPrompt, label_prompt
 from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.collect.ask.lenient import read_list
-from portrayal.collect.fields import parse_columns
+from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run.files import write_atomically
@@ -109,14 +109,9 @@ def export_finetune(
 
 def _rows(gold: str | Path, columns: Iterable[str]) -> Iterable[dict[str, Any]]:
     source = open_source(gold)
-    mapping = {name: name for name in (*_NEEDED, *_OPTIONAL) if name in source.columns}
-    mapping |= parse_columns(columns)
-    missing = [name for name in _NEEDED if mapping.get(name) not in source.columns]
-    if missing:
-        raise DataError(
-            f"{gold}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
-            f"Name yours with --column {missing[0]}=NAME."
-        )
+    mapping = find_columns(
+        (*_NEEDED, *_OPTIONAL), source.columns, columns=columns, needed=_NEEDED, where=str(gold)
+    )
     for row in source.rows():
         yield {name: row.get(column) for name, column in mapping.items()}
 

@@ -40,7 +40,7 @@ def of(view: View, kind: str, **strata: str) -> list[Estimate]:
 
 def primary(view: View) -> str:
     """The masking that comes first."""
-    return UNMASKED if view.options.get("unmasked") else MASKED
+    return MASKED if view.options.get("masked", True) else UNMASKED
 
 
 def other(view: View) -> str:

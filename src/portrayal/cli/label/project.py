@@ -1,18 +1,15 @@
-"""The commands of `portrayal code` that make and serve a project, and the door to the others."""
+"""A coding project: its texts drawn, its page served, its raters."""
 
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
-import portrayal.cli.code_cues as code_cues
-import portrayal.cli.code_read as code_read
 import portrayal.cli.printing as show
-from portrayal.cli.code_read import ProjectPath, find_project
-from portrayal.cli.options import Json
+from portrayal.cli.label.read import ProjectPath, find_project
+from portrayal.cli.options import CueListName, Format, RunPath, Seed
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,27 +17,10 @@ if TYPE_CHECKING:
     from portrayal.coding.server import Address
 
 
-class _Code(TyperGroup):
-    """`portrayal code RUN` is `portrayal code serve RUN`."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Take a folder in place of a command as one to serve."""
-        if args and args[0] not in self.commands and Path(args[0]).is_dir():
-            args = ["serve", *args]
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(
-    cls=_Code,
-    help="Read and code texts: find, sample, code, agree. `portrayal code RUN` serves the page.",
-    no_args_is_help=True,
-)
-
 PASSWORD = "PORTRAYAL_CODE_PASSWORD"  # noqa: S105
 """Environment variable that gives the password without a terminal."""
 
 
-@app.command()
 def serve(
     project: ProjectPath,
     host: Annotated[
@@ -67,7 +47,10 @@ def serve(
         bool, typer.Option("--new-address", help="Make a new token: the old address ends.")
     ] = False,
 ) -> None:
-    """Serve the raters' page until Ctrl-C."""
+    """Serve the page on which raters code, until Ctrl-C.
+
+    Example: portrayal label serve runs/laissez-faire/coding/first
+    """
     found = find_project(project)
     from portrayal.coding.server import check_certificate, check_password, serve, take_address
 
@@ -116,34 +99,34 @@ def _password() -> str:
         ) from None
 
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")]
-
-
-def make(
+def draw(
     run: RunPath,
     project: Annotated[str, typer.Option(help="Name of the project, its folder in the run.")],
-    by: Annotated[str, typer.Option(help="names, cue, group or random.")] = "names",
+    how: Annotated[str, typer.Option(help="names, cue, group or random.")] = "names",
     n: Annotated[int, typer.Option(help="Texts of each stratum; of all for random.")] = 3,
     names: Annotated[int, typer.Option(help="Names of each race, for names.")] = 5,
     threshold: Annotated[
         float, typer.Option(help="Share of its bearers that a name needs to stand for a race.")
     ] = 0.6,
-    per: Annotated[
-        list[str] | None, typer.Option(help="Stratify by model or domain too; repeatable.")
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STRATUM", help="Draw as many of each: model or domain; repeatable."),
     ] = None,
-    cues: Annotated[
-        str, typer.Option("--list", help="Cue list, for cue: a shipped one, or a file.")
-    ] = "laissez-faire",
+    cues: CueListName = "laissez-faire",
     codebook: Annotated[
         str, typer.Option(help="stereotypes, people, agency, or a TOML file of your own.")
     ] = "stereotypes",
     sentences: Annotated[
         bool, typer.Option("--sentences", help="Code each sentence of the texts by itself.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Start of the draw.")] = 0,
-    json: Json = False,
+    seed: Seed = 0,
+    format: Format = "table",
 ) -> None:
-    """Draw texts of a run to read and code."""
+    """Draw texts of a run into a project, for raters to read and code.
+
+    Example: portrayal label draw runs/laissez-faire --project first --how names
+    """
+    json = format == "json"
     from portrayal.coding import (
         Sampling,
         in_sentences,
@@ -158,36 +141,36 @@ def make(
     book, opened = read_codebook(codebook), Run.open(run)
     folder = project_folder(opened.path, project)
     sampling = Sampling(
-        by=by,
+        how=how,
         n=n,
         names=names,
         threshold=threshold,
-        per=tuple(per or ()),
+        by=tuple(by or ()),
         seed=seed,
-        cues=cue_list(cues) if by == "cue" else None,
+        cues=cue_list(cues) if how == "cue" else None,
     )
     items = sample_items(opened, sampling)
     items = in_sentences(items) if sentences else items
-    how = {
-        "by": by,
+    given = {
+        "how": how,
         "n": n,
-        "names": names if by == "names" else None,
-        "threshold": threshold if by in ("names", "group") else None,
-        "per": list(per or ()),
-        "list": cues if by == "cue" else None,
+        "names": names if how == "names" else None,
+        "threshold": threshold if how in ("names", "group") else None,
+        "by": list(by or ()),
+        "list": cues if how == "cue" else None,
         "sentences": sentences or None,
         "run": str(run),
     }
-    how = {key: value for key, value in how.items() if value is not None}
-    made = make_project(folder, items, book, seed=seed, how=how)
+    drawn = {key: value for key, value in given.items() if value is not None}
+    made = make_project(folder, items, book, seed=seed, how=drawn)
     strata = sorted({name for item in items for name in item.strata["sampled_as"].split("; ")})
     facts = {"project": str(made.folder), "n_items": len(items), "n_strata": len(strata)}
     if json:
-        show.as_json({**facts, "codebook": book.name, "seed": seed, "how": how})
+        show.as_json({**facts, "codebook": book.name, "seed": seed, "how": drawn})
         return
     what = "sentences" if sentences else "texts"
     show.line(f"{len(items):,} {what} from {len(strata):,} strata in {made.folder}")
-    show.line(f"next: portrayal code serve {made.folder}")
+    show.line(f"next: portrayal label serve {made.folder}")
 
 
 def raters(
@@ -196,9 +179,13 @@ def raters(
         str | None,
         typer.Option(metavar="NAME", help="Forget the personal code of this rater, who lost it."),
     ] = None,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """List who has coded, or let a rater who lost the personal code have a new one."""
+    """List who has coded, or let a rater who lost the personal code have a new one.
+
+    Example: portrayal label raters runs/laissez-faire/coding/first
+    """
+    json = format == "json"
     from portrayal.coding.store import Store, rater_key
 
     found = find_project(project)
@@ -224,10 +211,3 @@ def raters(
     for row in rows:
         called = f"{row['rater']} (language model)" if row["kind"] == "llm" else row["rater"]
         show.line(f"{called}: done with {row['n_done']:,} texts")
-
-
-app.command()(make)
-app.command()(code_cues.cues)
-app.command()(raters)
-for name, read in code_read.COMMANDS.items():
-    app.command(name)(read)

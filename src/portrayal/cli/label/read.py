@@ -1,7 +1,6 @@
-"""The commands of `portrayal code` that read what was coded: agreement, models, clusters, files."""
+"""What was labelled: by a model, how far raters agree, which codes go together, as files."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +20,18 @@ from portrayal.cli.asking import (
     offering,
     under_way,
 )
-from portrayal.cli.options import Json
+from portrayal.cli.label.sheets import print_agreement as print_sheet_agreement
+from portrayal.cli.options import (
+    Draws,
+    Format,
+    Labeler,
+    Level,
+    Replace,
+    RouteShare,
+    Seed,
+    formats,
+    pairs,
+)
 from portrayal.errors import OptionError, RunError
 
 if TYPE_CHECKING:
@@ -36,12 +46,16 @@ if TYPE_CHECKING:
 ProjectPath = Annotated[
     Path, typer.Argument(metavar="PROJECT", help="Folder of a coding project, or a run with one.")
 ]
-Level = Annotated[float, typer.Option(help="Confidence level.")]
-Seed = Annotated[int, typer.Option(help="Start of the random stream of the intervals.")]
-By = Annotated[
+GroupedBy = Annotated[
     str | None,
-    typer.Option(help="Stratum or label of people that groups texts; default group, cue or race."),
+    typer.Option(
+        "--by",
+        metavar="STRATUM",
+        help="Stratum or label of people that groups texts; default group, cue or race.",
+    ),
 ]
+_SAMPLES = {"samples": 0}
+"""Answers to each question where none are named: 3 about people, 1 by a codebook."""
 Merge = Annotated[
     list[str] | None,
     typer.Option(metavar="GROUP=GROUP", help="Count the first with the second; repeatable."),
@@ -62,27 +76,47 @@ def find_project(path: Path) -> "Project":
     if (path / "project.toml").is_file() or not (path / "audit.toml").is_file():
         return open_project(path)
     if not found:
-        raise RunError(f"{path} has no texts to code yet. Draw some: portrayal code make {path}")
+        raise RunError(
+            f"{path} has no texts to code yet. Draw some: portrayal label draw {path} --project …"
+        )
     if len(found) > 1:
         names = ", ".join(str(one) for one in found)
         raise RunError(f"{path} has several coding projects; name one of {names}.")
     return open_project(found[0])
 
 
-def agree(
-    project: ProjectPath,
+def agreement(
+    given: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PROJECT|SHEET...",
+            help="A coding project or a run with one; or sheets of one sample, filled in.",
+        ),
+    ],
     level: Level = 0.95,
-    draws: Annotated[int, typer.Option(help="Resamples of the prompts.")] = 2000,
+    draws: Draws = 2000,
     seed: Seed = 0,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """Say how far people agree, and each language model with them."""
-    from portrayal.coding.agreement import agreement
-    from portrayal.coding.codes import read_codes
+    """Say how far people agree beyond chance, and in a project each language model with them.
 
-    found = find_project(project)
+    Example: portrayal label agreement anna.csv ben.csv
+    """
+    from portrayal.coding.agreement import agreement as project_agreement
+    from portrayal.coding.codes import read_codes
+    from portrayal.raters.people import agreement as sheet_agreement
+    from portrayal.raters.people import read_sheet
+
+    json = format == "json"
+    if not given[0].is_dir():
+        compared = sheet_agreement([read_sheet(path) for path in given])
+        print_sheet_agreement(compared, as_object=json)
+        return
+    if len(given) > 1:
+        raise OptionError("name one project, or the sheets of several raters.")
+    found = find_project(given[0])
     codes = read_codes(found)
-    said = agreement(found, codes, level=level, draws=draws, seed=seed)
+    said = project_agreement(found, codes, level=level, draws=draws, seed=seed)
     if json:
         show.as_json(
             {"project": str(found.folder), "begun_not_done": codes.started} | agreement_facts(said)
@@ -92,41 +126,98 @@ def agree(
 
 
 @offering
-def llm(
-    project: ProjectPath,
+def model(
+    given: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN|PROJECT",
+            help="A run, whose people are labelled; or a coding project, whose codebook is used.",
+        ),
+    ],
+    labeler: Labeler = "llm",
+    route_share: RouteShare = 0.2,
     *,
-    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH))],
-    json: Json = False,
+    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), of="labeler", changed=_SAMPLES)],
+    format: Format = "table",
 ) -> None:
-    """Let a language model code the texts, as a rater apart from people."""
+    """Let a language model label; the same command asks again what failed.
+
+    Example: portrayal label model runs/laissez-faire --labeler-model openai:gpt-5-mini
+    """
+    json = format == "json"
+    if how.model is None:
+        raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
+    if labeler not in ("llm", "routed"):
+        raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
+    if (given / "project.toml").is_file():
+        _code(given, replace(how, samples=how.samples or 1), as_object=json)
+    else:
+        _label(given, replace(how, samples=how.samples or 3), labeler, route_share, as_object=json)
+
+
+def _code(project: Path, how: How, *, as_object: bool) -> None:
+    """Let a model code the texts of a project, as a rater apart from people."""
     from portrayal.coding.llm import code_by_model
 
     found = find_project(project)
-    with under_way(found.folder, as_object=json), asking_progress(quiet=json) as advance:
+    with under_way(found.folder, as_object=as_object), asking_progress(quiet=as_object) as advance:
         result = code_by_model(found, how.asking(advance))
-    if json:
+    if as_object:
         show.as_json({"project": str(found.folder), **coder_facts(result)})
     else:
         print_coder(result)
 
 
+def _label(run: Path, how: How, labeler: str, share: float, *, as_object: bool) -> None:
+    """Let a model label the people of a run."""
+    from portrayal.annotate.people.labeler.labelling import label_texts_of, labelling_of
+    from portrayal.run import Run
+
+    held = Run(run)
+    if not held.texts.parts():
+        raise RunError(f"{run} holds no texts. Name a directory that `portrayal audit` made.")
+    with (
+        under_way(run, as_object=as_object),
+        held.lock(),
+        asking_progress(quiet=as_object) as answered,
+    ):
+        settings = how.settings(answered)
+        labelling = labelling_of(labeler, how.model, how.samples, share, settings)
+        facts = label_texts_of(held, labelling, show.nothing if as_object else show.line)
+    if as_object:
+        show.as_json({"run": str(run), **facts})
+        return
+    more = f"--labeler {labeler} --labeler-model {how.model} --labeler-samples {how.samples}"
+    routed = f" --route-share {share}" if labeler == "routed" else ""
+    show.line(f"next: portrayal audit STUDY --out {run} {more}{routed}")
+
+
 def clusters(
     project: ProjectPath,
-    by: By = None,
+    by: GroupedBy = None,
     merge: Merge = None,
     seed: Annotated[
         int | None, typer.Option(help="Decides the exemplar; default the project's.")
     ] = None,
     level: Level = 0.95,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """List which codes occur together in each group, and an exemplar of the commonest set."""
+    """List which codes occur together in each group, and an exemplar of the commonest set.
+
+    Example: portrayal label clusters runs/laissez-faire/coding/first --by race
+    """
+    json = format == "json"
     from portrayal.coding.clusters import cluster_codes
     from portrayal.coding.codes import read_codes
 
     found = find_project(project)
     groups = cluster_codes(
-        found, read_codes(found), by=by, merge=_merged(merge), seed=seed, level=level
+        found,
+        read_codes(found),
+        by=by,
+        merge=pairs("--merge", merge, "Inuit=AN"),
+        seed=seed,
+        level=level,
     )
     if json:
         show.as_json({"project": str(found.folder), "groups": [asdict(group) for group in groups]})
@@ -137,34 +228,46 @@ def clusters(
 def report(
     project: ProjectPath,
     out: Annotated[
-        Path | None, typer.Option(help="HTML file to write; default coding.html in the project.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="HTML file to write; default coding.html in the project."
+        ),
     ] = None,
-    by: By = None,
+    by: GroupedBy = None,
     merge: Merge = None,
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> None:
-    """Write what was read and coded as an HTML page of its own."""
+    """Write what was read and coded as an HTML page of its own.
+
+    Example: portrayal label report runs/laissez-faire/coding/first --out coding.html
+    """
     from portrayal.report.coding import write_coding_report
 
     found = find_project(project)
     path = out or found.folder / "coding.html"
-    written = write_coding_report(found, path, by=by, merge=_merged(merge), level=level, seed=seed)
+    written = write_coding_report(
+        found, path, by=by, merge=pairs("--merge", merge, "Inuit=AN"), level=level, seed=seed
+    )
     show.line(f"report: {written}")
 
 
 def export(
     project: ProjectPath,
-    format: Annotated[str, typer.Option(help="csv, sheets or label-studio.")] = "csv",
+    format: Annotated[str, formats("csv", "sheets", "label-studio")] = "csv",
     out: Annotated[
-        Path | None, typer.Option(help="CSV file, or folder of the others; default in the project.")
+        Path | None,
+        typer.Option(
+            metavar="PATH", help="CSV file, or folder of the others; default in the project."
+        ),
     ] = None,
 ) -> None:
-    """Write codes as CSV, hand labels as sheets, or the tasks for Label Studio."""
-    from portrayal.coding.files import export_codes, export_sheets
-    from portrayal.validate import check_choice
+    """Write codes as CSV, hand labels as sheets, or the tasks for Label Studio.
 
-    check_choice("format", format, ("csv", "sheets", "label-studio"))
+    Example: portrayal label export runs/laissez-faire/coding/first --format label-studio
+    """
+    from portrayal.coding.files import export_codes, export_sheets
+
     found = find_project(project)
     if format == "csv":
         written = [export_codes(found, out)]
@@ -183,33 +286,28 @@ def export(
 def import_(
     project: ProjectPath,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="codes.csv, or a JSON export.")],
-    format: Annotated[
-        str | None, typer.Option(help="csv or label-studio; default by the file's ending.")
-    ] = None,
     rater: Annotated[
         list[str] | None,
         typer.Option(metavar="THERE=HERE", help="Label Studio's rater and the name here."),
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Write over codes that a rater has here already.")
-    ] = False,
-    json: Json = False,
+    overwrite: Replace = False,
+    format: Format = "table",
 ) -> None:
-    """Read codes from a CSV file, or from a JSON export of Label Studio."""
+    """Read codes from a CSV file, or from a JSON export of Label Studio.
+
+    Example: portrayal label import runs/laissez-faire/coding/first codes.csv
+    """
     from portrayal.coding.files import import_codes
     from portrayal.coding.labelstudio import import_tasks
-    from portrayal.validate import check_choice
 
-    kind = format or ("label-studio" if file.suffix.lower() == ".json" else "csv")
-    check_choice("format", kind, ("csv", "label-studio"))
-    found, raters = find_project(project), _pairs("--rater", rater)
-    if kind == "csv":
+    found, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
+    if file.suffix.lower() != ".json":
         if raters:
             raise OptionError("--rater names raters of Label Studio; a CSV file holds the names.")
-        done = import_codes(found, file, replace=replace)
+        done = import_codes(found, file, replace=overwrite)
     else:
-        done = import_tasks(found, file, raters=raters, replace=replace)
-    if json:
+        done = import_tasks(found, file, raters=raters, replace=overwrite)
+    if format == "json":
         facts = {"raters": dict(done.raters), "n_texts": done.n_texts}
         show.as_json({"project": str(found.folder), **facts, "left_out": dict(done.left_out)})
         return
@@ -217,31 +315,6 @@ def import_(
         show.line(f"{name}: {n:,} texts")
     for why, n in done.left_out.items():
         show.line(f"left out: {n:,} {why}")
-
-
-def _merged(merge: list[str] | None) -> dict[str, str]:
-    return _pairs("--merge", merge)
-
-
-def _pairs(option: str, given: list[str] | None) -> dict[str, str]:
-    found = {}
-    for pair in given or ():
-        one, sign, other = pair.partition("=")
-        if not (sign and one.strip() and other.strip()):
-            raise OptionError(f"{option} takes A=B, such as Inuit=AN; got {pair!r}.")
-        found[one.strip()] = other.strip()
-    return found
-
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "agree": agree,
-    "llm": llm,
-    "clusters": clusters,
-    "report": report,
-    "export": export,
-    "import": import_,
-}
-"""The commands by name, for `portrayal code`."""
 
 
 SHARES = ("percent_agreement", "positive_agreement")

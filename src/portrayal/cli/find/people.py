@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from portrayal.cli.options import Columns, Format
 from portrayal.cli.printing import CONTROL, as_json, line
 from portrayal.errors import OptionError
 
@@ -18,34 +19,34 @@ ENDINGS = (".jsonl", ".csv")
 
 
 def people(
-    file: Annotated[
+    texts: Annotated[
         Path,
-        typer.Argument(
+        typer.Option(
             metavar="FILE",
             help="A plain text, CSV, JSON lines, Parquet or Excel file, or - (stdin).",
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="File to write, one row per person: .jsonl or .csv.")
+        Path | None,
+        typer.Option(metavar="FILE", help="File to write, one row per person: .jsonl or .csv."),
     ] = None,
     unnamed: Annotated[
         bool, typer.Option("--unnamed", help="Also people without a name: a woman, his wife.")
     ] = False,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column", metavar="FIELD=NAME", help="Column NAME holds FIELD: text or text_id."
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    column: Columns = None,
+    format: Format = "table",
 ) -> None:
-    """List the people of any text: names, gender, and which sentences are about whom."""
+    """List the people of any text: names, gender, and which sentences are about whom.
+
+    Example: portrayal find people --texts letters.csv --out people.csv
+    """
+    json = format == "json"
     from portrayal.collect.plain import read_plain
 
     if out is not None and out.suffix.casefold() not in ENDINGS:
         raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
     counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
-    rows = _rows(read_plain(file, column or ()), counts, unnamed=unnamed)
+    rows = _rows(read_plain(texts, column or ()), counts, unnamed=unnamed)
     if out is not None:
         written = write(rows, out)
         print_written(out, written, counts, as_object=json)

@@ -1,4 +1,4 @@
-"""The command `code cues`: parse, call, print."""
+"""The command `find cues`: parse, call, print."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Columns, Json
+from portrayal.cli.options import (
+    Columns,
+    CueListName,
+    Format,
+    Level,
+    RunOr,
+    Seed,
+    Texts,
+    either,
+)
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -15,35 +24,34 @@ if TYPE_CHECKING:
     from portrayal.measure.cues.lists import CueList
     from portrayal.measure.cues.search import CueHits
 
-RunOr = Annotated[
-    Path | None, typer.Argument(metavar="[RUN]", help="Directory of a run; or give --texts.")
-]
-Texts = Annotated[Path | None, typer.Option(help="File of texts, in place of a run.")]
-Level = Annotated[float, typer.Option(help="Confidence level.")]
-Seed = Annotated[int, typer.Option(help="Start of the random streams.")]
-
 
 def cues(
     run: RunOr = None,
     texts: Texts = None,
     column: Columns = None,
-    list_: Annotated[
-        str, typer.Option("--list", help="Cue list: a shipped one, or a TOML or CSV file.")
-    ] = "laissez-faire",
+    list_: CueListName = "laissez-faire",
     term: Annotated[
         list[str] | None, typer.Option(help="Term of your own, in place of a list; repeatable.")
     ] = None,
     by: Annotated[
-        str, typer.Option(help="What the table splits by: nothing, model, domain or role.")
+        str,
+        typer.Option(
+            metavar="STRATUM", help="What the table splits by: nothing, model, domain or role."
+        ),
     ] = "nothing",
-    passages: Annotated[
-        Path | None, typer.Option(help="CSV file to write every mention to, with its context.")
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to write every mention to, with its context."),
     ] = None,
     level: Level = 0.95,
     seed: Seed = 0,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """Search for terms that name an identity, and count them by model, domain and role."""
+    """Search for terms that name an identity, and count them by model, domain and role.
+
+    Example: portrayal find cues --texts answers.csv --term hospital --by model
+    """
+    json = format == "json"
     from portrayal.measure import Scope
     from portrayal.measure.cues.counts import cue_estimates, cue_rows
     from portrayal.measure.cues.search import find_cues
@@ -67,8 +75,8 @@ def cues(
     }
     if run is not None:
         _keep(run, facts)
-    if passages is not None:
-        _write_passages(hits, passages)
+    if out is not None:
+        _write_passages(hits, out)
     if json:
         show.as_json(facts)
     else:
@@ -81,8 +89,7 @@ def corpus_of(run: Path | None, texts: Path | None, column: list[str] | None) ->
     from portrayal.collect.fields import parse_columns
     from portrayal.run import Run
 
-    if (run is None) == (texts is None):
-        raise OptionError("say whose texts: either the directory of a run, or --texts FILE.")
+    either(run, texts)
     if run is not None:
         return run_corpus(Run.open(run))
     return file_corpus(str(texts), parse_columns(column or ()))

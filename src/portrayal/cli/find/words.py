@@ -1,4 +1,4 @@
-"""The command `words`: parse, call, print."""
+"""The command `find words`: parse, call, print."""
 
 import dataclasses
 import math
@@ -9,8 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import portrayal.cli.printing as show
-from portrayal.cli.code_cues import Level, RunOr, Seed, Texts
-from portrayal.cli.options import Json
+from portrayal.cli.options import (
+    By,
+    Columns,
+    Format,
+    Level,
+    Masked,
+    Permutations,
+    ReferenceGroup,
+    RunOr,
+    Seed,
+    Texts,
+    either,
+    pairs,
+)
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -20,44 +32,42 @@ if TYPE_CHECKING:
 def words(
     run: RunOr = None,
     texts: Texts = None,
-    group: Annotated[
-        list[str] | None,
+    column: Columns = None,
+    by: By = None,
+    reference_group: ReferenceGroup = None,
+    cluster: Annotated[
+        str | None,
         typer.Option(
-            help="Column of groups; of a run gender, race, model or domain. Repeatable: two give "
-            "the intersection too."
+            metavar="COLUMN",
+            help="Column of what makes texts dependent; default the prompt.",
         ),
     ] = None,
-    role: Annotated[str | None, typer.Option(help="Column of roles; a run knows its own.")] = None,
-    unmarked: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GROUP=LABEL", help="Compare with this group, not the rest."),
+    masked: Masked = True,
+    mask_words: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File of further words to mask, one on each line."),
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Column of what makes texts dependent; default the prompt.")
-    ] = None,
-    name_column: Annotated[
-        list[str] | None, typer.Option(help="Column of first names, which are masked.")
-    ] = None,
-    text_column: Annotated[str, typer.Option(help="Column of the text.")] = "text",
-    mask: Annotated[
-        Path | None, typer.Option(help="File of further words to mask, one on each line.")
-    ] = None,
-    no_mask: Annotated[
-        bool, typer.Option("--no-mask", help="Keep names and words that name a group.")
-    ] = False,
     min_count: Annotated[int, typer.Option(help="Occurrences that a word needs.")] = 10,
     min_texts: Annotated[int, typer.Option(help="Texts that a word needs to be in.")] = 5,
     prior: Annotated[float, typer.Option(help="Words of the Dirichlet prior.")] = 500.0,
-    permutations: Annotated[int, typer.Option(help="Shuffles of the groups.")] = 200,
+    permutations: Permutations = 200,
     top: Annotated[int, typer.Option(help="Words of each comparison.")] = 15,
-    html: Annotated[
-        Path | None, typer.Option(help="Page to write, with passages on click.")
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML page to write, with passages on click."),
     ] = None,
     level: Level = 0.95,
     seed: Seed = 0,
-    json: Json = False,
+    format: Format = "table",
 ) -> None:
-    """List the words that mark each group, intersection and role (weighted log odds)."""
+    """List the words that mark each group, intersection and role (weighted log odds).
+
+    Of a run, --by takes gender, race, model or domain; of a file its columns, and --column names
+    those of the text, role and first names (masked). Two --by give the intersection too.
+
+    Example: portrayal find words --texts letters.csv --by gender --column name=first_name
+    """
+    json = format == "json"
     from portrayal.coding import count_words, marked_words
     from portrayal.measure import Scope
     from portrayal.run.files import read_utf8
@@ -66,18 +76,24 @@ def words(
     check_count("min_count", min_count, minimum=1)
     check_count("min_texts", min_texts, minimum=1)
     check_count("top", top, minimum=1)
-    documents = _documents(run, texts, group or [], role, cluster, name_column or [], text_column)
-    further = read_utf8(mask).split() if mask is not None else ()
+    documents = _documents(run, texts, by or [], cluster, column or [])
+    further = read_utf8(mask_words).split() if mask_words is not None else ()
     counts = count_words(
-        documents, min_count=min_count, min_texts=min_texts, mask=further, masking=not no_mask
+        documents, min_count=min_count, min_texts=min_texts, mask=further, masking=masked
     )
     scope = Scope("words", level=level, seed=seed, permutations=permutations)
-    compared = marked_words(documents, counts, scope, unmarked=_labels(unmarked), prior=prior)
-    if html is not None:
+    compared = marked_words(
+        documents,
+        counts,
+        scope,
+        unmarked=pairs("--reference-group", reference_group, "race=White"),
+        prior=prior,
+    )
+    if out is not None:
         from portrayal.report.marked import words_page
         from portrayal.run.files import write_atomically
 
-        write_atomically(html, words_page(compared, documents, counts, scope, top=top))
+        write_atomically(out, words_page(compared, documents, counts, scope, top=top))
     if json:
         show.as_json(_facts(documents, compared, sum(counts.masked.values()), scope, prior, top))
     else:
@@ -88,33 +104,18 @@ def _documents(
     run: Path | None,
     texts: Path | None,
     groups: list[str],
-    role: str | None,
     cluster: str | None,
-    names: list[str],
-    text_column: str,
+    columns: list[str],
 ) -> "Documents":
     from portrayal.coding import read_documents, run_documents
     from portrayal.run import Run
 
-    if (run is None) == (texts is None):
-        raise OptionError("say whose texts: either the directory of a run, or --texts FILE.")
+    either(run, texts)
     if run is None:
-        return read_documents(
-            str(texts), groups, role=role, cluster=cluster, names=names, text=text_column
-        )
-    if role or cluster or names:
-        raise OptionError("--role, --cluster and --name-column go with --texts; a run has its own.")
+        return read_documents(str(texts), groups, cluster=cluster, columns=columns)
+    if cluster or columns:
+        raise OptionError("--column and --cluster go with --texts; a run has its own.")
     return run_documents(Run.open(run), groups or ["gender"])
-
-
-def _labels(pairs: list[str] | None) -> dict[str, str]:
-    found = {}
-    for pair in (part for text in pairs or () for part in text.split(",")):
-        name, sign, label = pair.partition("=")
-        if not sign or not name.strip() or not label.strip():
-            raise OptionError(f"--unmarked takes GROUP=LABEL, such as race=White; got {pair!r}.")
-        found[name.strip()] = label.strip()
-    return found
 
 
 def _facts(

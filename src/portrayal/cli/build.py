@@ -1,0 +1,366 @@
+"""The commands `build …`: a data set of labelled sentences step by step, then a classifier."""
+
+import json as json_module
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import portrayal.cli.printing as show
+from portrayal.cli.agency import means_of, print_means, scores_table
+from portrayal.cli.asking import (
+    BATCH,
+    LIMITS,
+    How,
+    Offers,
+    asking_progress,
+    offering,
+    under_way,
+)
+from portrayal.cli.options import Columns, Draws, Format, LabelledSentences, Masked, Seed
+from portrayal.validate import check_choice, check_count
+
+if TYPE_CHECKING:
+    from portrayal.annotate.agency.fine_tuning import Epoch
+    from portrayal.annotate.agency.training import Trained
+
+app = typer.Typer(
+    help="For those who build classifiers: a data set of agentic and communal sentences, step by "
+    "step, then a classifier that is trained on it.",
+    no_args_is_help=True,
+)
+
+Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder of the data set.")]
+Paraphrases = Annotated[
+    Path | None,
+    typer.Option(
+        "--texts", metavar="FILE", help="File of paraphrases; default paraphrases.csv of --out."
+    ),
+]
+FOLDER = Path("agency-data")
+FACTS = "facts.json"
+
+
+@app.command()
+def sentences(
+    texts: Annotated[Path, typer.Option(metavar="FILE", help="File of biographies.")],
+    out: Out = FOLDER,
+    column: Columns = None,
+    first: Annotated[int, typer.Option(help="Sentences to leave out at the beginning.")] = 2,
+    last: Annotated[int, typer.Option(help="Sentences to leave out at the end.")] = 1,
+    format: Format = "table",
+) -> None:
+    """Split biographies into sentences, without the first two and the last.
+
+    Example: portrayal build sentences --texts biographies.csv
+    """
+    json = format == "json"
+    from portrayal.raters.sentences import seed_sentences
+
+    done = seed_sentences(
+        texts, out / "sentences.csv", columns=column or (), first=first, last=last
+    )
+    _tell(
+        out,
+        "sentences",
+        {
+            "source": texts.name,
+            "left_out": f"{first} first, {last} last",
+            "texts": done.n_texts,
+            "texts_too_short": done.n_short,
+            "sentences": done.n_sentences,
+        },
+        done.path,
+        f"portrayal build paraphrases --out {out} --model SERVICE:MODEL",
+        as_object=json,
+    )
+
+
+@app.command()
+@offering
+def paraphrases(
+    texts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File of sentences; default sentences.csv of --out."),
+    ] = None,
+    out: Out = FOLDER,
+    column: Columns = None,
+    *,
+    how: Annotated[How, Offers(("model", *LIMITS, *BATCH))],
+    format: Format = "table",
+) -> None:
+    """Have a model write each sentence in agentic and in communal language.
+
+    Example: portrayal build paraphrases --model openai:gpt-5-mini
+    """
+    json = format == "json"
+    from portrayal.collect.ask.replies import asker
+    from portrayal.raters.sentences import paraphrase as run_paraphrase
+    from portrayal.run.directory import Run
+
+    with (
+        under_way(out, as_object=json),
+        Run(out).lock(),
+        asking_progress(quiet=json or how.batch) as answered,
+    ):
+        done = run_paraphrase(
+            texts or out / "sentences.csv",
+            asker(how.asking(answered), out / "asked"),
+            out / "paraphrases.csv",
+            columns=column or (),
+        )
+    _tell(
+        out,
+        "paraphrases",
+        {
+            "model": how.model,
+            "sentences": dict(done.outcomes),
+            "unread": str(done.unread_path.name),
+        },
+        done.path,
+        f"portrayal build sheets --out {out}",
+        as_object=json,
+    )
+
+
+@app.command()
+def sheets(
+    texts: Paraphrases = None,
+    out: Out = FOLDER,
+    raters: Annotated[int, typer.Option(help="People who label.")] = 2,
+    seed: Seed = 0,
+    format: Format = "table",
+) -> None:
+    """Write a sheet for each rater, without the targets, and the instructions.
+
+    Example: portrayal build sheets --raters 2
+    """
+    json = format == "json"
+    from portrayal.raters.sentences import write_sheets
+
+    done = write_sheets(texts or out / "paraphrases.csv", out / "sheets", raters=raters, seed=seed)
+    names = " ".join(map(str, done.paths))
+    _tell(
+        out,
+        "sheets",
+        {"raters": raters, "rows": done.n_rows, "seed": seed},
+        done.instructions,
+        f"portrayal build labels {names} --out {out}",
+        as_object=json,
+    )
+
+
+@app.command()
+def labels(
+    filled: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Filled in.")],
+    texts: Paraphrases = None,
+    third: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The third rater's sheet, filled in.")
+    ] = None,
+    out: Out = FOLDER,
+    draws: Draws = 2000,
+    seed: Seed = 0,
+    format: Format = "table",
+) -> None:
+    """Put raters and targets to a vote, and measure Fleiss' kappa.
+
+    Example: portrayal build labels sheets/rater-1.csv sheets/rater-2.csv
+    """
+    json = format == "json"
+    from portrayal.raters.sentences import merge_labels
+
+    done = merge_labels(
+        texts or out / "paraphrases.csv",
+        filled,
+        out / "labelled.csv",
+        third=third,
+        draws=draws,
+        seed=seed,
+    )
+    made = done.as_json()
+    facts = {name: made[name] for name in ("counts", "kappa_all", "kappa_kept")}
+    after = f"portrayal build split --out {out}"
+    if done.third_path is not None:
+        given = " ".join(map(str, filled))
+        after = f"portrayal build labels {given} --third {done.third_path} --out {out}"
+    _tell(out, "labels", facts, done.path, after, as_object=json)
+
+
+@app.command()
+def split(
+    hand_labels: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File of labels; default labelled.csv of --out."),
+    ] = None,
+    out: Out = FOLDER,
+    together: Annotated[
+        bool, typer.Option("--together", help="Both paraphrases of a sentence in one part.")
+    ] = False,
+    seed: Seed = 0,
+    format: Format = "table",
+) -> None:
+    """Split 0.8, 0.1, 0.1 at random, and write the data card.
+
+    Example: portrayal build split --together
+    """
+    json = format == "json"
+    from portrayal.raters.sentences import split_labelled
+
+    done = split_labelled(
+        hand_labels or out / "labelled.csv",
+        out / "split",
+        together=together,
+        seed=seed,
+        facts={step: known for step, known in _facts(out).items() if step != "split"},
+    )
+    counts = {name: dict(part) for name, part in done.counts.items()}
+    after = f"portrayal build classifier --hand-labels {done.paths['train']}"
+    _tell(out, "split", {"seed": seed, **counts}, done.card, after, as_object=json)
+
+
+@app.command()
+def classifier(
+    hand_labels: LabelledSentences,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write the classifier to.")],
+    encoder: Annotated[
+        str | None,
+        typer.Option(help='"linear" (default), or folder or hub id of an encoder to fine-tune.'),
+    ] = None,
+    validation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File for early stopping; default a tenth of --hand-labels."
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Train on all sentences for all epochs, and score none."),
+    ] = False,
+    masked: Masked = True,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help="wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, "
+            "batches of 6, learning rate 5e-5, 3 seeds); options that you give win."
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(help="Most passes over the sentences; default 6.")
+    ] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Of AdamW; default 1e-4.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Sentences in a step; default 32.")] = None,
+    seed: Seed = 0,
+    seeds: Annotated[
+        int | None, typer.Option(help="Checkpoints to train, from --seed on, to folders in --out.")
+    ] = None,
+    onnx: Annotated[
+        bool, typer.Option("--onnx", help="Also export to ONNX with 8 bits a weight.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training to --out that was stopped.")
+    ] = False,
+    licence: Annotated[str, typer.Option(help="Of the data, for the model card.")] = "not stated",
+    column: Columns = None,
+    format: Format = "table",
+) -> None:
+    """Train an agency classifier on labelled sentences, and write it with its model card.
+
+    Example: portrayal build classifier --hand-labels agency-data/split/train.csv --out mine
+    """
+    json = format == "json"
+    from portrayal.annotate.agency.fine_tuning import Fitting
+    from portrayal.annotate.agency.labelled import read_labelled
+    from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
+
+    usual, settings = "linear", Fitting()
+    if recipe is not None:
+        usual, settings = PRESETS[check_choice("recipe", recipe, PRESETS)]
+    fitting = replace(
+        settings,
+        seed=seed,
+        epochs=settings.epochs if epochs is None else epochs,
+        learning_rate=settings.learning_rate if learning_rate is None else learning_rate,
+        batch_size=settings.batch_size if batch_size is None else batch_size,
+    )
+    texts = read_labelled(hand_labels, column or ())
+    how: dict[str, Any] = {
+        "validation": read_labelled(validation, column or ()) if validation else None,
+        "whole": whole,
+        "masked": masked and recipe is None,
+        "licence": licence,
+        "export": onnx,
+        "on_epoch": None if json else _print_epoch,
+        "resume": resume,
+    }
+    n = seeds if seeds is not None else 3 if recipe else 1
+    if n == 1:
+        done = train_agency(texts, encoder or usual, out, fitting=fitting, **how)
+        _print_trained(done, as_object=json)
+        return
+    check_count("seeds", n, minimum=1)
+    every = train_checkpoints(texts, encoder or usual, out, n, fitting, **how)
+    _print_checkpoints(every, out, as_object=json)
+
+
+def _print_epoch(done: "Epoch") -> None:
+    """Print one pass of a training."""
+    held = "" if done.accuracy is None else f", validation accuracy {100 * done.accuracy:.2f} %"
+    show.line(f"epoch {done.number}: loss {done.loss:.4f}{held}")
+
+
+def _print_trained(done: "Trained", *, as_object: bool) -> None:
+    """Print where a classifier lies and how it scores on the validation sentences."""
+    if as_object:
+        scores = [score.as_json() for score in done.scores]
+        show.as_json({"folder": str(done.folder), "scores": scores})
+        return
+    if done.scores:
+        scores_table(done.scores, published=False)
+    show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
+
+
+def _print_checkpoints(every: "Sequence[Trained]", out: Path, *, as_object: bool) -> None:
+    """Print the scores of checkpoints on their validation sentences, and their mean and SD."""
+    scores = [score for each in every for score in each.scores]
+    if as_object:
+        made = [score.as_json() for score in scores]
+        means = means_of({str(out): scores})
+        show.as_json({"folder": str(out), "scores": made, "checkpoints": means})
+        return
+    if scores:
+        scores_table(scores, published=False)
+        print_means(means_of({str(out): scores}))
+    show.line(f"checkpoints: {out} (give this folder as --classifier)")
+
+
+def _facts(out: Path) -> dict[str, Any]:
+    try:
+        found = json_module.loads((out / FACTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _tell(
+    out: Path, step: str, facts: dict[str, Any], path: Path, after: str, *, as_object: bool
+) -> None:
+    """Keep what a step did for the data card, and print it."""
+    from portrayal.run.files import write_atomically
+
+    known = _facts(out) | {step: facts}
+    write_atomically(out / FACTS, json_module.dumps(known, ensure_ascii=False, indent=1) + "\n")
+    if as_object:
+        show.as_json({"path": str(path), **facts})
+        return
+    for name, value in facts.items():
+        show.line(f"{name.replace('_', ' ')}: {_words(value)}")
+    show.line(f"{path}")
+    show.line(f"next: {after}")
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words(item)}" for name, item in value.items()) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
