@@ -78,7 +78,7 @@ def annotators() -> str:
     """Return the page of the annotators in their own words."""
     lead = (
         "An *annotator* turns one text into one row: who is in it and what is said of them. "
-        "`portrayal score people --gold FILE` measures one against your own hand labels."
+        "`portrayal score people --hand-labels FILE` measures one against your own hand labels."
     )
     parts = ["# Annotators", NOTE, lead]
     for name in _own("annotators"):
@@ -108,7 +108,7 @@ def studies() -> str:
         facts = [
             f"- Asks: {study.question}",
             f"- Paper: {study.paper}",
-            f"- Prompts: {len(study.prompts())} (`portrayal prompts {name}`)",
+            f"- Prompts: {len(study.prompts())} (`portrayal list prompts {name}`)",
             f"- Measures: {measures}",
             f"- Presets of columns: {', '.join(f'`{p}`' for p in study.fields.presets) or 'none'}",
         ]
