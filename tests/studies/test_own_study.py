@@ -63,9 +63,9 @@ def test_commands_take_a_path_where_they_take_a_name(
     monkeypatch.chdir(tmp_path)
     assert RUNNER.invoke(app, ["new", "my-study"]).exit_code == 0
     path = str(Path("my-study") / "study.toml")
-    listed = RUNNER.invoke(app, ["prompts", path, "--json"])
+    listed = RUNNER.invoke(app, ["list", "prompts", path, "--format", "json"])
     assert json.loads(listed.stdout)["prompts"][0]["prompt_id"] == "neutral-maths"
-    planned = RUNNER.invoke(app, ["plan", "my-study", "--samples", "20", "--json"])
+    planned = RUNNER.invoke(app, ["plan", "my-study", "--samples", "20", "--format", "json"])
     assert json.loads(planned.stdout)["n_texts"] == 80
     assert "--baseline" in RUNNER.invoke(app, ["audit", path, "--help"]).stdout
     assert isinstance(RUNNER.invoke(app, ["reproduce", path]).exception, OptionError)

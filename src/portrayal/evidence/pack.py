@@ -161,7 +161,7 @@ def _listed(rows: list[Estimate], what: str) -> Iterator[Statement]:
     if len(known) < len(rows):
         text += f", and {len(rows) - len(known):,} more that are undefined"
     if len(known) > MOST:
-        text += f"; the {MOST} that say most are listed, and `portrayal estimates` prints all"
+        text += f"; the {MOST} that say most are listed, and `portrayal list estimates` prints all"
     yield Statement(f"{text}.", "estimates.parquet", tuple(known[:MOST]))
 
 
