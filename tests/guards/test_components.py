@@ -24,7 +24,10 @@ from portrayal.records import Estimate
 from portrayal.run import Run
 
 WORDS = ("summary", "reads", "unit", "range", "undefined_when", "equation", "source")
-UNITS = {"character", "couple", "story", "name", "sentence", "text", "pair", "word"}
+UNITS = {
+    *("character", "couple", "story", "name", "sentence", "text", "pair", "word"),
+    *("mention", "person"),
+}
 VERSIONED = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*\.v[1-9][0-9]*")
 KINDS = ("measures", "annotators")
 COMPONENTS = [(kind, name) for kind in KINDS for name in registry.names(kind)]
@@ -132,6 +135,10 @@ PEOPLE = {"race", "gender"}
 AGENCY = {"model", "task", "condition", "stratum", "masking", "classifier"}
 WRITER = {*PLACE, "form", "source"}
 PAIRED = {*WRITER, "level", "attribute", "lexicon", "length"}
+FACTOR = "factors"
+"""The stories of laissez-faire with a column of religions, and three factors to measure."""
+SEEN = {*PLACE, "seen_by"}
+FACTORS = {"religion", "gender", "race"}
 CASES = {
     "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
@@ -182,6 +189,15 @@ CASES = {
     "refusals.v1": Case("share", WRITER, set(), _share, study="news"),
     "text_lengths.v1": Case("mean", WRITER, set(), lambda v: v > 0.0, study="news"),
     "pair_fates.v1": Case("count", WRITER, {"fate"}, _count, study="news"),
+    "group_texts.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
+    "group_share.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
+    "group_mentions.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
+    "people_share.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
+    "group_ratio.v1": Case("ratio", {*SEEN, "population"}, FACTORS, _ratio, 1.0, study=FACTOR),
+    "people_ratio.v1": Case("ratio", {*SEEN, "population"}, FACTORS, _ratio, 1.0, study=FACTOR),
+    "source_agreement.v1": Case(
+        "kappa", SEEN, {"factor"}, lambda v: -1.0 <= v <= 1.0, study=FACTOR
+    ),
     "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),
 }
 
@@ -190,7 +206,7 @@ CASES = {
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     quick: dict[str, Any] = {"report": False, "draws": 100, "permutations": 20}
     made = {}
-    for study in sorted({case.study for case in CASES.values()}):
+    for study in sorted({case.study for case in CASES.values()} - {FACTOR}):
         sample = registry.get("studies", study).sample()
         out = tmp_path_factory.mktemp("sample") / study
         if study == "laissez-faire":
@@ -200,7 +216,22 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     made["laissez-faire"] = portrayal.audit(
         "laissez-faire", out=stories.path, hand_labels=str(_labelled(stories)), **quick
     )
+    made[FACTOR] = portrayal.audit(
+        "laissez-faire",
+        texts=_with_religions(tmp_path_factory.mktemp("factors")),
+        factor=sorted(FACTORS),
+        out=tmp_path_factory.mktemp("sample") / FACTOR,
+        **quick,
+    )
     return made
+
+
+def _with_religions(folder: Path) -> list[dict[str, str]]:
+    """The sample stories by three models, every other one said to be about a religion."""
+    texts = registry.get("studies", "laissez-faire").sample()["texts"]
+    lines = _by_three_models(texts, folder).read_text(encoding="utf-8").splitlines()
+    said = ("Christian", "Muslim; Hindu", "", "Muslim", "not mentioned")
+    return [json.loads(line) | {"religion": said[i % 5]} for i, line in enumerate(lines)]
 
 
 def _by_three_models(texts: Path, folder: Path) -> Path:
@@ -252,7 +283,7 @@ def test_every_measure_runs_on_the_sample(runs: dict[str, Run], measure: str) ->
 
 
 def _carries_its_evidence(row: Estimate, case: Case) -> None:
-    assert row.study == case.study
+    assert row.study == (case.study if case.study != FACTOR else "laissez-faire")
     assert row.instruments.get("annotator", "people.v2") == "people.v2"
     assert row.undefined is None or row.undefined.strip()
     for bounds in (row.interval, row.paper_interval):

@@ -43,6 +43,9 @@ class Annotator(Component):
     in_run
         Whether `setup` is also told the directory of the run, as the setting "run"; for what was
         asked of a model and lies there.
+    every_row
+        Whether it is also given texts that were refused, empty or failed, whose columns may say
+        something of them.
     """
 
     schema: pa.Schema
@@ -50,6 +53,7 @@ class Annotator(Component):
     setup: Callable[[Mapping[str, Any]], Callable[..., Any]] | None = None
     per_shard: bool = False
     in_run: bool = False
+    every_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +143,14 @@ def annotate_shard(
 ) -> int:
     """Annotate one shard of texts into one file and return its number of rows.
 
-    Only texts with the outcome "ok" are read; other rows stay null. A row that fails keeps its
+    Only texts with the outcome "ok" are read, unless the annotator takes every row; other rows
+    stay null. A row that fails keeps its
     error in the column `error`.
     """
     component: Annotator = registry.get("annotators", annotator)
     strata = _strata(prompts, prompts.stat().st_mtime_ns, prompts.stat().st_ino)
     texts = pq.read_table(source).to_pylist()
-    readable = [text for text in texts if text["outcome"] == "ok"]
+    readable = [text for text in texts if component.every_row or text["outcome"] == "ok"]
     known = [strata[text["prompt_id"]] for text in readable]
     place = {"run": str(prompts.parent)} if component.in_run else {}
     given = {**(settings or {}), **place}

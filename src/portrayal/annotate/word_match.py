@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-_TOKEN = re.compile(r"[\w\u0300-\u036f]+(?:[-‐‑][\w\u0300-\u036f]+)*")
+TOKEN = re.compile(r"[\w\u0300-\u036f]+(?:[-‐‑][\w\u0300-\u036f]+)*")
 _HYPHENS = str.maketrans("‐‑", "--")
 _INITIAL = re.compile(r"\w|jr|sr|st|dr", re.IGNORECASE)
 
@@ -58,8 +58,8 @@ class Matcher:
         self, lexicon: int, phrases: Iterable[str], column: int, followed_by: Iterable[str] | None
     ) -> None:
         """Let `phrases` count in `column`, where `followed_by` follows if given."""
-        tails = [()] if followed_by is None else [v for f in followed_by for v in _variants(f)]
-        for words in (variant for phrase in phrases for variant in _variants(phrase)):
+        tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
+        for words in (variant for phrase in phrases for variant in variants(phrase)):
             entries = self._first.setdefault(words[0], {}).setdefault(lexicon, _Entries())
             for tail in tails:
                 entries.rest.setdefault((*words[1:], *tail), (column, len(words)))
@@ -89,24 +89,33 @@ def tokens(text: str) -> list[Token]:
     if flat.isascii():
         return [
             Token(*match.span(), written := match[0], written.lower())
-            for match in _TOKEN.finditer(flat)
+            for match in TOKEN.finditer(flat)
         ]
     return [
         Token(
             *match.span(),
             written := match[0],
-            written.lower() if written.isascii() else _fold(written),
+            written.lower() if written.isascii() else fold(written),
         )
-        for match in _TOKEN.finditer(flat)
+        for match in TOKEN.finditer(flat)
     ]
 
 
-def _fold(written: str) -> str:
+def fold(written: str) -> str:
+    """Return a word as it is compared: without capitals, with plain hyphens.
+
+    >>> fold("Straße"), fold("MAN‑MADE")
+    ('strasse', 'man-made')
+    """
     return unicodedata.normalize("NFC", written).casefold().translate(_HYPHENS)
 
 
-def _variants(phrase: str) -> set[Words]:
-    """Ways of writing a phrase: as it is, with spaces for hyphens, and joined by hyphens."""
+def variants(phrase: str) -> set[Words]:
+    """Return ways of writing a phrase: as it is, with spaces for hyphens, and joined by hyphens.
+
+    >>> sorted(variants("African-American"))
+    [('african', 'american'), ('african-american',)]
+    """
     words = tuple(token.word for token in tokens(phrase))
     apart = tuple(part for word in words for part in word.split("-"))
     joined = ("-".join(apart),) if len(apart) > 1 and "'" not in phrase.replace("’", "'") else words

@@ -64,6 +64,9 @@ class TextFields:
         Fields that the input must have a column for, with the option that names each.
     of_prompts
         Those of them that known prompts can tell as well, where texts name their prompt.
+    kept
+        Columns that are kept with each text as they stand, such as labels of what it says; texts
+        of one prompt may differ in them.
     """
 
     strata: tuple[str, ...]
@@ -74,17 +77,24 @@ class TextFields:
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
     of_prompts: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
     @property
     def known(self) -> tuple[str, ...]:
         """Every field that a column can be mapped to."""
         plain = ("text", "text_id", "prompt", "prompt_id", "model", "outcome")
-        return (*plain, *self.strata, *LABELS)
+        return (*plain, *self.strata, *LABELS, *self.kept)
 
     def with_strata(self, *names: str) -> "TextFields":
         """Return fields that also keep the columns of these names as strata."""
         new = tuple(name for name in dict.fromkeys(names) if name not in self.known)
         return replace(self, strata=(*self.strata, *new))
+
+    def keeping(self, names: Iterable[str]) -> "TextFields":
+        """Return fields that also keep the columns of these names with each text."""
+        new = tuple(name for name in dict.fromkeys(names) if name not in self.known)
+        aliases = {**self.aliases, **{name: (_key(name),) for name in new}}
+        return replace(self, kept=(*self.kept, *new), aliases=aliases)
 
     def asking(self, asked: Mapping[str, str]) -> "TextFields":
         """Return fields that keep the columns of these names, each with the option that names it.

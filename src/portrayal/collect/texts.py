@@ -20,6 +20,8 @@ from portrayal.run.files import is_whole, write_parquet
 from portrayal.run.stages import fingerprint
 
 SHARD_ROWS = 5_000
+KEPT = "columns"
+"""Where a text row holds the columns that are kept as they stand, by their names."""
 UNNAMED = "unnamed"
 """The model of texts that name none."""
 
@@ -146,12 +148,15 @@ class _Reader:
         self._cache: dict[tuple[str | None, ...], Prompt] = {}
         self._samples: Counter[tuple[str, str]] = Counter()
         self._labels = [name for name in LABELS if name in mapping]
+        self._kept = [name for name in fields.kept if name in mapping]
 
     @property
     def schema(self) -> pa.Schema:
         names = ["text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome"]
         types = {"sample": pa.int32()}
-        return pa.schema([(n, types.get(n, pa.string())) for n in [*names, *self._labels]])
+        columns = [(n, types.get(n, pa.string())) for n in [*names, *self._labels]]
+        kept = [(KEPT, pa.map_(pa.string(), pa.string()))] if self._kept else []
+        return pa.schema([*columns, *kept])
 
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(rows, 1):
@@ -171,6 +176,7 @@ class _Reader:
                 "text": text or "",
                 "outcome": self._outcome(row, text, any(labels.values()), number),
                 **labels,
+                **self._columns(row, number),
             }
 
     def _cell(self, row: Row, name: str) -> Any:
@@ -183,6 +189,13 @@ class _Reader:
         parts = value if isinstance(value, (list, tuple)) and name in LABELS else [value]
         text = ", ".join(label(part, self.where, number) or "" for part in parts).strip()
         return None if text.casefold() in _BLANK else text
+
+    def _columns(self, row: Row, number: int) -> dict[str, Any]:
+        """The columns that are kept as they stand; blank ones are left out."""
+        if not self._kept:
+            return {}
+        cells = {n: label(self._cell(row, n), self.where, number) or "" for n in self._kept}
+        return {KEPT: [(name, cell) for name, cell in cells.items() if cell.strip()]}
 
     def _model(self, row: Row, number: int) -> str:
         given = label(self._cell(row, "model"), self.where, number) or ""

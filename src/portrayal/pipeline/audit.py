@@ -33,6 +33,13 @@ from portrayal.run import (
 )
 from portrayal.run.files import is_whole
 from portrayal.run.shards import Progress
+from portrayal.studies.groups import (
+    MEASURES,
+    factors_of,
+    group_annotations,
+    group_estimates,
+    with_columns,
+)
 from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say, Tabular
@@ -138,6 +145,7 @@ def audit(
         raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     choice = _options(chosen, _written(run, options))
+    factors_of(choice)
     labelling = labelling_of_options(choice, labeler_settings)
     classifying = classifying_of_options(choice, classifier_settings)
     tell = say or _silent
@@ -287,7 +295,7 @@ def _collect(
                 "the same command with --model."
             )
     else:
-        fields = options.text_fields(study.fields)
+        fields = with_columns(options.text_fields(study.fields), factors_of(options))
         note = import_texts(
             run, texts, fields, study.prompts(), columns=columns, preset=preset, **loading
         )
@@ -314,6 +322,7 @@ def _annotate(
     every = study.annotations(run, options)
     if classifying is not None:
         every = classifying.answered(run, every, tell)
+    every = (*every, *group_annotations(options, every))
     stages = []
     for wanted in every:
         if labelling is not None and wanted.name == labelling.annotator:
@@ -340,6 +349,7 @@ def _measure(
     tell: Say,
 ) -> None:
     asked = dataclasses.asdict(options)
+    measures = [*study.measures, *(MEASURES if options.factor else ())]
     notes = [stage.note() for stage in annotations]
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     mark = fingerprint(
@@ -347,14 +357,15 @@ def _measure(
         annotators=names,
         fitted=fitted,
         options=asked,
-        measures=study.measures,
+        measures=measures,
         files={name: _file_mark(value) for name, value in asked.items()},
     )
     stage = Stage(run.path / "estimates")
     made = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and made):
         stage.begin(mark)
-        estimates = with_q_values(list(study.estimate(run, options)), study.stated)
+        own = [*study.estimate(run, options), *group_estimates(run, study, options, names)]
+        estimates = with_q_values(own, study.stated)
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
@@ -367,7 +378,7 @@ def _measure(
         "source": run.texts.note()["source"],
         "reference": reference,
         "models": run.texts.note()["models"],
-        "measures": list(study.measures),
+        "measures": measures,
         "options": {name: value for name, value in asked.items() if value is not None},
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
     }

@@ -67,6 +67,9 @@ class Options:
     ----------
     level, seed, draws, permutations
         See `portrayal.measure.Scope`.
+    factor
+        Factors whose groups are seen in the texts beside what the study measures: names of those
+        that ship, or TOML files (`portrayal.reference.load_factor`).
 
     Raises
     ------
@@ -78,6 +81,9 @@ class Options:
     seed: int = option(0, "Start of every random stream.")
     draws: int = option(2000, "Replicates of the cluster bootstrap.")
     permutations: int = option(200, "Replicates of the null.")
+    factor: tuple[str, ...] = option(
+        (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
@@ -178,6 +184,9 @@ class Study:
     report
         Where the `StudyReport` lies that says what the study adds to the report, as "module:NAME",
         read only when a report is written; "" where the generic report says everything.
+    group_by
+        Strata of the prompts by which groups of factors are split; None takes the first of `fields`
+        that every prompt has, with two to twelve values.
     file
         The TOML file that describes it; "" for a study that is registered.
     """
@@ -199,6 +208,7 @@ class Study:
     fit: Callable[[Run, Any, Say], Any] | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
     report: str = ""
+    group_by: tuple[str, ...] | None = None
     file: str = ""
 
     @property

@@ -1,0 +1,389 @@
+"""Groups: which groups of one or more factors a text shows, by each way of seeing them.
+
+The words of all factors are looked up in one pass over a text. Columns and codes are read by their
+spellings. People (their names and references) are read from the annotation of people instead, when
+groups are measured.
+
+A lexicon counts mentions, not identities.
+"""
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.word_match import TOKEN, Words, fold, variants
+from portrayal.errors import DataError, OptionError
+from portrayal.reference.factors import (
+    CodeSource,
+    ColumnSource,
+    Factor,
+    Source,
+    WordSource,
+    factor_mark,
+    load_factor,
+    spelling_key,
+)
+from portrayal.reference.occupations import plural
+
+GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
+"""What a source says of a text: one group, more than one, none, nothing that is understood; and a
+text that was refused, empty or failed, whose words nobody can read."""
+
+STATUSES = (GROUP, SEVERAL, NONE, UNKNOWN, UNREAD)
+
+EXCLUDED = -1
+"""Column of phrases that do not count."""
+_GAPS = frozenset(("", "'", "’"))
+_PIECES = re.compile(f"({TOKEN.pattern})")
+
+
+class _Entry(NamedTuple):
+    """What a phrase stands for: a column, how many of its words count, and needed capitals."""
+
+    column: int
+    counted: int
+    written: str
+
+
+class Seen(NamedTuple):
+    """Words of a text that stand for a group: a lexicon, its column, and where they stand."""
+
+    lexicon: int
+    column: int
+    start: int
+    end: int
+
+
+@dataclass
+class WordTable:
+    """The words of several lexicons, looked up together.
+
+    Attributes
+    ----------
+    rest
+        First word → lexicon → the words after it → what the phrase stands for.
+    lengths
+        First word → lexicon → how many words may follow it, most first.
+    telling
+        First words of all phrases that count; a text without one shows no group.
+    """
+
+    rest: dict[str, dict[int, dict[Words, _Entry]]] = field(default_factory=dict)
+    lengths: dict[str, dict[int, list[int]]] = field(default_factory=dict)
+    telling: set[str] = field(default_factory=set)
+
+    def add(self, lexicon: int, source: WordSource, groups: Sequence[str]) -> None:
+        """Add the words of a source, whose columns are the places of its groups in `groups`."""
+        for phrase in source.excluded:
+            for words in variants(phrase):
+                self._put(lexicon, words, (), _Entry(EXCLUDED, len(words), ""))
+        tails = [t for f in source.followed_by or () for t in variants(f)] or [()]
+        for group, listed in source.words.items():
+            column = groups.index(group)
+            for phrase in listed:
+                written = phrase if phrase in source.as_written else ""
+                for words in _forms(phrase, plurals=source.plural):
+                    for tail in tails:
+                        self._put(lexicon, words, tail, _Entry(column, len(words), written))
+                    self.telling.add(words[0])
+
+    def _put(self, lexicon: int, words: Words, tail: Words, entry: _Entry) -> None:
+        after = (*words[1:], *tail)
+        self.rest.setdefault(words[0], {}).setdefault(lexicon, {}).setdefault(after, entry)
+        lengths = self.lengths.setdefault(words[0], {}).setdefault(lexicon, [])
+        if len(after) not in lengths:
+            lengths.append(len(after))
+            lengths.sort(reverse=True)
+
+    def find(self, text: str) -> list[Seen]:
+        """Return the words of a text that stand for groups; of overlapping phrases the longest."""
+        flat = text.replace("_", " ") if "_" in text else text
+        plain = flat.isascii()
+        pieces = _PIECES.split(flat.lower() if plain else flat)
+        words = pieces[1::2] if plain else [fold(word) for word in pieces[1::2]]
+        if self.telling.isdisjoint(words):
+            return []
+        ends = list(accumulate(map(len, pieces)))
+        found: list[Seen] = []
+        taken: dict[int, int] = {}
+        for at, word in enumerate(words):
+            lexicons = self.rest.get(word)
+            if lexicons is None:
+                continue
+            for lexicon, entries in lexicons.items():
+                if at < taken.get(lexicon, 0):
+                    continue
+                for length in self.lengths[word][lexicon]:
+                    entry = entries.get(tuple(words[at + 1 : at + 1 + length]))
+                    if entry is None or not _close(pieces, at, length):
+                        continue
+                    start, end = ends[2 * at], ends[2 * (at + entry.counted - 1) + 1]
+                    if entry.written and not text.startswith(entry.written, start):
+                        continue
+                    taken[lexicon] = at + entry.counted
+                    if entry.column != EXCLUDED:
+                        found.append(Seen(lexicon, entry.column, start, end))
+                    break
+        return found
+
+
+def _forms(phrase: str, *, plurals: bool) -> set[Words]:
+    """Ways of writing a phrase, in singular and plural."""
+    forms = variants(phrase)
+    if plurals:
+        last = [(words[:-1], words[-1]) for words in forms]
+        forms = forms | {(*head, end + "s") for head, end in last}
+        forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
+    return forms
+
+
+def _close(pieces: Sequence[str], at: int, length: int) -> bool:
+    """Whether only white space or an apostrophe stands between words, or an initial's full stop."""
+    for k in range(at, at + length):
+        gap = pieces[2 * k + 2].strip()
+        if gap not in _GAPS and not (gap == "." and len(pieces[2 * k + 1]) == 1):
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class GroupReader:
+    """Reads texts for the groups of factors.
+
+    Attributes
+    ----------
+    factors
+        What is read.
+    sources
+        The sources that texts themselves answer: (factor, source), in order.
+    """
+
+    factors: tuple[Factor, ...]
+    sources: tuple[tuple[Factor, Source], ...]
+    _table: WordTable
+    _codes: Mapping[int, Mapping[str, Mapping[str, str]]]
+
+    def __call__(
+        self, rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
+    ) -> list[dict[str, Any]]:
+        """Return the annotation of each text row."""
+        return [self._row(row, known) for row, known in zip(rows, strata, strict=True)]
+
+    def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+        text = row["text"] if row["outcome"] == "ok" else ""
+        seen: dict[int, list[Seen]] = {}
+        for one in self._table.find(text) if text else ():
+            seen.setdefault(one.lexicon, []).append(one)
+        kept = dict(row.get("columns") or ())
+        made: list[dict[str, Any]] = []
+        for number, (factor, source) in enumerate(self.sources):
+            if isinstance(source, WordSource):
+                said = _of_words(seen.get(number, ()), factor.keys, text)
+            elif isinstance(source, ColumnSource):
+                if source.column not in kept and source.column not in strata:
+                    said = {"status": UNKNOWN, "groups": [], "value": None}
+                else:
+                    cell = kept.get(source.column) or strata.get(source.column, "")
+                    said = of_cell(source, cell, factor.keys)
+            else:
+                said = self._of_codes(number, source, row, factor.keys)
+            made.append({"factor": factor.name, "source": source.name, "spans": [], **said})
+        return {"seen": made, "said": _said(self.sources, made)}
+
+    def _of_codes(
+        self, number: int, source: Source, row: Mapping[str, Any], keys: Sequence[str]
+    ) -> dict[str, Any]:
+        """What raters settle on: what more of them say than anything else."""
+        assert isinstance(source, CodeSource)
+        codes = self._codes.get(number, {})
+        given = codes.get(row.get("source_id") or "") or codes.get(row["text_id"]) or {}
+        said = [of_cell(source, value, keys) for value in given.values()]
+        votes = Counter((each["status"], tuple(each["groups"])) for each in said).most_common(2)
+        value = "; ".join(given.values()) or None
+        if not votes or (len(votes) > 1 and votes[0][1] == votes[1][1]):
+            return {"status": UNKNOWN, "groups": [], "value": value}
+        status, groups = votes[0][0]
+        return {"status": status, "groups": list(groups), "value": value}
+
+
+def _of_words(seen: Sequence[Seen], keys: Sequence[str], text: str) -> dict[str, Any]:
+    if not text:
+        return {"status": UNREAD, "groups": [], "value": None}
+    if not seen:
+        return {"status": NONE, "groups": [], "value": None}
+    written = dict.fromkeys(text[one.start : one.end] for one in seen)
+    return {
+        "groups": [keys[column] for column in sorted(one.column for one in seen)],
+        "status": GROUP if len({one.column for one in seen}) == 1 else SEVERAL,
+        "value": "; ".join(written),
+        "spans": [{"start": s.start, "end": s.end, "group": keys[s.column]} for s in seen],
+    }
+
+
+def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -> dict[str, Any]:
+    """Return what a cell of a column says: status, groups and the cell itself.
+
+    A cell of several values counts those that are known; it is unknown where none is.
+
+    Examples
+    --------
+    >>> source = load_factor("religion").source_named("column")
+    >>> of_cell(source, "hindu/Buddhist", load_factor("religion").keys)["groups"]
+    ['hindu', 'buddhist']
+    """
+    groups = _parse(source, cell)
+    if groups is None:
+        return {"status": UNKNOWN, "groups": [], "value": cell or None}
+    ordered = sorted(groups, key=keys.index)
+    status = NONE if not groups else GROUP if len(set(groups)) == 1 else SEVERAL
+    return {"status": status, "groups": ordered, "value": cell}
+
+
+def _parse(source: ColumnSource | CodeSource, cell: str) -> list[str] | None:
+    """Groups of a cell; none for "no group", None where nothing in it is known."""
+    whole = spelling_key(cell)
+    if whole in source.values:
+        return [source.values[whole]]
+    if whole in source.none:
+        return []
+    parts = [whole]
+    for separator in source.separators if isinstance(source, ColumnSource) else ():
+        parts = [piece for part in parts for piece in part.split(separator.casefold())]
+    keys = [spelling_key(part) for part in parts]
+    groups = [source.values[key] for key in keys if key in source.values]
+    return groups or ([] if any(key in source.none for key in keys) else None)
+
+
+def _said(sources: Sequence[tuple[Factor, Source]], seen: Sequence[Mapping[str, Any]]) -> str:
+    """What every source says, in short: texts that say the same are counted together."""
+    parts = []
+    for (factor, _), each in zip(sources, seen, strict=True):
+        groups = ",".join(str(factor.keys.index(group)) for group in each["groups"])
+        parts.append(f"{each['status']}:{groups}")
+    return "|".join(parts)
+
+
+def said_of(said: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the status and the places of the groups, one for each mention, by source.
+
+    >>> said_of("several:0,0,2|none:")
+    [('several', (0, 0, 2)), ('none', ())]
+    """
+    parts = (part.partition(":") for part in said.split("|")) if said else ()
+    return [(what, tuple(map(int, at.split(","))) if at else ()) for what, _, at in parts]
+
+
+def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
+    """Return the settings of `groups.v1`: the factors, and the state of their files.
+
+    Raises
+    ------
+    OptionError
+        When two factors have one name.
+    DataError, UnknownNameError
+        When one cannot be read.
+
+    Examples
+    --------
+    >>> group_settings(["religion"])["factors"]
+    ['religion']
+    """
+    read = [load_factor(spec) for spec in factors]
+    names = [factor.name for factor in read]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise OptionError(f"two factors are called {twice[0]!r}: give one of them another name.")
+    specs = [factor.path or factor.name for factor in read]
+    return {"factors": specs, "state": [factor_mark(factor) for factor in read]}
+
+
+def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]:
+    """Return the sources that texts themselves answer, in order, each with its factor."""
+    kinds = (WordSource, ColumnSource, CodeSource)
+    return tuple((f, source) for f in factors for source in f.sources if isinstance(source, kinds))
+
+
+def group_reader(factors: Sequence[Factor]) -> GroupReader:
+    """Return the reader of the groups of these factors."""
+    own = text_sources(factors)
+    table, codes = WordTable(), {}
+    for number, (factor, source) in enumerate(own):
+        if isinstance(source, WordSource):
+            table.add(number, source, factor.keys)
+        elif isinstance(source, CodeSource) and source.file:
+            codes[number] = _read_codes(Path(source.file), source.asked)
+    return GroupReader(tuple(factors), own, table, codes)
+
+
+def _read_codes(path: Path, asked: str) -> dict[str, dict[str, str]]:
+    """Answers to one question: text_id → rater → value."""
+    needed = ("text_id", "rater", "field", "value")
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        rows = csv.DictReader(stream)
+        missing = [name for name in needed if name not in (rows.fieldnames or ())]
+        if missing:
+            raise DataError(
+                f"{path}, line 1: the column {missing[0]!r} is missing; expected "
+                f"{', '.join(needed)}."
+            )
+        codes: dict[str, dict[str, str]] = {}
+        for row in rows:
+            if row["field"] == asked:
+                codes.setdefault(row["text_id"], {})[row["rater"]] = row["value"]
+    if not codes:
+        raise DataError(f"{path}: no row has the field {asked!r}.")
+    return codes
+
+
+@lru_cache(maxsize=4)
+def _reader(settings: str) -> GroupReader:
+    return group_reader([load_factor(spec) for spec in json.loads(settings)["factors"]])
+
+
+def _setup(settings: Mapping[str, Any]) -> GroupReader:
+    return _reader(json.dumps(settings, sort_keys=True))
+
+
+def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+    return _setup(group_settings(("religion",)))([row], [strata])[0]
+
+
+_SETUP: Callable[[Mapping[str, Any]], Callable[..., Any]] = _setup
+_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("group", pa.string())])
+SEEN = pa.struct(
+    [
+        ("factor", pa.string()),
+        ("source", pa.string()),
+        ("status", pa.string()),
+        ("groups", pa.list_(pa.string())),
+        ("value", pa.string()),
+        ("spans", pa.list_(_SPAN)),
+    ]
+)
+GROUPS = Annotator(
+    name="groups.v1",
+    summary="Which groups of each factor a text shows, by each way of seeing them.",
+    reads="texts and their columns; factors as TOML; perhaps codes by raters",
+    unit="text",
+    range="group, several, none, unknown or unread, with what was seen",
+    undefined_when="never; the words of a text that was refused, empty or failed are unread",
+    equation="words and phrases by word boundaries, the longest first; cells by their spellings",
+    source="each factor's own; matching as in Fang et al. 2024, Methods (word lists)",
+    run=_run,
+    schema=pa.schema([pa.field("seen", pa.list_(SEEN)), pa.field("said", pa.string())]),
+    accuracy="exact for the words and spellings listed; a lexicon counts mentions, not identities",
+    setup=_SETUP,
+    per_shard=True,
+    every_row=True,
+    title="Groups in a text",
+)

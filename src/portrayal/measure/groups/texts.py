@@ -1,0 +1,452 @@
+"""Group texts: how often each group was seen, by prompt and model, for each way of seeing it.
+
+Texts and people are counted once by the combinations that occur; measures read sums, so that half a
+million texts cost them what two thousand do.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from portrayal.annotate.groups import STATUSES, said_of, text_sources
+from portrayal.errors import DataError, OptionError
+from portrayal.records import ALL
+from portrayal.reference import name_table
+from portrayal.reference.factors import (
+    ColumnSource,
+    Factor,
+    NameSource,
+    ReferenceSource,
+    Source,
+    WordSource,
+)
+from portrayal.reference.matching import name_key
+from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
+from portrayal.run.stages import Stage
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+TEXT, PERSON = "text", "person"
+_PLACES = 60
+"""Places at most that several strata are crossed to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What one source of one factor saw, in cells of one prompt and one model.
+
+    Attributes
+    ----------
+    factor, source
+        Whose groups, and how they were seen.
+    unit
+        "text" or "person": what is counted.
+    prompt, model
+        Codes of each cell, shape (n,).
+    weight, squares
+        Units of each group, and sums of their squares, shape (n, k): a unit with several groups
+        counts as the source says, and a name by the shares of its bearers.
+    shown, mentions
+        Units that show each group at all, and how often it is mentioned, shape (n, k).
+    status
+        Units by status, shape (n, 5), in the order of `STATUSES`.
+    population
+        Share of each group among the bearers of the name table, shape (k,); NaN where it is not
+        known, or no names were read.
+    visible
+        Whether the source can see each group at all, shape (k,): lists words or names of it.
+    """
+
+    factor: Factor
+    source: Source
+    unit: str
+    prompt: IntArray
+    model: IntArray
+    weight: FloatArray
+    squares: FloatArray
+    shown: FloatArray
+    mentions: FloatArray
+    status: FloatArray
+    population: FloatArray
+    visible: BoolArray
+
+    @property
+    def decided(self) -> FloatArray:
+        """Units in which a group was seen that counts, shape (n,)."""
+        several = 0.0 if self.source.several == "apart" else self.status[:, 1]
+        return np.asarray(self.status[:, 0] + several, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """What two sources of a factor say of the same texts.
+
+    `table` has shape (n, c, c): texts by what the first says and what the second says, in cells of
+    one prompt and model; categories are the groups, "none" and "several".
+    """
+
+    factor: Factor
+    first: Source
+    second: Source
+    prompt: IntArray
+    model: IntArray
+    table: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTexts:
+    """Everything that the measures of groups read.
+
+    Attributes
+    ----------
+    prompts, strata, models
+        Names of prompts, what is known of each, and names of models.
+    seen, both
+        By factor and source; and by pairs of sources of one factor.
+    by
+        Strata that estimates are split by.
+    """
+
+    prompts: tuple[str, ...]
+    strata: tuple[Mapping[str, str], ...]
+    models: tuple[str, ...]
+    seen: tuple[Seen, ...]
+    both: tuple[Both, ...]
+    by: tuple[str, ...] = ()
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def model_strata(self) -> list[tuple[str, list[int]]]:
+        """Return the pooled stratum, where there are several models, then each, with codes."""
+        each = [(name, [code]) for code, name in enumerate(self.models)]
+        return [(ALL, list(range(len(self.models)))), *each]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """One stratum: its labels, and which cells are in it, shape (n,)."""
+
+    labels: Mapping[str, str]
+    inside: BoolArray
+
+
+def places_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[Places]:
+    """Yield the strata that have cells: all together, each value of each stratum, and all crossed.
+
+    Parameters
+    ----------
+    texts
+        The group texts.
+    prompt, model
+        Codes of the cells, shape (n,).
+    """
+    columns = {name: [each.get(name, "") for each in texts.strata] for name in texts.by}
+    values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
+    splits: list[dict[str, str]] = [{}]
+    splits += [{name: value} for name in texts.by for value in values[name]]
+    n_crossed = int(np.prod([len(each) for each in values.values()])) if values else 0
+    if len(texts.by) > 1 and n_crossed <= _PLACES:
+        crossed = product(*values.values())
+        splits += [dict(zip(texts.by, each, strict=True)) for each in crossed]
+    for chosen in splits:
+        known = np.ones(len(texts.prompts), dtype=bool)
+        for name, value in chosen.items():
+            known &= np.array([each == value for each in columns[name]])
+        for label, codes in texts.model_strata():
+            inside = known[prompt] & np.isin(model, codes)
+            if inside.any():
+                place = {name: chosen.get(name, ALL) for name in texts.by}
+                yield Places({**place, "model": label}, np.asarray(inside))
+
+
+_TEXTS = """
+    select t.prompt_id, t.model, a.said, count(*)::bigint as n
+    from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
+    where a.error is null
+    group by all order by all
+"""
+_PEOPLE = """
+    with people as ({people})
+    select prompt_id, model, name, last, gender, count(*)::bigint as n
+    from people group by all order by all
+"""
+_SLOT = """
+    select t.prompt_id, t.model, a.{slot}_name as name, null::varchar as last,
+           a.{slot}_gender as gender
+    from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
+    where a.error is null and t.outcome = 'ok' and a.{slot}_gender is not null
+"""
+_ANY = """
+    select prompt_id, model, p.first as name, p.last as last, p.gender as gender from (
+        select t.prompt_id, t.model, unnest(a.people) as p
+        from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
+        where a.error is null and t.outcome = 'ok'
+    ) where not p.writer
+"""
+
+
+def read_group_texts(
+    run: Run,
+    factors: Sequence[Factor],
+    groups: Stage,
+    people: Stage | None = None,
+    by: Sequence[str] = (),
+) -> GroupTexts:
+    """Count what was seen in the texts of a run.
+
+    Parameters
+    ----------
+    run
+        A run with texts.
+    factors
+        The factors that `groups` was made from, in its order.
+    groups
+        The stage of `groups.v1`.
+    people
+        A stage of people, for names and references; without one these sources see nothing.
+    by
+        Strata of the prompts that estimates are split by.
+
+    Returns
+    -------
+    GroupTexts
+        The same for any shard size and number of workers.
+    """
+    known = read_prompts(run.prompts_path)
+    prompts = tuple(sorted(known))
+    models = tuple(run.texts.note()["models"])
+    codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
+    seen: list[Seen] = []
+    both: list[Both] = []
+    rows = _query(run, groups, _TEXTS)
+    rows["said"] = [said_of(each) for each in rows["said"]]
+    cells = _Cells(codes, rows)
+    columns = {
+        *run.texts.note().get("mapping", ()),
+        *(name for each in known.values() for name in each),
+    }
+    answered = [
+        (place, factor, source)
+        for place, (factor, source) in enumerate(text_sources(factors))
+        if not isinstance(source, ColumnSource) or source.column in columns
+    ]
+    for place, factor, source in answered:
+        seen.append(_seen_in_texts(cells, place, factor, source))
+    for (i, factor, first), (j, other, second) in combinations(answered, 2):
+        if factor is other:
+            both.append(_both(cells, i, j, factor, first, second))
+    if people is not None and any(_of_people(factor) for factor in factors):
+        met = _Cells(codes, _query(run, people, _people_query(people)))
+        for factor in factors:
+            seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
+    for factor in factors:
+        _check_seen(factor, seen)
+    order = {factor.name: i for i, factor in enumerate(factors)}
+    seen.sort(key=lambda each: order[each.factor.name])
+    strata = tuple(known[name] for name in prompts)
+    return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by))
+
+
+def _check_seen(factor: Factor, seen: Sequence[Seen]) -> None:
+    """Refuse a factor that nothing in the run can show."""
+    if not any(each.factor is factor for each in seen):
+        needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
+        raise OptionError(
+            f"nothing shows the factor {factor.name}: the texts have not what its sources read "
+            f"({needed}). Give texts that have it, or a factor with another source."
+        )
+
+
+def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        parts = {
+            "texts": [str(part) for part in run.texts.parts()],
+            "annotations": [str(part) for part in stage.parts()],
+        }
+        table = connection.sql(query, params=parts).to_arrow_table()
+    return {name: table[name].to_pylist() for name in table.column_names}
+
+
+def _people_query(people: Stage) -> str:
+    import pyarrow.parquet as pq
+
+    columns = pq.read_schema(people.parts()[0]).names
+    if "people" in columns:
+        return _PEOPLE.format(people=_ANY)
+    slots = [_SLOT.format(slot=slot) for slot in ("subject", "object")]
+    return _PEOPLE.format(people=" union all ".join(slots))
+
+
+class _Cells:
+    """Distinct rows with their numbers, and the cells of one prompt and model that they are in."""
+
+    def __init__(
+        self, codes: tuple[Mapping[str, int], Mapping[str, int]], rows: dict[str, list[Any]]
+    ) -> None:
+        self.rows = rows
+        self.count = np.array(rows["n"], dtype=np.float64)
+        prompt = np.array([codes[0][name] for name in rows["prompt_id"]], dtype=np.int64)
+        model = np.array([codes[1][name] for name in rows["model"]], dtype=np.int64)
+        size = max(len(codes[1]), 1)
+        cells, self.cell = np.unique(prompt * size + model, return_inverse=True)
+        self.prompt, self.model = cells // size, cells % size
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum the rows of `values`, shape (n_rows, k), by cell, each as often as it occurs."""
+        total = np.zeros((len(self.prompt), *values.shape[1:]))
+        shape = (-1, *[1] * (values.ndim - 1))
+        np.add.at(total, self.cell, values * self.count.reshape(shape))
+        return total
+
+
+def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) -> Seen:
+    n, k = len(cells.count), len(factor.groups)
+    mentions, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
+    for row, said in enumerate(cells.rows["said"]):
+        what, groups = said[place]
+        status[row, STATUSES.index(what)] = 1.0
+        for group in groups:
+            mentions[row, group] += 1.0
+    shown = np.zeros((n, k))
+    shown[mentions > 0] = 1.0
+    how_many = np.maximum(shown.sum(1, keepdims=True), 1.0)
+    visible = np.ones(k, dtype=bool)
+    if isinstance(source, WordSource):
+        visible = np.array([key in source.words for key in factor.keys])
+    if source.several == "split":
+        weight = shown / how_many
+    elif source.several == "each":
+        weight = shown.copy()
+    else:
+        weight = shown * (how_many == 1.0)
+    return _of_cells(cells, factor, source, TEXT, weight, shown, mentions, status, visible)
+
+
+def _of_people(factor: Factor) -> list[Source]:
+    """The sources that people answer."""
+    wanted = (NameSource, ReferenceSource)
+    own = [source for source in factor.sources if isinstance(source, wanted)]
+    return [s for s in own if not (isinstance(s, ReferenceSource) and s.pairs_of)]
+
+
+def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Seen:
+    n, k = len(cells.count), len(factor.groups)
+    status, population = np.zeros((n, len(STATUSES))), np.full(k, np.nan)
+    visible = np.ones(k, dtype=bool)
+    if isinstance(source, NameSource):
+        named = cells.rows["name" if source.part == "first" else "last"]
+        weight, population, visible = _of_names(source, factor, named)
+        listed = ~np.isnan(weight).all(axis=1)
+        status[listed, 0] = 1.0
+        for row in np.flatnonzero(~listed).tolist():
+            status[row, 3 if named[row] else 2] = 1.0
+        weight = np.nan_to_num(weight)
+    else:
+        weight = np.zeros((n, k))
+        for row, gender in enumerate(cells.rows["gender"]):
+            group = factor.find(gender) if gender else None
+            if group is None:
+                status[row, 1 if gender == "Unsure" else 2] = 1.0
+            else:
+                weight[row, factor.keys.index(group)] = status[row, 0] = 1.0
+        status[:, 3], status[:, 1] = status[:, 1], 0.0  # words of several: not known which
+    return _of_cells(
+        cells, factor, source, PERSON, weight, weight, weight, status, visible, population
+    )
+
+
+def _of_names(
+    source: NameSource, factor: Factor, named: Sequence[str | None]
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Shares of each name's bearers by group, of all bearers, and the groups that are listed.
+
+    Shares are NaN where the name is not listed, and 0 for groups that are not.
+    """
+    shares = np.full((len(named), len(factor.groups)), np.nan)
+    population = np.full(len(factor.groups), np.nan)
+    if not source.table:
+        groups = {name_key(n): g for g, listed in source.names.items() for n in listed}
+        for row, name in enumerate(named):
+            group = groups.get(name_key(name)) if name else None
+            if group is not None:
+                shares[row] = [float(key == group) for key in factor.keys]
+        return shares, population, np.array([key in source.names for key in factor.keys])
+    kept = [f"{column}={value}" for column, value in source.by.items()]
+    table = name_table(source.table, columns=kept)
+    places = {label: group for label in table.races if (group := factor.find(label)) is not None}
+    if not places:
+        raise DataError(
+            f"the name table {source.table} speaks of {', '.join(table.races)}; none is a group of "
+            f"the factor {factor.name} ({', '.join(factor.keys)}). Add its labels to a group's "
+            "'also'."
+        )
+    read = table.likelihoods(list(named))
+    shares[~np.isnan(read).all(axis=1)] = 0.0
+    for label, group in places.items():
+        place = factor.keys.index(group)
+        shares[:, place] = read[:, table.races.index(label)]
+        population[place] = table.population.get(label, np.nan)
+    return shares, population, np.array([key in places.values() for key in factor.keys])
+
+
+def _of_cells(
+    cells: _Cells,
+    factor: Factor,
+    source: Source,
+    unit: str,
+    weight: FloatArray,
+    shown: FloatArray,
+    mentions: FloatArray,
+    status: FloatArray,
+    visible: BoolArray,
+    population: FloatArray | None = None,
+) -> Seen:
+    return Seen(
+        factor=factor,
+        source=source,
+        unit=unit,
+        prompt=cells.prompt,
+        model=cells.model,
+        weight=cells.sums(weight),
+        squares=cells.sums(weight**2),
+        shown=cells.sums((shown > 0).astype(np.float64)),
+        mentions=cells.sums(mentions),
+        status=cells.sums(status),
+        population=np.full(weight.shape[1], np.nan) if population is None else population,
+        visible=visible,
+    )
+
+
+def _both(cells: _Cells, i: int, j: int, factor: Factor, first: Source, second: Source) -> Both:
+    """Cross what two sources say of each text, where both can be read."""
+    size = len(factor.groups) + 2
+    index = np.full((len(cells.count), 2), -1, dtype=np.int64)
+    for row, said in enumerate(cells.rows["said"]):
+        for side, place in enumerate((i, j)):
+            index[row, side] = _category(said[place], size)
+    known = (index >= 0).all(axis=1)
+    table = np.zeros((len(cells.prompt), size, size))
+    np.add.at(table, (cells.cell[known], index[known, 0], index[known, 1]), cells.count[known])
+    return Both(factor, first, second, cells.prompt, cells.model, table)
+
+
+def _category(said: tuple[str, tuple[int, ...]], size: int) -> int:
+    status, groups = said
+    if status == "group":
+        return groups[0]
+    return {"none": size - 2, "several": size - 1}.get(status, -1)
+
+
+def attributes_of(strata: Iterable[Mapping[str, str]], names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of `names` that every prompt has, with two to twelve values."""
+    every = list(strata)
+    kept = []
+    for name in names:
+        values = {each.get(name, "") for each in every}
+        if "" not in values and 1 < len(values) <= 12:
+            kept.append(name)
+    return tuple(kept)

@@ -1,0 +1,96 @@
+"""Groups of factors in any study: what is kept, annotated and measured beside the study's own."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import portrayal.registry as registry
+from portrayal.annotate import Annotation
+from portrayal.annotate.groups import group_settings
+from portrayal.collect.fields import TextFields
+from portrayal.measure.groups.texts import attributes_of, read_group_texts
+from portrayal.records import Estimate
+from portrayal.reference.factors import Factor, NameSource, ReferenceSource, load_factor
+from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
+from portrayal.run.stages import Stage
+from portrayal.studies.study import Options, Study
+
+GROUPS, EVERYONE = "groups.v1", "everyone.v1"
+MEASURES = (
+    "group_share.v1",
+    "group_ratio.v1",
+    "people_share.v1",
+    "people_ratio.v1",
+    "group_texts.v1",
+    "group_mentions.v1",
+    "source_agreement.v1",
+)
+"""Measures of the groups of any factor, in the order of the report."""
+
+
+def factors_of(options: Options) -> tuple[Factor, ...]:
+    """Return the factors that are asked for.
+
+    Raises
+    ------
+    DataError, OptionError, UnknownNameError
+        When one cannot be read, or two have one name.
+    """
+    group_settings(options.factor)
+    return tuple(load_factor(spec) for spec in options.factor)
+
+
+def with_columns(fields: TextFields, factors: Iterable[Factor]) -> TextFields:
+    """Return fields that also keep the columns of the texts that factors read."""
+    return fields.keeping(column for factor in factors for column in factor.columns)
+
+
+def group_annotations(options: Options, others: Sequence[Annotation]) -> tuple[Annotation, ...]:
+    """Return what is annotated for the factors, beside the study's own annotations."""
+    if not options.factor:
+        return ()
+    groups = Annotation(GROUPS, group_settings(options.factor))
+    people = (NameSource, ReferenceSource)
+    asked = any(isinstance(s, people) for f in factors_of(options) for s in f.sources)
+    if not asked or any(_is_people(each.name) for each in others):
+        return (groups,)
+    return (groups, Annotation(EVERYONE))
+
+
+def group_estimates(
+    run: Run, study: Study, options: Options, annotators: Sequence[str]
+) -> Iterator[Estimate]:
+    """Yield every estimate of the factors from a run with complete annotations.
+
+    Parameters
+    ----------
+    run, study, options
+        The run, and what was asked.
+    annotators
+        Names of the annotations that the run has.
+    """
+    if not options.factor:
+        return
+    people = next((run.annotations(name) for name in annotators if _is_people(name)), None)
+    texts = read_group_texts(
+        run, factors_of(options), run.annotations(GROUPS), people, _by(run, study)
+    )
+    scope = options.scope(study.name, instruments=_instruments(people))
+    for name in MEASURES:
+        yield from registry.component("measures", name).run(texts, scope)
+
+
+def _by(run: Run, study: Study) -> tuple[str, ...]:
+    strata = read_prompts(run.prompts_path).values()
+    if study.group_by is not None:
+        return attributes_of(strata, study.group_by)
+    return attributes_of(strata, study.fields.strata)[:1]
+
+
+def _instruments(people: Stage | None) -> dict[str, Any]:
+    annotators = {} if people is None else {"annotator": people.folder.name}
+    return {"groups": GROUPS, **annotators}
+
+
+def _is_people(annotator: str) -> bool:
+    return annotator.startswith(("people", "everyone"))
