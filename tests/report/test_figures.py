@@ -42,16 +42,16 @@ def test_every_measure_of_a_study_names_a_figure_that_there_is(study: str) -> No
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_figure_is_valid_and_says_something(view: View, name: str) -> None:
-    drawn = build(view, name, view.by_measure[name])
-    assert drawn
-    for figure in drawn:
+    first, *more = build(view, name, view.by_measure[name])
+    assert [each.key for each in more] == (["reader"] if name == "representation.v1" else [])
+    for figure in (first, *more):
         assert figure.title
         assert figure.reading.endswith(".")
         assert figure.note.endswith((".", "’s"))
         assert figure.label.startswith(figure.title)
         assert figure.table.rows
         assert all(len(row) == len(figure.table.columns) for row in figure.table.rows)
-        assert (figure.spec is None) == (name in TABLES)
+        assert (figure.spec is None) == (name in TABLES or figure.key == "reader")
         if figure.spec is not None:
             altair.Chart.from_dict(figure.spec)  # raises SchemaValidationError
 
@@ -145,3 +145,13 @@ def test_any_ratio_can_be_a_heatmap(view: View) -> None:
     assert figure.table.rows
     rows = [estimate(measure="dancing.v2", statistic="share", model=view.main)]
     assert GENERIC["heatmap"](view, rows) == GENERIC["dots"](view, rows)
+
+
+def test_the_reader_stands_beside_the_published_ones(view: View) -> None:
+    _, figure = build(view, "representation.v1", view.by_measure["representation.v1"])
+    rows = {row[0]: row[1:] for row in figure.table.rows}
+    assert rows["ChatGPT 3.5, fine-tuned (paper)"][:4] == tuple(
+        f"{each}\u00a0%" for each in ("98.0", "97.0", "98.1", "99.3")
+    )
+    assert float(rows["Non-binary, plain stories"][1].split()[0]) < 50
+    assert figure.reading.startswith("It misses most where people are non-binary")
