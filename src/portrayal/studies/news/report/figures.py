@@ -13,6 +13,7 @@ from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title
+from portrayal.studies.news.report.biased import biased_forms
 from portrayal.studies.news.report.series import (
     LEVEL_TITLES,
     MINUS,
@@ -364,7 +365,11 @@ def prompt_effects(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield a figure of differences for each level and attribute."""
     own = effects(view, estimates)
     found = dict.fromkeys((e.strata["level"], e.strata["attribute"]) for e in own)
-    yield from (_form_figure(view, place, at(own, place)) for place in found)
+    for place in found:
+        yield _form_figure(view, place, at(own, place))
+        beside = biased_forms(view, place)
+        if beside is not None:
+            yield beside
 
 
 def contrast(view: View, e: Estimate) -> str:
