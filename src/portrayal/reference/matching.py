@@ -153,7 +153,7 @@ def names_in_text(
     ...  for n in names_in_text(text, index, ("מ",))]
     ['Anne Marie', 'דנה']
     """
-    words = list(_word().finditer(text))
+    words = list(any_word().finditer(text))
     at = 0
     while at < len(words):
         found = _name_at(text, words, at, index, prefixes, longest)
@@ -201,13 +201,13 @@ def _row(index: NameIndex, name: str) -> int | None:
     return index.plain_rows.get(plain_form(key)) if row is None else row
 
 
-@lru_cache(maxsize=1)
-def _word() -> re.Pattern[str]:
-    """A word in any script: letters with their marks, which a plain pattern would cut apart."""
+@lru_cache(maxsize=4)
+def any_word(joints: str = "'’׳") -> re.Pattern[str]:
+    """Return the pattern of a word in any script: letters with their marks, joined by `joints`."""
     marks = "".join(c for c in map(chr, range(0x300, 0x20000)) if _is_mark(c))
     unseen = "\u200c\u200d\u0640"
     part = rf"[^\W\d_](?:[^\W\d_]|[{marks}{unseen}])*"
-    return re.compile(rf"{part}(?:['’׳]{part})*")
+    return re.compile(rf"{part}(?:[{joints}]{part})*")
 
 
 def build_index(names: Sequence[str], counts: FloatArray, shares: FloatArray) -> NameIndex:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared.words import COMMON_TITLES, FORMAL_TITLES, GENDER_OF_WORD
+from portrayal.reference.matching import any_word
 
 GENDERS = ("F", "M", "NB")
 """Genders that the word list can tell: feminised, masculinised, non-binary."""
@@ -126,6 +127,11 @@ def gender_of_references(references: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else UNSURE
 
 
+def _word_of(name: str) -> re.Pattern[str]:
+    """What a word of a name is, with its marks where it is not plain ASCII."""
+    return _WORD if name.isascii() else any_word("'’׳־\\-")
+
+
 def clean_name(raw: object) -> str | None:
     """First name in a labelled name, or None where it has none.
 
@@ -136,11 +142,13 @@ def clean_name(raw: object) -> str | None:
     --------
     >>> clean_name("Chef Maria Lopez"), clean_name("Dr. Smith")
     ('Maria', None)
+    >>> clean_name("ג׳ורג׳ כהן")
+    'ג׳ורג'
     """
     if not isinstance(raw, str) or raw.strip().casefold() in _NO_NAME:
         return None
     for alternative in raw.split("|"):
-        words = _WORD.findall(alternative)
+        words = _word_of(alternative).findall(alternative)
         formal = False
         while words and words[0].casefold() in COMMON_TITLES:
             formal |= words.pop(0).casefold() in FORMAL_TITLES
