@@ -11,7 +11,7 @@ import pytest
 
 import portrayal
 from portrayal.collect.promptfile import read_prompts
-from portrayal.errors import MissingExtraError, OptionError
+from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.gating.verdict import Check, Limit, Verdict
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.run import Estimates, Run, flatten_estimates
@@ -219,10 +219,34 @@ def test_a_frame_goes_in_where_a_file_does(tmp_path: Path) -> None:
     assert all(values == found[0] for values in found)
 
 
-def test_prompts_go_in_as_a_frame(tmp_path: Path) -> None:
+def test_names_go_in_as_a_frame() -> None:
+    from portrayal.reference import name_table
+
+    names = ("Maria", "Juan", "Emily")
+    rows = [{"name": n, "count": 900, "White": 0.2, "Black": 0.1, "Latine": 0.7} for n in names]
+    for frame in _frames(rows):
+        table = name_table(frame)
+        assert table.n_names == 3
+        assert table.likelihoods(["Maria"]).round(2).tolist() == [[0.2, 0.7, 0.1]]
+
+
+def test_plain_texts_and_labels_go_in_as_a_frame() -> None:
+    from portrayal.annotate.agency.labelled import read_labelled
+    from portrayal.collect.plain import read_plain
+    from portrayal.raters.people.slots import read_gold
+
+    for frame in _frames([{"text_id": "a", "text": STORY, "label": "agentic"}]):
+        (text,) = read_plain(frame)
+        assert text.text == STORY
+        with pytest.raises(DataError, match="the table: expected agentic and communal"):
+            read_labelled(frame)
+        with pytest.raises(DataError, match="the table: no column"):
+            list(read_gold(frame))
+
+
+def test_prompts_go_in_as_a_frame() -> None:
     from portrayal.studies.news.prompts import PROMPTS
 
-    del tmp_path
     rows = [{"id": "a", "text": "Write on tea.", "pair": "Tea", "form": "original"}]
     made = [read_prompts(table, PROMPTS.fields) for table in [rows, *_frames(rows)]]
     assert all(each == made[0] for each in made)

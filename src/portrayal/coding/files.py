@@ -13,6 +13,7 @@ from portrayal.coding.project import Item, Project
 from portrayal.coding.store import KINDS, rater_key
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
+from portrayal.types import Tabular
 
 CODES = ("item_id", "rater", "code", "value", "note", "at", "kind")
 """Columns of `codes.csv`; `value` is 1 or 0 for a code, text for a field."""
@@ -177,8 +178,8 @@ class Imported:
     left_out: Mapping[str, int]
 
 
-def import_codes(project: Project, path: str | Path, *, replace: bool = False) -> Imported:
-    """Read codes from a CSV file with the columns of `codes.csv`.
+def import_codes(project: Project, path: Tabular, *, replace: bool = False) -> Imported:
+    """Read codes from a file or table with the columns of `codes.csv`.
 
     `note` and `kind` may be missing ("human" then); `at` is not read: codes carry the time of
     their import. A text of a rater counts as done; a code it has no row for is not given.
@@ -188,7 +189,7 @@ def import_codes(project: Project, path: str | Path, *, replace: bool = False) -
     project
         The project; rows of other texts are left out, and counted.
     path
-        The file.
+        The file, a DataFrame or rows.
     replace
         Whether codes that a rater has here already are written over.
 
@@ -200,16 +201,17 @@ def import_codes(project: Project, path: str | Path, *, replace: bool = False) -
         When a rater has codes of these texts already and `replace` is not set.
     """
     rows = []
+    name = str(path) if isinstance(path, (str, Path)) else "the table"
     advice = f"A file of codes has {', '.join(CODES)}."
     for number, cells in enumerate(read_table(path, NEEDED, advice), 2):
         kind = cells.get("kind") or "human"
         if kind not in KINDS:
             raise DataError(
-                f"{path}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
+                f"{name}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
             )
         item_id, rater, code, value = (cells[name] for name in NEEDED)
         rows.append(CodeRow(item_id, rater, code, value, cells.get("note", ""), kind))
-    return write_rows(project, rows, str(path), replace=replace)
+    return write_rows(project, rows, name, replace=replace)
 
 
 def write_rows(project: Project, rows: Sequence[CodeRow], where: str, *, replace: bool) -> Imported:

@@ -9,6 +9,7 @@ from portrayal.collect.cells import label, story
 from portrayal.collect.fields import TextFields, map_columns, parse_columns
 from portrayal.collect.sources import encoding_of, open_source
 from portrayal.errors import DataError, OptionError
+from portrayal.types import Tabular
 
 STDIN = Path("-")
 """Stands for standard input."""
@@ -25,14 +26,15 @@ class PlainText(NamedTuple):
     text: str
 
 
-def read_plain(path: Path, columns: Iterable[str] = ()) -> Iterator[PlainText]:
+def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText]:
     """Yield the texts of a file; blank ones too.
 
     Parameters
     ----------
     path
-        A plain text in UTF-8 (.txt, .md or no ending; "-" is standard input), which is one text, or
-        a CSV, JSON lines, JSON, Parquet or Excel file or folder of them, which has one in each row.
+        A plain text in UTF-8 (.txt, .md or no ending; "-" is standard input), which is one text; or
+        a table, rows, a CSV, JSON lines, JSON, Parquet or Excel file or folder of them, which has
+        one in each row.
     columns
         "FIELD=NAME" strings for columns with other names; fields: text, text_id.
 
@@ -44,7 +46,9 @@ def read_plain(path: Path, columns: Iterable[str] = ()) -> Iterator[PlainText]:
         When a column is mapped that is not there to be mapped.
     """
     mapped = parse_columns(columns)
-    if path == STDIN or (path.suffix.casefold() in _PLAIN and not path.is_dir()):
+    if isinstance(path, str):
+        path = Path(path)
+    if isinstance(path, Path) and _is_plain(path):
         if mapped:
             raise OptionError(f"{path}: a plain text has no columns, so --column fits nothing.")
         yield PlainText(path.name, _whole(path))
@@ -58,6 +62,10 @@ def read_plain(path: Path, columns: Iterable[str] = ()) -> Iterator[PlainText]:
         called = row.get(found["text_id"]) if "text_id" in found else None
         text_id = label(called, source.name, number) or str(number)
         yield PlainText(text_id, story(row.get(found["text"]), source.name, number) or "")
+
+
+def _is_plain(path: Path) -> bool:
+    return path == STDIN or (path.suffix.casefold() in _PLAIN and not path.is_dir())
 
 
 def _whole(path: Path) -> str:

@@ -83,7 +83,7 @@ def keep_table(table: Tabular, folder: Path, name: str) -> str:
 
 
 def read_table(
-    path: str | Path,
+    path: Tabular,
     needed: Sequence[str],
     advice: str = "Name yours with --column.",
     columns: Iterable[str] | None = None,
@@ -111,16 +111,17 @@ def read_table(
     called: dict[str, str] = {}
     if columns is not None:
         found = find_columns(
-            needed, source.columns, columns=columns, needed=needed, where=str(path)
+            needed, source.columns, columns=columns, needed=needed, where=source.name
         )
         called = {column: name for name, column in found.items()}
     elif missing := [name for name in needed if name not in source.columns]:
         raise DataError(
-            f"{path}: no column {', '.join(missing)}; found {', '.join(source.columns)}. {advice}"
+            f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "
+            f"{advice}"
         )
     return [
         {
-            called.get(name, name): restored(label(cell, str(path), number) or "")
+            called.get(name, name): restored(label(cell, source.name, number) or "")
             for name, cell in row.items()
         }
         for number, row in enumerate(source.rows(), 1)

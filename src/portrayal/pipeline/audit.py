@@ -183,12 +183,15 @@ def audit(
 
 def _written(run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options with each table in them written to a file of the run, which `audit.toml` can name."""
-    return {
-        name: keep_table(value, run.path / "given", name)
-        if hasattr(value, "__arrow_c_stream__")
-        else value
-        for name, value in options.items()
-    }
+
+    def written(name: str, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(written(name, each) for each in value)
+        if hasattr(value, "__arrow_c_stream__"):
+            return keep_table(value, run.path / "given", name)
+        return value
+
+    return {name: written(name, value) for name, value in options.items()}
 
 
 def _options(study: Study, given: Mapping[str, Any]) -> Options:

@@ -5,6 +5,7 @@ race. The shares describe a population of name bearers, never a person: a table 
 names, and nothing here turns shares into a label.
 """
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,7 +19,7 @@ from portrayal.reference.formats import RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import NameIndex, build_index
 from portrayal.reference.shipped import read_toml
-from portrayal.types import FloatArray
+from portrayal.types import ArrowTable, FloatArray
 from portrayal.validate import check_count
 
 DEFAULT_MIN_COUNT = 30
@@ -119,7 +120,7 @@ class NameTable:
 
 
 def name_table(
-    spec: str | Path = "census-2020",
+    spec: str | Path | ArrowTable = "census-2020",
     *,
     min_count: int | None = None,
     columns: Sequence[str] = (),
@@ -129,8 +130,8 @@ def name_table(
     Parameters
     ----------
     spec
-        A name from `name_tables()`, or a path: a CSV or Parquet table, or the folder of a Florida
-        voter extract. See docs/name-tables.md for the formats.
+        A name from `name_tables()`, a DataFrame, or a path: a CSV or Parquet table, or the folder
+        of a Florida voter extract. See docs/name-tables.md for the formats.
     min_count
         Leave out names with fewer bearers. Default: a registered table's own, 30 for a file.
     columns
@@ -159,6 +160,8 @@ def name_table(
         if columns:
             raise OptionError(f"{spec} is read as it ships; columns are named for a file.")
         return _registered(spec, min_count)
+    if not isinstance(spec, (str, Path)):
+        return _of_table(spec, min_count, tuple(columns))
     path = Path(spec)
     if not path.exists():
         raise UnknownNameError(
@@ -166,6 +169,17 @@ def name_table(
             "file or folder that exists. Name one of them, or give the path of your own table."
         )
     return _from_path(path.resolve(), min_count, tuple(columns), _fingerprint(path))
+
+
+def _of_table(table: ArrowTable, min_count: int | None, columns: tuple[str, ...]) -> NameTable:
+    """A table in memory, read as the file that it would be."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with tempfile.TemporaryDirectory(prefix="portrayal-") as folder:
+        path = Path(folder) / "the table"
+        pq.write_table(pa.table(table), path.with_suffix(".parquet"))
+        return _from_path.__wrapped__(path.with_suffix(".parquet"), min_count, columns, ())
 
 
 def mena_nhpi_table(
