@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 import portrayal.cli.printing as show
+from portrayal.cli.options import RunPath, formats
 from portrayal.errors import OptionError
 
 
 def evidence(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Directory of a run.")],
+    run: RunPath,
     form: Annotated[
         str | None,
         typer.Option(
@@ -23,7 +24,7 @@ def evidence(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the pack; default RUN/evidence/FORM."),
     ] = None,
-    format: Annotated[str | None, typer.Option(help="md or json; both by default.")] = None,
+    format: Annotated[str, formats("both", "md", "json")] = "both",
     verify: Annotated[
         bool, typer.Option("--verify", help="Check run and packs against their manifests.")
     ] = False,
@@ -54,7 +55,7 @@ def evidence(
             "--verify to check what is there."
         )
     opened = Run.open(run)
-    folder = write_evidence(opened, form, out, formats=(format,) if format else ())
+    folder = write_evidence(opened, form, out, formats=() if format == "both" else (format,))
     pack = pack_of(opened, form)
     for path in sorted(folder.iterdir()):
         show.line(f"wrote {path}")
