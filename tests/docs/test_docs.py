@@ -16,7 +16,7 @@ from portrayal import registry
 
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 RE = re.MULTILINE | re.DOTALL
 END = "<!-- What follows is written by hand. -->"
@@ -105,7 +105,9 @@ def test_the_toml_of_extending_names_the_python_of_extending() -> None:
     assert getattr(component, "name", None) == name
 
 
-def test_the_json_of_getting_started_is_a_row() -> None:
-    (row,) = (json.loads(text) for text in _blocks(DOCS / "getting-started.md", "json"))
-    assert set(row) == {"prompt", "model", "text"}
-    assert row["prompt"] in {p.text for p in registry.get("studies", "laissez-faire").prompts()}
+def test_the_rows_of_getting_started_answer_prompts() -> None:
+    (block,) = _blocks(DOCS / "getting-started.md", "jsonl")
+    prompts = {p.text for p in registry.get("studies", "laissez-faire").prompts()}
+    for row in map(json.loads, block.splitlines()):
+        assert set(row) == {"prompt", "model", "text"}
+        assert row["prompt"] in prompts
