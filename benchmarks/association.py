@@ -71,7 +71,7 @@ def refused(p: FloatArray) -> float:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reps", type=int, default=3000)
+    parser.add_argument("--reps", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     print(

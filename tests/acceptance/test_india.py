@@ -1,0 +1,137 @@
+"""Hand-labelled stories of two Indian states: the example's shares are those of a plain recount."""
+
+import gzip
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "india"
+CLASSES = {
+    "general": "general",
+    "obc": "obc",
+    "sc": "sc",
+    "dalit": "sc",
+    "scheduled caste": "sc",
+    "st": "st",
+    "scheduled tribe": "st",
+}
+RELIGIONS = {
+    "hindu": "hindu",
+    "neemachwala wedding (hindu)": "hindu",
+    "muslim": "muslim",
+    "christian": "christian",
+    "sikh": "sikh",
+    "buddhist": "buddhist",
+    "jew": "other",
+    "van gujjars": "other",
+}
+
+
+@pytest.fixture(scope="module")
+def path(shared_data):
+    return shared_data("india/stories_dev.jsonl.gz")
+
+
+@pytest.fixture(scope="module")
+def example(path):
+    """The example's two modules, imported from where they lie."""
+    sys.path.insert(0, str(EXAMPLE))
+    try:
+        import india
+        import words
+    finally:
+        sys.path.remove(str(EXAMPLE))
+    return india, words
+
+
+def groups(row):
+    """What a label says, by hand: its groups, or none."""
+    if row["factor"] == "caste":
+        parts = re.split(r"\s+and\s+|/|,", row["legal_class"].lower())
+        return [CLASSES[part.strip()] for part in parts if part.strip() in CLASSES]
+    parts = [part.strip() for part in row["religion"].lower().split("/")]
+    tribes = ["other" for part in parts if part == "tribe" or part.endswith(" tribe")]
+    return tribes or [RELIGIONS[part] for part in parts if part in RELIGIONS]
+
+
+def test_all_36_cells_are_those_of_a_plain_recount(example, path):
+    india, _ = example
+    rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
+    assert len(rows) == 3601
+    compared = 0
+    for asked in ("caste", "religion"):
+        factor, cells = india.cells(india.read(path), asked)
+        for cell in cells:
+            here = [
+                row
+                for row in rows
+                if row["factor"] == asked
+                and (row["state"], row["ritual"], row["form"])
+                == (cell.state, cell.ritual, cell.form)
+            ]
+            count, undecided = Counter(), 0
+            for row in here:
+                seen = set(groups(row))
+                undecided += not seen
+                for group in seen:
+                    count[group] += 1 / len(seen)
+            assert cell.n == len(here)
+            assert sum(cell.left.values()) == undecided
+            assert cell.decided == pytest.approx(len(here) - undecided)
+            expected = [count[key] for key in factor.keys]
+            assert cell.weight == pytest.approx(expected, abs=1e-9)
+            assert set(count) <= set(factor.keys)
+            compared += 1
+    assert compared == 36
+
+
+def test_labels_that_say_nothing_are_counted(example, path):
+    india, _ = example
+    _, cells = india.cells(india.read(path), "caste")
+    left = Counter()
+    for cell in cells:
+        left.update(cell.left)
+    assert left["none"] == 15
+    assert left["unknown"] == 58
+
+
+def test_shares_have_intervals_over_prompts_and_a_census_where_there_is_one(example, path):
+    india, _ = example
+    found = list(india.shares(*india.cells(india.read(path), "caste")))
+    assert len(found) == 2 * 3 * 4
+    for row in found:
+        assert row["low"] <= row["share"] <= row["high"]
+        assert np.isnan(row["census"]) == (row["group"] in ("general", "obc"))
+        if not np.isnan(row["p"]):
+            assert (row["p"] < 0.05) == (not row["low"] <= row["census"] <= row["high"])
+
+
+def test_the_form_of_the_prompt_changes_the_legal_class_and_not_the_religion(example, path):
+    india, _ = example
+    rows = india.read(path)
+    caste = {(r["group"], r["forms"]): r for r in india.forms(*india.cells(rows, "caste"))}
+    for form in ("implicit", "explicit"):
+        row = caste["general", f"{form} - baseline"]
+        assert row["q"] < 0.05
+        assert row["high"] < 0
+        assert row["pairs of prompts"] == 6
+    assert caste["general", "explicit - implicit"]["q"] > 0.05
+    assert not any(r["q"] < 0.05 for r in india.forms(*india.cells(rows, "religion")))
+
+
+def test_legal_class_from_texts_where_the_rule_was_chosen_on_the_other_state(example, path):
+    india, words = example
+    found = {
+        row["tested on"]: row
+        for row in words.compare(india.read(path), words=False)
+        if "part" in row["method"]
+    }
+    assert found["Uttar Pradesh"]["macro F1"] >= 0.85
+    assert found["Uttar Pradesh"]["decided"] >= 0.9
+    assert found["Tamil Nadu"]["macro F1"] >= 0.77  # labels call the Paraiyar OBC; the law, SC
+    assert found["Tamil Nadu"]["decided"] >= 0.9
