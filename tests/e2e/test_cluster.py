@@ -144,7 +144,7 @@ def test_one_killed_and_one_that_cannot_write(cluster: Cluster, tmp_path: Path) 
     run = tmp_path / "asks" / "r"
     asks = cluster.ask()
     made = _kill_halfway(asks, run, cluster.workers[0])
-    _, error = asks.communicate(timeout=120)
+    _, error = asks.communicate(timeout=400)
     assert asks.returncode == 0, error
     assert _bytes(run) == _undisturbed(tmp_path / "one")
     assert made < len(_parts(run))
@@ -166,7 +166,7 @@ def test_who_asks_is_killed(cluster: Cluster, tmp_path: Path) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=400,
     )
     assert again.returncode == 0, again.stderr
     assert {path: path.stat().st_mtime_ns for path in kept} == kept

@@ -123,7 +123,7 @@ def test_texts_are_drawn_from_the_whole_distribution(folder):
     model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     with torch.inference_mode():
         logits = model(torch.tensor([[10, 11]])).logits[0, -1]
-    expected = torch.softmax(logits, -1).double().numpy()
+    expected = torch.softmax(logits.double(), -1).numpy()  # sums to one as exactly as scipy asks
     provider = LocalProvider(folder, {"max_tokens": 1}, batch_size=256)
     answers = ask_all(provider, [("w7 w8", n) for n in range(4096)])
     drawn = Counter(answer.text or "</s>" for answer in answers)
