@@ -157,6 +157,22 @@ def test_a_broken_executor_keeps_what_was_made_and_names_the_rest(shards):
     assert made(pairs) == ["a", "b", "c"]
 
 
+class Silent(Executor):
+    """An executor that makes every shard and loses every answer, as a worker killed behind it."""
+
+    def submit(self, work, /, *arguments, **named):
+        work(*arguments)
+        return Future()
+
+
+def test_shards_whose_answers_were_lost_are_done(shards, monkeypatch):
+    monkeypatch.setattr("portrayal.run.shards._QUIET", 0.01)
+    pairs, progress = shards("a", "b"), Counted()
+    run_shards(copy_shard, pairs, executor=Silent(), progress=progress)
+    assert made(pairs) == ["a", "b"]
+    assert progress.seen == [(1, 2), (2, 2)]
+
+
 def test_an_executor_given_is_left_running(shards):
     with ThreadPoolExecutor(1) as executor:
         run_shards(copy_shard, shards("a"), executor=executor)

@@ -33,6 +33,16 @@ def test_a_stage_is_complete_for_its_own_mark_alone(stage):
     assert stage.note() == {"fingerprint": "a", "complete": True, "n_texts": 3}
 
 
+def test_a_complete_stage_holds_nothing_that_a_killed_worker_had_begun(stage):
+    stage.begin("a")
+    kept = part(stage, 0)
+    begun = stage.folder / ".part-00001.parquet.7-0a1b2c3d.tmp"
+    begun.write_bytes(b"PAR1")
+    stage.finish("a", {})
+    assert kept.exists()
+    assert not begun.exists()
+
+
 def test_beginning_again_keeps_the_parts_of_the_same_mark(stage):
     stage.begin("a")
     kept = part(stage, 0)

@@ -27,6 +27,7 @@ ShardWork = Callable[[Path, Path], int]
 Progress = Callable[[int, int], None]
 
 _KILLERS = 5  # so many shards that each killed a worker of their own end the attempt
+_QUIET = 10.0  # seconds without an answer after which the shards themselves are looked for
 
 
 class ShardError(RunError):
@@ -189,17 +190,21 @@ def _submit(
 ) -> Failures:
     """What failed and why; `refused` gains the sources whose worker could not read or write."""
     failed: Failures = []
-    waiting: dict[Future[int], Path] = {}
+    waiting: dict[Future[int], tuple[Path, Path]] = {}
     with _interrupts_held():
         for source, target in todo:
             try:
-                waiting[executor.submit(work, source, target)] = source
+                waiting[executor.submit(work, source, target)] = source, target
             except BrokenExecutor:
                 failed.append((source, _LOST))
     while waiting:
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        done, _ = wait(waiting, timeout=_QUIET, return_when=FIRST_COMPLETED)
+        if not done:  # an answer may have been lost with its worker, but not the shard
+            for future in [each for each, (_, target) in waiting.items() if target.exists()]:
+                waiting.pop(future)
+                report.advance()
         for future in done:
-            source = waiting.pop(future)
+            source, _ = waiting.pop(future)
             try:
                 future.result()
             except BrokenExecutor:

@@ -66,7 +66,12 @@ class Stage:
         self._write({"fingerprint": mark, "base": base, "complete": False})
 
     def finish(self, mark: str, facts: Mapping[str, Any]) -> None:
-        """Mark the folder complete and keep `facts` about it (counts, versions)."""
+        """Mark the folder complete and keep `facts` about it (counts, versions).
+
+        What workers that were killed had begun to write is removed.
+        """
+        for begun in self.folder.glob(".part-*.tmp"):
+            begun.unlink(missing_ok=True)
         base = self.note().get("base")
         self._write({"fingerprint": mark, "base": base, "complete": True, **facts})
 
