@@ -184,13 +184,16 @@ def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
         ("prompts = ['a']\n[options]\nlevle = 0.9", "line 3: options.levle: unknown key"),
         ("prompts = ['a']\n[options]\nseed = 0.5", "expected a whole number; got 0.5"),
         ("prompts = ['a']\n[options]\nlevel = 'x'", "line 3: options.level: expected a number"),
-        ("prompts = ['a']\n[people]\nread = 'mind'", "expected one of rules, reader, llm, labels"),
+        ("prompts = ['a']\n[people]\nread = 'mind'", "expected one of rules, reader, llm"),
         ("prompts = ['a']\n[people]\nnames = 'no.csv'", "line 3: people.names: there is no file"),
         ("[[prompt]]\nid = 'x'", r"line 1: prompt: a prompt has no 'text'"),
         ("[[prompt]]\ntext = 'x'\npowerful = 'y'", "give both 'powerful' and 'less_powerful'"),
         ("[[prompt]]\ntext = 'x'\ncondition = 'odd'", r"line 3: prompt\.condition: expected power"),
         ("[[template]]\ntext = '{a} {b}'\nvalues = { a = ['x'] }", r"\{b\} has no values"),
         ("[[template]]\ntext = 'x'", "expected lists: values"),
+        ("prompts = ['a']\n[people]\nread = 'none'", "only factors are measured: name some"),
+        ("prompts = ['a']\nstrata = ['state']", "no prompt has the stratum 'state'"),
+        ("prompts = ['a']\nfactors = ['no.toml']", "line 2: factors: there is no file"),
         (
             "prompts = ['a']\n[[baselines]]\nname = 'x'\nsource = 'y'\n"
             "shares.gender = { F = 1, M = 1 }",
@@ -203,6 +206,53 @@ def test_bad_studies_name_line_and_key(tmp_path: Path, text: str, message: str) 
     with pytest.raises(DataError, match=message) as caught:
         read_study(study(tmp_path, text))
     assert "\n" not in str(caught.value)
+
+
+def test_factors_strata_and_no_people(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text(
+        """
+        name = "job"
+        label = "Job"
+        note = "Words, not people."
+        [groups.nurse]
+        [groups.guard]
+        [[sources]]
+        kind = "words"
+        words = { nurse = ["nurse"], guard = ["guard"] }
+        [[baselines]]
+        name = "even"
+        source = "an assumption"
+        shares = { nurse = 0.5, guard = 0.5 }
+        """,
+        encoding="utf-8",
+    )
+    path = study(
+        tmp_path,
+        """
+        factors = ["job.toml"]
+        strata = ["state"]
+        [people]
+        read = "none"
+        [[template]]
+        text = "A story of {what} in {state}."
+        values = { state = ["Goa", "Assam"], what = ["a birth", "a wedding"] }
+        """,
+    )
+    made = read_study(path)
+    assert (made.group_by, made.measures) == (("state",), ())
+    texts = [
+        {"prompt_id": p.prompt_id, "text": f"The {who} came."}
+        for p in made.prompts()
+        for who in (("nurse", "guard") if p.strata["state"] == "Goa" else ("guard", "guard"))
+    ]
+    run = portrayal.audit(str(path), texts=texts, out=tmp_path / "run")
+    shares = {
+        (e.strata["state"], e.group["job"]): e.value
+        for e in run.records
+        if e.measure == "group_share.v1" and e.strata["model"] == "all" and "state" in e.strata
+    }
+    assert shares["Goa", "nurse"] == pytest.approx(0.5)
+    assert shares["Assam", "guard"] == pytest.approx(1.0)
 
 
 def test_the_shipped_study_is_one_of_them() -> None:

@@ -57,12 +57,15 @@ def _plan(
     from portrayal.planning import plan as make_plan
     from portrayal.run import Run
 
+    known = study in registry.names("studies") or registry.file_of("studies", study)
+    shares = registry.get("studies", study).shares if known else None
     paired = study in registry.names("studies") and registry.get("studies", study).pair_field
     made = make_plan(
         prompts_of(study, prompts, prompt_options),
         how.samples,
         model or None,
         run=None if run is None else Run.open(run),
+        shares=None if shares is None else shares(),
         compare="reference" if paired else None,
         change=change,
         icc=icc,

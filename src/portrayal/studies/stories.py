@@ -6,7 +6,7 @@ laissez-faire study is one, and so is each study that a TOML file describes (`st
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
@@ -264,9 +264,9 @@ class Stories:
         The study's name.
     measures
         Registered names, in the order of the report.
-    labelled
-        Whether people are only taken from the texts' own labels, as in a language that no reader
-        here reads.
+    read
+        Whether people are read from "texts" or taken from their "labels" only, as in a language
+        that no reader here reads; with "none" only factors are measured.
     cues
         The list of terms that name identities, or a file of one's own; "" for none.
     baselines
@@ -278,7 +278,7 @@ class Stories:
 
     name: str
     measures: tuple[str, ...] = MEASURES
-    labelled: bool = False
+    read: Literal["texts", "labels", "none"] = "texts"
     cues: str = "laissez-faire"
     baselines: Mapping[str, Baseline] = field(default_factory=dict)
     relationships: tuple[str, ...] = ()
@@ -302,9 +302,11 @@ class Stories:
 
     def annotations(self, run: Run, options: StoryOptions) -> tuple[Annotation, ...]:
         """Return how people are found: by the user's own labels where the texts carry them."""
+        if self.read == "none":
+            return ()
         if run.texts.note().get("labelled") and options.labeler == "embedded":
             return (Annotation("people-labelled.v1"),)
-        if self.labelled and options.labeler != "llm":
+        if self.read == "labels" and options.labeler != "llm":
             raise OptionError(
                 f"{self.name} takes people from labels, and these texts carry none: map their "
                 "columns (--column subject_name=COLUMN subject_gender=COLUMN …), or let a model "
@@ -326,6 +328,8 @@ class Stories:
         options
             Baseline, name table, and how sure to be.
         """
+        if self.read == "none":
+            return
         (people,) = self.annotations(run, options)
         names = naming(options)
         tally = tally_stories(
@@ -370,6 +374,12 @@ class Stories:
         errors = ReaderErrors(tally, scope, confusion, names.likelihoods, by_hand)
         for name in self.measures:
             yield from map(errors.added, corrected.get(name) or estimates_of(name))
+
+    def shares(self, options: StoryOptions) -> dict[str, Mapping[str, float]]:
+        """Return the baseline's shares by attribute, as a plan takes them."""
+        names = naming(options)
+        compared = self.baseline(options, names)
+        return {names.attribute: compared.race, "gender": compared.gender}
 
     def baseline(self, options: StoryOptions, names: Naming) -> Baseline:
         """Return the comparison shares: the study's own, those of the names' factor, or shipped."""

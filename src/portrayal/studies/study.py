@@ -178,6 +178,8 @@ class Study:
         Work between annotations and estimates: fitting a topic model, which keeps a stage of its
         own, or saying which texts are left out. Returns a JSON-like mark of what it made, on which
         the estimates depend, or None. None where there is no such work.
+    shares
+        Returns the shares by attribute that a plan is made for; None for those of the census.
     stated
         Strata that the sentences of its report keep to, such as all domains together: their tests
         are the family of `Test.audit_q`.
@@ -206,6 +208,7 @@ class Study:
     card: str
     pair_field: str | None = None
     fit: Callable[[Run, Any, Say], Any] | None = None
+    shares: Callable[[], Mapping[str, Mapping[str, float]]] | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
     report: str = ""
     group_by: tuple[str, ...] | None = None

@@ -16,10 +16,12 @@ from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, st
 from portrayal.studies.study import PromptMaker, Study, option
 
 _KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
-         "people", "roles", "baselines", "measures", "cues", "options", "columns")  # fmt: skip
+         "people", "factors", "strata", "roles", "baselines", "measures", "cues", "options",
+         "columns")  # fmt: skip
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _BASELINE = ("name", "source", "date", "note", "shares")
-_READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded"}
+_READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
+         "none": "embedded"}  # fmt: skip
 _REPORT = "portrayal.studies.laissez_faire.report:REPORT"
 
 
@@ -44,13 +46,13 @@ def read_study(path: Path) -> Study:
     """
     file = read_located(path)
     name = _name_of(file, path)
-    labelled = _choice(file, ("people", "read"), tuple(_READ), "rules") == "labels"
     presets = {n: _words(file, ("columns", n)) for n in _table(file, ("columns",))}
     prompts = read_own_prompts(file, path.parent)
     laden = any(prompt.strata.get("condition") == LADEN for prompt in prompts)
     strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
     baselines = _baselines(file)
     stories = _stories(file, path.parent, name, baselines)
+    options = _options(file, path.parent, tuple(baselines))
     card = path.parent / _text(file, ("card",), "card.md")
     if "card" in file.table and not card.is_file():
         raise file.wrong(("card",), f"there is no file {card}.")
@@ -60,16 +62,20 @@ def read_study(path: Path) -> Study:
         title=_text(file, ("title",), name),
         paper=_text(file, ("paper",), ""),
         question=_text(file, ("question",), "Who appears in these texts, and in which role?"),
-        fields=story_fields(laden=laden, read=not labelled, strata=tuple(strata), presets=presets),
+        fields=story_fields(
+            laden=laden, read=stories.read == "texts", strata=tuple(strata), presets=presets
+        ),
         prompts=lambda: prompts,
-        options=_options(file, path.parent, tuple(baselines)),
+        options=options,
         annotations=stories.annotations,
         measures=stories.measures,
         estimate=stories.estimate,
         sample=partial(_sample, path.parent / sample if sample else None, name),
         reproduce=partial(_no_tables, name),
         card=str(card) if card.is_file() else "",
-        report=_REPORT,
+        report=_REPORT if stories.measures else "",
+        group_by=_group_by(file, strata),
+        shares=lambda: stories.shares(options()),
         file=str(path),
     )
 
@@ -82,10 +88,16 @@ def read_stories(path: Path) -> Stories:
 
 def _stories(file: Located, folder: Path, name: str, baselines: Mapping[str, Baseline]) -> Stories:
     _check_tables(file)
+    said = _choice(file, ("people", "read"), tuple(_READ), "rules")
+    read: Any = said if said in ("labels", "none") else "texts"
+    if read == "none" and "factors" not in file.table:
+        raise file.wrong(
+            ("people", "read"), "without people only factors are measured: name some as 'factors'."
+        )
     return Stories(
         name=name,
-        measures=_measures(file),
-        labelled=_choice(file, ("people", "read"), tuple(_READ), "rules") == "labels",
+        measures=() if read == "none" else _measures(file),
+        read=read,
         cues=_file(file, ("cues",), folder, "laissez-faire"),
         baselines=baselines,
         relationships=_list(file, ("roles", "relationships")),
@@ -142,6 +154,17 @@ def _measures(file: Located) -> tuple[str, ...]:
             raise file.wrong(("measures", i), f"{name} is no measure of stories; expected {known}.")
         found.append(full)
     return tuple(dict.fromkeys(found)) or MEASURES
+
+
+def _group_by(file: Located, strata: Mapping[str, None]) -> tuple[str, ...] | None:
+    """The strata by which groups of factors are split."""
+    named = _list(file, ("strata",))
+    for i, name in enumerate(named):
+        if name not in strata:
+            raise file.wrong(
+                ("strata", i), f"no prompt has the stratum {name!r}; there are {', '.join(strata)}."
+            )
+    return named or None
 
 
 def _check_tables(file: Located) -> None:
@@ -207,6 +230,12 @@ def _options(file: Located, folder: Path, baselines: tuple[str, ...]) -> type[St
     names = _file(file, ("people", "names"), folder, "")
     if names:
         values["name_table"] = names
+    factors = tuple(
+        _path(file, ("factors", i), folder, each)
+        for i, each in enumerate(_list(file, ("factors",)))
+    )
+    if factors:
+        values["factor"] = factors
     if columns := _list(file, ("people", "name_columns")):
         values["name_column"] = columns
     values["labeler"] = values.get(
@@ -246,12 +275,17 @@ def _option(file: Located, keys: Keys, value: Any, hint: Any) -> Any:
 def _file(file: Located, keys: Keys, folder: Path, default: str) -> str:
     """A registered name, or the path of a file beside the study."""
     said = _text(file, keys, default)
+    return said if said == default else _path(file, keys, folder, said)
+
+
+def _path(file: Located, keys: Keys, folder: Path, said: str) -> str:
+    """The path of a file that stands beside the study; a name without ending stays as it is."""
     beside = folder / said
-    if said and said != default and (beside.exists() or Path(said).suffix):
-        if not beside.exists():
-            raise file.wrong(keys, f"there is no file {beside}.")
-        return str(beside)
-    return said
+    if not beside.exists() and not Path(said).suffix:
+        return said
+    if not beside.exists():
+        raise file.wrong(keys, f"there is no file {beside}.")
+    return str(beside)
 
 
 def _at(file: Located, keys: Keys) -> Any:

@@ -54,7 +54,10 @@ def keep_study(study: Study, run: Run) -> None:
     if study.paper:
         facts["paper"] = study.paper
     lines = [f"{key} = {_toml(value)}" for key, value in facts.items()]
-    lines.append(f"measures = [{', '.join(map(_toml, study.measures))}]")
+    if study.measures:
+        lines.append(f"measures = [{', '.join(map(_toml, study.measures))}]")
+    else:
+        lines += ["factors = []", "[people]", 'read = "none"']
     for prompt in study.prompts():
         entry = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
         lines += ["", "[[prompt]]", *(f"{_toml(key)} = {_toml(v)}" for key, v in entry.items())]
