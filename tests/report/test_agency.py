@@ -269,3 +269,21 @@ def test_published_figures_of_a_task_stand_beside(tmp_path):
     assert "human texts" not in str(drawn["agency-groups"].spec)
     variances = [row for row in drawn["agency-variance"].table.rows if "(paper)" in row[0]]
     assert len(variances) == 3  # Table 1
+
+
+def test_models_stand_beside_human_texts(tmp_path):
+    rows = [dict(row, model="human") for row in texts_of({"a": 0.5, "b": 0.5})]
+    rows += [dict(row, model="gpt") for row in texts_of({"a": 0.9, "b": 0.1}, seed=1)]
+    view = audit(tmp_path / "r", rows)
+    (figure,) = [each for each in figures(view) if each.key == "agency-human"]
+    (panel,) = figure.spec["vconcat"]
+    order = panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert order[0] == "human"
+    assert figure.reading.startswith("1 of 1 difference of models from human texts can be told")
+    said = [each.headline for each in agency_first(view).stated]
+    assert any("that in texts that people wrote" in each for each in said)
+    assert all(each.key != "agency-human" for each in figures(audit(tmp_path / "s", rows[:120])))
+
+
+def test_texts_of_a_model_called_human_alone_have_no_such_figure(view):
+    assert "agency-human" not in {each.key for each in figures(view)}

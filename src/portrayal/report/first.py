@@ -43,13 +43,9 @@ def first_screen(view: View) -> FirstScreen:
         return own(view)
     found = findings(view)
     near = leads(view)
-    return FirstScreen(
-        read_line(view),
-        tuple(found),
-        "" if found else nothing(view, near),
-        cannot_lines(view),
-        glance(view, found or near),
-    )
+    none, nearest = ("", "") if found else nothing(n_readable(view), near)
+    chart = glance(view, found or near)
+    return FirstScreen(read_line(view), tuple(found), none, cannot_lines(view), nearest, chart)
 
 
 def read_line(view: View, clusters: int | None = None) -> str:
@@ -75,16 +71,16 @@ def n_readable(view: View) -> str:
     return f"{ok:,} {report_of(view).wording.texts}"
 
 
-def nothing(view: View, near: Sequence[Stated]) -> str:
-    """Return what a report without a result leads with, and what came nearest."""
-    said = f"No clear difference found in {n_readable(view)}."
+def nothing(counted: str, near: Sequence[Stated]) -> tuple[str, str]:
+    """Return what a report without a result leads with, and what came nearest.
+
+    `counted` is what was looked at ("182 stories").
+    """
+    said = f"No clear difference found in {counted}."
     if not near:
-        return said
-    value, *_ = near[0].facts
-    return (
-        f"{said} What comes nearest, but chance explains it: {near[0].headline} – {value}. More "
-        f"{report_of(view).wording.texts} could tell."
-    )
+        return said, ""
+    facts = "; ".join(near[0].facts[:2])
+    return said, f"What comes nearest, but chance explains it: {near[0].headline} ({facts})."
 
 
 def cannot_lines(view: View) -> tuple[str, ...]:

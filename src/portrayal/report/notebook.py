@@ -33,7 +33,7 @@ class Report:
         What the report states, the strongest first; each with its `headline`, `strength`, `facts`,
         `evidence` and the estimates behind it.
     none
-        What the report leads with where it states nothing; "" otherwise.
+        What the report leads with where it states nothing, and what came nearest; "" otherwise.
     cannot
         What cannot be said, in sentences.
 
@@ -55,7 +55,7 @@ class Report:
     def of(cls, run: Run) -> "Report":
         """Read a run with estimates."""
         first = first_screen(View.of(run))
-        return cls(run, first.stated, first.none, first.cannot)
+        return cls(run, first.stated, f"{first.none} {first.near}".strip(), first.cannot)
 
     def _repr_html_(self) -> str:
         return "".join([*self._lines()])

@@ -58,6 +58,8 @@ class FirstScreen:
         Two to five findings, the strongest first.
     none
         What the report leads with where nothing is stated; "" otherwise.
+    near
+        What came nearest then, which chance explains; "" for nothing.
     cannot
         What cannot be said, a few sentences.
     chart
@@ -69,4 +71,5 @@ class FirstScreen:
     stated: tuple[Stated, ...]
     none: str
     cannot: tuple[str, ...]
+    near: str = ""
     chart: dict[str, Any] | None = None

@@ -23,6 +23,7 @@ from portrayal.report.changes.words import (
 from portrayal.report.figures import Table
 from portrayal.report.findings import q_words
 from portrayal.report.inert import short
+from portrayal.report.passages import rows_of
 from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import CLEAR, FEW_PEOPLE, SOME, STRONG, counts_of, enough_people
 from portrayal.report.view import FEW_PROMPTS, View, study_named
@@ -175,8 +176,10 @@ def _first(
     views = (View.of(sides[0].run), View.of(sides[1].run))
     behind = [(row, _behind(row, views)) for row in changed]
     sure = [(row, each) for row, each in behind if _may_be_said(each)]
-    said = _strongest_first([_sentence(row, each, found.level) for row, each in _chosen(sure)])
-    texts = [int(side.run.texts.note().get("n_texts", 0)) for side in sides]
+    said = _strongest_first(
+        [_sentence(row, each, labels, found.level) for row, each in _chosen(sure)]
+    )
+    texts = [_n_texts(side) for side in sides]
     read = (
         f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
         f"{fmt.plural(found.prompts.both, 'prompt')} of both"
@@ -185,10 +188,20 @@ def _first(
     return FirstScreen(
         read,
         said,
-        "" if said else _nothing(rows, unresolved),
+        "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}.",
         _cannot(behind, sure, unresolved),
+        "" if said else _nearest(unresolved, labels),
         _glance(shown, labels, found.level),
     )
+
+
+def _n_texts(side: Side) -> int:
+    """Texts of a side: those of its model where one was chosen."""
+    parts = [str(path) for path in side.run.texts.parts()]
+    if side.model in (None, ALL) or not parts:
+        return int(side.run.texts.note().get("n_texts", 0))
+    query = "select count(*) as n from read_parquet($texts) where model = $model"
+    return int(rows_of(query, {"texts": parts, "model": side.model})[0]["n"])
 
 
 def _glance(rows: Sequence[Change], labels: tuple[str, str], level: float) -> dict[str, Any] | None:
@@ -225,13 +238,12 @@ def _may_be_said(behind: Behind) -> bool:
     return all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
 
 
-def _nothing(rows: Sequence[Change], unresolved: Sequence[Change]) -> str:
-    """What a comparison without a change leads with."""
-    said = f"No clear change found in {fmt.plural(len(rows), 'number')}."
+def _nearest(unresolved: Sequence[Change], labels: tuple[str, str]) -> str:
+    """What comes nearest to a change where none was found."""
     near = _furthest(unresolved)
     if near is None:
-        return said
-    return f"{said} What comes nearest, but chance explains it: {_headline(near)}."
+        return ""
+    return f"What comes nearest, but chance explains it: {_headline(near, labels)}."
 
 
 def _cannot(
@@ -272,16 +284,16 @@ def _strongest_first(said: list[Stated]) -> tuple[Stated, ...]:
     return tuple(sorted(said, key=lambda each: each.strength != STRONG))
 
 
-def _headline(row: Change) -> str:
+def _headline(row: Change, labels: tuple[str, str]) -> str:
     up = (row.change or 0.0) > row.null
     values = [fmt.number(value, row.statistic) for value in (row.value_a, row.value_b)]
-    return (
-        f"{capital(subject(row.measure, row.strata, row.group))} {'rose' if up else 'fell'} from "
-        f"{values[0]} to {values[1]}"
-    )
+    what = capital(subject(row.measure, row.strata, row.group))
+    if row.model_a != row.model_b:
+        return f"{what} is {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
+    return f"{what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"
 
 
-def _sentence(row: Change, behind: Behind, level: float) -> Stated:
+def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float) -> Stated:
     pairs = "prompts of both" if row.paired else "prompts, unpaired"
     facts = [
         f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
@@ -300,7 +312,7 @@ def _sentence(row: Change, behind: Behind, level: float) -> Stated:
         evidence += f" It rests on fewer than {FEW_PROMPTS} prompts."
     q = row.audit_q if row.audit_q is not None else row.q
     strong = q is not None and q < CLEAR and row.n_prompts >= FEW_CLUSTERS
-    return Stated(_headline(row), tuple(facts), evidence, STRONG if strong else SOME)
+    return Stated(_headline(row, labels), tuple(facts), evidence, STRONG if strong else SOME)
 
 
 def _furthest(rows: Sequence[Change]) -> Change | None:

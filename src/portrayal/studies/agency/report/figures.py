@@ -12,6 +12,7 @@ from portrayal.report.figures.panels import Datum
 from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
+from portrayal.studies.agency.report.human import beside_human
 from portrayal.studies.agency.report.panels import (
     DIFFERENCES,
     datum,
@@ -68,6 +69,7 @@ def shares(view: View, _: list[Estimate]) -> Iterator[Figure]:
 
 def gaps(view: View, _: list[Estimate]) -> Iterator[Figure]:
     """Yield Figures 2 and 6: differences by model, and by occupation or department."""
+    yield from beside_human(view)
     yield from _differences(view, of(view, "agency_gap", stratum=ALL))
     parts = [e for e in of(view, "agency_gap") if e.strata["stratum"] != ALL]
     yield from _by_stratum(view, parts)

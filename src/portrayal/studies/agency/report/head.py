@@ -10,7 +10,7 @@ from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import q_words, units_of
-from portrayal.report.first import nothing, read_line
+from portrayal.report.first import n_readable, nothing, read_line
 from portrayal.report.inert import short
 from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import (
@@ -58,21 +58,18 @@ def agency_first(view: View) -> FirstScreen:
     """Return the first screen of an agency report: the differences that can be told from 0."""
     places = wheres(of(view, "agency_share", stratum=ALL))
     every = [each for where in places for each in _differences(view, where)]
+    every += [each for where in places for each in _from_people(view, where)]
     every += [each for where in places for each in _variances(view, where, every)]
     found = sorted((e for e in every if e.clear), key=lambda e: (e.strength != STRONG, -_size(e)))
     near = sorted((e for e in every if e.strength == UNCLEAR), key=_p)
     shown = [e for e in (found or near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
-    return FirstScreen(
-        read_line(view),
-        tuple(found[:MOST]),
-        "" if found else nothing(view, near),
-        (
-            _limits(view),
-            "Agentic is not better than communal: the audit asks whether groups are told apart.",
-        ),
-        chart,
+    none, nearest = ("", "") if found else nothing(n_readable(view), near)
+    cannot = (
+        _limits(view),
+        "Agentic is not better than communal: the audit asks whether groups are told apart.",
     )
+    return FirstScreen(read_line(view), tuple(found[:MOST]), none, cannot, nearest, chart)
 
 
 def _size(each: Stated) -> float:
@@ -124,6 +121,26 @@ def _differences(view: View, where: Where) -> list[Stated]:
         if own:
             found.append(_difference(view, where, own))
     return found
+
+
+def _from_people(view: View, where: Where) -> list[Stated]:
+    """How far a model's differences lie from those in texts that people wrote, the largest."""
+    rows = at(of(view, "agency_gap", stratum=ALL, masking=primary(view)), where)
+    own = [e for e in rows if "beside" in e.group and strength_of(view, e) in (STRONG, SOME)]
+    if not own:
+        return []
+    e = max(own, key=lambda each: abs(each.value or 0.0))
+    pair = group_name({name: value for name, value in e.group.items() if name != "beside"})
+    headline = (
+        f"{called(where)}: the difference {pair} lies {points(abs(e.value or 0.0), signed=False)} "
+        f"points {'above' if (e.value or 0.0) > 0 else 'below'} that in texts that people wrote"
+    )
+    facts = [f"{points(e.value)} points ({span(e.interval)})"]
+    if e.null is not None and span(e.null) != fmt.NOTHING:
+        facts.append(f"chance alone: {span(e.null)}")
+    facts.append(units_of(e))
+    evidence = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}."
+    return [Stated(headline, tuple(facts), evidence, strength_of(view, e), (e,))]
 
 
 def _difference(view: View, where: Where, own: list[Estimate]) -> Stated:

@@ -175,7 +175,7 @@ def ranking(view: View) -> Iterator[Figure]:
         + (f". {said}." if said else "."),
         "Mean ratio gap (agentic − communal sentences) of the texts about each group, in "
         "percentage points, most agentic first. Groups that share a letter cannot be told apart; "
-        f"where all share one, chance alone explains the order. {NOTE}",
+        f"without letters, chance alone explains the order. {NOTE}",
         stacked(panels),
         _table(own, beside),
         legend(primary(view), other(view), "all texts together"),
@@ -186,7 +186,7 @@ def _panel(view: View, r: Ranking, beside: dict[str, Estimate]) -> Spec:
     rows, data = [], []
     for e, letters in zip(r.groups, r.letters, strict=True):
         name = group_name(e.group)
-        row = f"{name}  {letters}"
+        row = name if r.why else f"{name} ({letters})"
         rows.append(row)
         data.append(datum(view, e, row))
         if name in beside:

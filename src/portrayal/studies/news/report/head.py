@@ -11,7 +11,7 @@ from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.figures.tables import Table
 from portrayal.report.findings import facts_of, q_words
-from portrayal.report.first import read_line
+from portrayal.report.first import nothing, read_line
 from portrayal.report.inert import short
 from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import STRONG, UNCLEAR, strength_of
@@ -61,14 +61,14 @@ def news_first(view: View) -> FirstScreen:
     own = shown(view, of(view, "paired_distance"))
     headlines = max((e.n_clusters for e in own), default=0)
     moved = [e for e in (said or near) if e.first.measure.startswith("group_change")]
-    none = f"No clear difference found in {fmt.plural(headlines, 'headline')}."
-    if near:
-        none += f" What comes nearest, but chance explains it: {near[0].headline}."
+    counted = fmt.plural(headlines, "headline")
+    none, nearest = ("", "") if said else nothing(counted, near)
     return FirstScreen(
         read_line(view, headlines),
         tuple(sorted(said, key=lambda e: e.strength != STRONG)),
-        "" if said else none,
+        none,
         (_unclear(own), "An original is what people wrote, not a measure of what would be fair."),
+        nearest,
         glance(view, moved, partial(_row, view), Axis("change", line=0.0, zero=True)),
     )
 
