@@ -57,7 +57,11 @@ def read(factor: Factor, text: str = "", cell: str | None = None, **row: Any) ->
     given = {"text_id": "1", "source_id": None, "outcome": "ok" if text else "empty", "text": text}
     kept = {} if cell is None else {"columns": [("faith", cell)]}
     (found,) = group_reader([factor])([given | kept | row], [{}])
-    return {each["source"]: each for each in found["seen"]}
+    seen = {each["source"]: each for each in found["seen"]}
+    for source, (status, _) in zip(factor.sources, said_of(found["said"]), strict=True):
+        seen.setdefault(source.name, {"status": status, "groups": [], "value": None, "spans": []})
+        assert seen[source.name]["status"] == status
+    return seen
 
 
 WORDS = {
@@ -139,8 +143,8 @@ def test_factors_are_read_together_as_alone(faith: Factor) -> None:
     (found,) = group_reader(together)([row], [{}])
     alone = [each for f in together for each in group_reader([f])([row], [{}])[0]["seen"]]
     assert found["seen"] == alone
-    said = said_of(found["said"])
-    assert [status for status, _ in said] == [each["status"] for each in alone]
+    said = [group_reader([f])([row], [{}])[0]["said"] for f in together]
+    assert found["said"] == "|".join(said)
 
 
 LETTERS = st.lists(st.sampled_from(("moon", "sunny", "sun", "moons", "and", "child,", ".", "Ünë")))

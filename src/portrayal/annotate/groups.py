@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,7 +75,7 @@ class WordTable:
     lengths
         First word → lexicon → how many words may follow it, most first.
     telling
-        First words of all phrases that count; a text without one shows no group.
+        The longest word of each phrase that counts; a text without any of them shows no group.
     """
 
     rest: dict[str, dict[int, dict[Words, _Entry]]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class WordTable:
                 for words in _forms(phrase, plurals=source.plural):
                     for tail in tails:
                         self._put(lexicon, words, tail, _Entry(column, len(words), written))
-                    self.telling.add(words[0])
+                    self.telling.add(max(words, key=len))
 
     def _put(self, lexicon: int, words: Words, tail: Words, entry: _Entry) -> None:
         after = (*words[1:], *tail)
@@ -110,17 +110,17 @@ class WordTable:
         flat = text.replace("_", " ") if "_" in text else text
         plain = flat.isascii()
         pieces = _PIECES.split(flat.lower() if plain else flat)
-        words = pieces[1::2] if plain else [fold(word) for word in pieces[1::2]]
+        words = pieces[1::2]
+        if not plain:
+            words = [word.lower() if word.isascii() else fold(word) for word in words]
         if self.telling.isdisjoint(words):
             return []
         ends = list(accumulate(map(len, pieces)))
         found: list[Seen] = []
         taken: dict[int, int] = {}
-        for at, word in enumerate(words):
-            lexicons = self.rest.get(word)
-            if lexicons is None:
-                continue
-            for lexicon, entries in lexicons.items():
+        rest = self.rest
+        for at, word in [(at, word) for at, word in enumerate(words) if word in rest]:
+            for lexicon, entries in rest[word].items():
                 if at < taken.get(lexicon, 0):
                     continue
                 for length in self.lengths[word][lexicon]:
@@ -173,6 +173,10 @@ class GroupReader:
     _table: WordTable
     _codes: Mapping[int, Mapping[str, Mapping[str, str]]]
 
+    @cached_property
+    def _keys(self) -> list[tuple[str, ...]]:
+        return [factor.keys for factor, _ in self.sources]
+
     def __call__(
         self, rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
     ) -> list[dict[str, Any]]:
@@ -181,24 +185,30 @@ class GroupReader:
 
     def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         text = row["text"] if row["outcome"] == "ok" else ""
-        seen: dict[int, list[Seen]] = {}
-        for one in self._table.find(text) if text else ():
-            seen.setdefault(one.lexicon, []).append(one)
+        words: dict[int, list[Seen]] = {}
+        for found in self._table.find(text) if text else ():
+            words.setdefault(found.lexicon, []).append(found)
         kept = dict(row.get("columns") or ())
-        made: list[dict[str, Any]] = []
+        seen: list[dict[str, Any]] = []
+        said: list[str] = []
         for number, (factor, source) in enumerate(self.sources):
+            keys = self._keys[number]
             if isinstance(source, WordSource):
-                said = _of_words(seen.get(number, ()), factor.keys, text)
+                if number not in words:
+                    said.append(f"{NONE if text else UNREAD}:")
+                    continue
+                one = _of_words(words[number], keys, text)
             elif isinstance(source, ColumnSource):
-                if source.column not in kept and source.column not in strata:
-                    said = {"status": UNKNOWN, "groups": [], "value": None}
-                else:
-                    cell = kept.get(source.column) or strata.get(source.column, "")
-                    said = of_cell(source, cell, factor.keys)
+                one = of_cell(
+                    source, kept.get(source.column) or strata.get(source.column, ""), keys
+                )
             else:
-                said = self._of_codes(number, source, row, factor.keys)
-            made.append({"factor": factor.name, "source": source.name, "spans": [], **said})
-        return {"seen": made, "said": _said(self.sources, made)}
+                one = self._of_codes(number, source, row, keys)
+            places = ",".join([str(keys.index(group)) for group in one["groups"]])
+            said.append(f"{one['status']}:{places}")
+            if one["value"] is not None:
+                seen.append({"factor": factor.name, "source": source.name, "spans": [], **one})
+        return {"seen": seen, "said": "|".join(said)}
 
     def _of_codes(
         self, number: int, source: Source, row: Mapping[str, Any], keys: Sequence[str]
@@ -217,10 +227,6 @@ class GroupReader:
 
 
 def _of_words(seen: Sequence[Seen], keys: Sequence[str], text: str) -> dict[str, Any]:
-    if not text:
-        return {"status": UNREAD, "groups": [], "value": None}
-    if not seen:
-        return {"status": NONE, "groups": [], "value": None}
     written = dict.fromkeys(text[one.start : one.end] for one in seen)
     return {
         "groups": [keys[column] for column in sorted(one.column for one in seen)],
@@ -241,7 +247,7 @@ def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -
     >>> of_cell(source, "hindu/Buddhist", load_factor("religion").keys)["groups"]
     ['hindu', 'buddhist']
     """
-    groups = _parse(source, cell)
+    groups = _parse(source, cell) if cell else None
     if groups is None:
         return {"status": UNKNOWN, "groups": [], "value": cell or None}
     ordered = sorted(groups, key=keys.index)
@@ -264,18 +270,16 @@ def _parse(source: ColumnSource | CodeSource, cell: str) -> list[str] | None:
     return groups or ([] if any(key in source.none for key in keys) else None)
 
 
-def _said(sources: Sequence[tuple[Factor, Source]], seen: Sequence[Mapping[str, Any]]) -> str:
-    """What every source says, in short: texts that say the same are counted together."""
-    parts = []
-    for (factor, _), each in zip(sources, seen, strict=True):
-        groups = ",".join(str(factor.keys.index(group)) for group in each["groups"])
-        parts.append(f"{each['status']}:{groups}")
-    return "|".join(parts)
-
-
 def said_of(said: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the status and the places of the groups, one for each mention, by source.
+    """Read what every source says in short, by which texts that say the same are counted together.
 
+    Returns
+    -------
+    list
+        Status and the places of the groups, one for each mention, by source.
+
+    Examples
+    --------
     >>> said_of("several:0,0,2|none:")
     [('several', (0, 0, 2)), ('none', ())]
     """
