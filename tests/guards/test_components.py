@@ -102,7 +102,7 @@ class Case:
     """What the estimates of one measure look like on the sample.
 
     `strata` and `groups` name the attributes an estimate may have; `holds` is the range of values.
-    `refused`: the sample's few names are refused everywhere, with a reason.
+    `refused`: the sample is too small for it everywhere, with a reason.
     """
 
     statistic: str
@@ -198,6 +198,10 @@ CASES = {
     "source_agreement.v1": Case(
         "kappa", SEEN, {"factor"}, lambda v: -1.0 <= v <= 1.0, study=FACTOR
     ),
+    "association.v1": Case(
+        "ratio", {"model", "seen_by"}, {*FACTORS, "domain"}, _ratio, 1.0, study=FACTOR
+    ),
+    "fisher_survival.v1": Case("share", {"model"}, set(), _share, study=FACTOR, refused=True),
     "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),
 }
 

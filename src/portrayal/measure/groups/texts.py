@@ -13,6 +13,7 @@ import numpy as np
 
 from portrayal.annotate.groups import STATUSES, said_of, text_sources
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.groups.association import Crossed
 from portrayal.records import ALL
 from portrayal.reference import name_table
 from portrayal.reference.factors import (
@@ -108,6 +109,8 @@ class GroupTexts:
         By factor and source; and by pairs of sources of one factor.
     by
         Strata that estimates are split by.
+    crossed
+        By the groups of two factors, and of a factor and each of these strata.
     """
 
     prompts: tuple[str, ...]
@@ -116,6 +119,7 @@ class GroupTexts:
     seen: tuple[Seen, ...]
     both: tuple[Both, ...]
     by: tuple[str, ...] = ()
+    crossed: tuple[Crossed, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def model_strata(self) -> list[tuple[str, list[int]]]:
@@ -220,6 +224,7 @@ def read_group_texts(
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
     seen: list[Seen] = []
     both: list[Both] = []
+    crossed: list[Crossed] = []
     rows = _query(run, groups, _TEXTS)
     rows["said"] = [said_of(each) for each in rows["said"]]
     cells = _Cells(codes, rows)
@@ -237,6 +242,8 @@ def read_group_texts(
     for (i, factor, first), (j, other, second) in combinations(answered, 2):
         if factor is other:
             both.append(_both(cells, i, j, factor, first, second))
+        else:
+            crossed.append(_crossed(cells, (i, factor, first), (j, other, second)))
     if people is not None and any(_of_people(factor) for factor in factors):
         met = _Cells(codes, _query(run, people, _people_query(people)))
         for factor in factors:
@@ -246,7 +253,10 @@ def read_group_texts(
     order = {factor.name: i for i, factor in enumerate(factors)}
     seen.sort(key=lambda each: order[each.factor.name])
     strata = tuple(known[name] for name in prompts)
-    return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by))
+    crossed += [
+        _by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT
+    ]
+    return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
 
 
 def _check_seen(factor: Factor, seen: Sequence[Seen]) -> None:
@@ -439,6 +449,60 @@ def _category(said: tuple[str, tuple[int, ...]], size: int) -> int:
     if status == "group":
         return groups[0]
     return {"none": size - 2, "several": size - 1}.get(status, -1)
+
+
+_Answered = tuple[int, Factor, Source]
+
+
+def _shown(cells: _Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
+    """Which groups each row shows, shape (n_rows, k), and of which rows the source can tell."""
+    place, factor, _ = one
+    shown = np.zeros((len(cells.count), len(factor.groups)))
+    for row, said in enumerate(cells.rows["said"]):
+        shown[row, list(said[place][1])] = 1.0
+    known = [said[place][0] in STATUSES[:3] for said in cells.rows["said"]]
+    return shown, np.array(known, dtype=bool)
+
+
+def _crossed(cells: _Cells, one: _Answered, other: _Answered) -> Crossed:
+    """Texts by the groups of two factors, where both can be told."""
+    (group, first), (attribute, second) = _shown(cells, one), _shown(cells, other)
+    known = (first & second).astype(np.float64)[:, np.newaxis]
+    group, attribute = group * known, attribute * known
+    return Crossed(
+        one[1].name,
+        one[1].keys,
+        other[1].name,
+        other[1].keys,
+        cells.prompt,
+        cells.model,
+        cells.sums(group[:, :, np.newaxis] * attribute[:, np.newaxis]),
+        cells.sums(group),
+        cells.sums(attribute),
+        cells.sums(known)[:, 0],
+        f"{one[2].name} and {other[2].name}",
+    )
+
+
+def _by_stratum(seen: Seen, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
+    """Texts by the groups of a factor and the values of a stratum of their prompts."""
+    values = tuple(sorted({each[name] for each in strata if each.get(name)}))
+    own = [strata[code].get(name, "") for code in seen.prompt.tolist()]
+    inside = np.array([[value == label for value in values] for label in own], dtype=np.float64)
+    total = seen.status[:, :3].sum(1) * inside.any(axis=1)
+    return Crossed(
+        name,
+        values,
+        seen.factor.name,
+        seen.factor.keys,
+        seen.prompt,
+        seen.model,
+        inside[:, :, np.newaxis] * seen.shown[:, np.newaxis],
+        inside * total[:, np.newaxis],
+        seen.shown * inside.any(axis=1, keepdims=True),
+        total,
+        seen.source.name,
+    )
 
 
 def attributes_of(strata: Iterable[Mapping[str, str]], names: Sequence[str]) -> tuple[str, ...]:

@@ -1,25 +1,32 @@
 from collections.abc import Iterable
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from portrayal.measure.association import (
+import portrayal
+from portrayal.measure.groups import GroupTexts
+from portrayal.measure.groups.association import (
     ASSOCIATION,
     FISHER_SURVIVAL,
     OVERALL,
     WITHIN,
     Crossed,
-    Crossings,
 )
 from portrayal.measure.scope import Scope, with_q_values
 from portrayal.records import NO_TEST, Estimate
 from portrayal.stats import benjamini_yekutieli, fisher_p
 
+from .test_groups import FACTOR, rows
+
 SCOPE = Scope("any")
 GROUPS, ATTRIBUTES = ("north", "south", "nowhere"), ("rich", "poor")
 
 
-def crossings(seed: int, lifted: float = 1.0, *, named: bool = False, models: int = 1) -> Crossings:
+def crossings(
+    seed: int, lifted: float = 1.0, *, named: bool = False, models: int = 1
+) -> GroupTexts:
     """Texts of 30 prompts; the south is poor `lifted` times as often, prompts have own shares."""
     rng = np.random.default_rng(seed)
     n, texts = 30 * models, 60.0
@@ -37,9 +44,12 @@ def crossings(seed: int, lifted: float = 1.0, *, named: bool = False, models: in
     one = Crossed(
         "region", GROUPS, "wealth", ATTRIBUTES, prompt, model, both, of_group, both.sum(1), total
     )
-    return Crossings(
-        tuple(f"p{i}" for i in range(30)), tuple(f"m{i}" for i in range(models)), (one,)
-    )
+    return of(tuple(f"m{i}" for i in range(models)), one)
+
+
+def of(models: tuple[str, ...], one: Crossed) -> GroupTexts:
+    prompts = tuple(f"p{i}" for i in range(30))
+    return GroupTexts(prompts, ({},) * 30, models, (), (), (), (one,))
 
 
 def cell(found: Iterable[Estimate], region: str, wealth: str, model: str = "m0") -> Estimate:
@@ -68,6 +78,65 @@ def test_a_planted_lift_is_found_with_what_it_rests_on() -> None:
     assert south.details["baseline"] == pytest.approx(attribute / total)
     assert south.details["texts"] == both
     assert cell(found, "north", "poor").value < 1
+
+
+SIZE = """\
+name = "size"
+label = "Size"
+note = "Mentions."
+[groups.path]
+[groups.walk]
+[[sources]]
+kind = "words"
+words = { path = ["path", "day"], walk = ["walk"] }
+"""
+
+
+def test_factors_of_a_run_are_crossed_as_a_plain_recount_has_it(tmp_path: Path) -> None:
+    (tmp_path / "faith.toml").write_text(FACTOR.format(several="split"), encoding="utf-8")
+    (tmp_path / "size.toml").write_text(SIZE, encoding="utf-8")
+    texts = rows()
+    run = portrayal.audit(
+        "laissez-faire",
+        texts=texts,
+        factor=[str(tmp_path / "faith.toml"), str(tmp_path / "size.toml")],
+        out=tmp_path / "run",
+        draws=100,
+        permutations=20,
+    )
+    found = [e for e in run.records if e.measure == "association.v1"]
+    read = [row for row in texts if row["text"]]
+    known = [row for row in read if row["faith"] not in ("comet", "")]
+    for model in ("all", "m0", "m1"):
+        for faith, size in product(("sun", "moon"), ("path", "walk")):
+            (e,) = (
+                e
+                for e in found
+                if e.group == {"faith": faith, "size": size}
+                and e.strata == {"model": model, "seen_by": "label and words"}
+            )
+            here = [row for row in known if model in ("all", row["model"])]
+            words = ("path", "day") if size == "path" else ("walk",)
+            has = [any(word in row["text"] for word in words) for row in here]
+            of = [faith in row["faith"] for row in here]
+            both = sum(a and g for a, g in zip(has, of, strict=True))
+            assert e.n_texts == len(here)
+            lift = both / sum(of) / (sum(has) / len(here))
+            assert e.details["overall"] == pytest.approx(lift)
+            assert e.details["texts"] == both
+    by_domain = [e for e in found if "domain" in e.group and e.strata["model"] == "all"]
+    (sun,) = (
+        e
+        for e in by_domain
+        if e.group == {"domain": "Labor", "faith": "sun"} and e.strata["seen_by"] == "label"
+    )
+    labelled = [row for row in texts if row["faith"] not in ("comet", "")]
+    share = [sum("sun" in r["faith"] for r in labelled if "labor" in r["prompt_id"])]
+    share += [sum("labor" in r["prompt_id"] for r in labelled)]
+    every = sum("sun" in r["faith"] for r in labelled) / len(labelled)
+    assert sun.details["overall"] == pytest.approx(share[0] / share[1] / every)
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "Associations" in page
 
 
 def test_the_kept_sums_give_the_value() -> None:
@@ -105,7 +174,7 @@ def test_one_prompt_has_a_value_and_no_test() -> None:
             for name, value in vars(one).items()
         }
     )
-    south = cell(ASSOCIATION.run(Crossings(texts.prompts, texts.models, (alone,)), SCOPE), *POOR)
+    south = cell(ASSOCIATION.run(of(texts.models, alone), SCOPE), *POOR)
     assert south.value is not None
     assert south.interval is None
     assert "one prompt" in south.instruments[NO_TEST]
@@ -137,6 +206,6 @@ def test_without_findings_of_fisher_there_is_a_reason() -> None:
     texts = crossings(7)
     one = texts.crossed[0]
     nothing = Crossed(**(vars(one) | {"both": one.both * 0, "of_attribute": one.of_attribute * 0}))
-    (none,) = FISHER_SURVIVAL.run(Crossings(texts.prompts, texts.models, (nothing,)), SCOPE)
+    (none,) = FISHER_SURVIVAL.run(of(texts.models, nothing), SCOPE)
     assert none.value is None
     assert "finds nothing" in str(none.undefined)

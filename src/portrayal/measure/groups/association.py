@@ -6,8 +6,8 @@ taken as independent; how many of its findings outlive the clustering is an esti
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -66,22 +66,24 @@ class Crossed:
     seen_by: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Crossings:
-    """Everything that `association` reads.
+class Crossings(Protocol):
+    """What `association` reads: names of prompts and models, two factors each, and a cache."""
 
-    Attributes
-    ----------
-    prompts, models
-        Names of the independent units and of the models.
-    crossed
-        Two factors each.
-    """
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """Names of the independent units."""
 
-    prompts: tuple[str, ...]
-    models: tuple[str, ...]
-    crossed: tuple[Crossed, ...]
-    cache: dict[float, list["_Place"]] = field(default_factory=dict, repr=False)
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+
+    @property
+    def crossed(self) -> tuple[Crossed, ...]:
+        """Texts by the groups of two factors."""
+
+    @property
+    def cache(self) -> dict[Any, Any]:
+        """What has been inferred already."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +100,11 @@ class _Place:
 
 def _places(texts: Crossings, scope: Scope) -> list[_Place]:
     """The pairs of all models together, where there are several, and of each."""
-    if scope.level not in texts.cache:
-        texts.cache[scope.level] = list(_inferred(texts, scope))
-    return texts.cache[scope.level]
+    key = ("association", scope.level)
+    if key not in texts.cache:
+        texts.cache[key] = list(_inferred(texts, scope))
+    found: list[_Place] = texts.cache[key]
+    return found
 
 
 def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
