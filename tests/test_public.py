@@ -126,6 +126,8 @@ def test_where_chooses_and_a_slip_of_the_pen_is_an_error() -> None:
     assert list(found.where("representation", race="Black")) == [ROWS[0]]
     assert list(found.where(model=HOSTILE)) == [ROWS[1]]
     assert found[ROWS[1].id] == found[1] == ROWS[1]
+    with pytest.raises(KeyError):
+        found["e-0000000000"]
     with pytest.raises(OptionError, match="race=Blak; values: Black"):
         found.where(race="Blak")
     with pytest.raises(OptionError, match="'rase'"):

@@ -33,14 +33,13 @@ def evidence(
 
     Example: portrayal evidence runs/first --for model-card
     """
-    from portrayal.evidence import pack_of, verify_evidence, write_evidence
+    from portrayal.evidence import pack_of, verify_evidence, write_pack
     from portrayal.evidence.manifest import MANIFEST, digest
     from portrayal.run import Run
 
-    opened = Run(run)
     if verify:
         own = None if form is None else run / "evidence" / Path(form).stem
-        checked = verify_evidence(opened, out or own)
+        checked = verify_evidence(Run(run), out or own)
         for line in (*checked.problems, *checked.notes):
             show.line(str(line))
         for name, value in checked.manifests.items():
@@ -54,9 +53,8 @@ def evidence(
             "say what the evidence is for: --for eu-ai-act, colorado, iso-42001 or model-card; or "
             "--verify to check what is there."
         )
-    opened = Run.open(run)
-    folder = write_evidence(opened, form, out, formats=() if format == "both" else (format,))
-    pack = pack_of(opened, form)
+    pack = pack_of(Run.open(run), form)
+    folder = write_pack(pack, out, formats=() if format == "both" else (format,))
     for path in sorted(folder.iterdir()):
         show.line(f"wrote {path}")
     n = len(pack.answers)

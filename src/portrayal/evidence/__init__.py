@@ -7,7 +7,7 @@ measure it. A manifest holds the digests of texts, instruments, estimates, repor
 from portrayal.evidence.checking import Checked, Problem, verify_evidence
 from portrayal.evidence.forms import Field, Form, Section, form, forms
 from portrayal.evidence.pack import NOT_MEASURED, Answer, Pack, Statement, pack_of
-from portrayal.evidence.writing import FORMATS, to_json, to_markdown, write_evidence
+from portrayal.evidence.writing import FORMATS, to_json, to_markdown, write_evidence, write_pack
 
 __all__ = [
     "FORMATS",
@@ -27,4 +27,5 @@ __all__ = [
     "to_markdown",
     "verify_evidence",
     "write_evidence",
+    "write_pack",
 ]

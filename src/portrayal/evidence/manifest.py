@@ -7,6 +7,7 @@ which `portrayal evidence` prints, where others cannot change it.
 import hashlib
 import json
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def _outside(run: Run) -> Iterator[tuple[str, Path]]:
                 yield str(name), path
 
 
+@cache
 def package_digests() -> dict[str, str]:
     """One digest for each part of the installed package that makes numbers."""
     found = {}

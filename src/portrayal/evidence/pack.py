@@ -14,6 +14,7 @@ from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.report.findings import leads
 from portrayal.report.first import first_screen
+from portrayal.report.stated import FirstScreen
 from portrayal.report.strength import strength_of
 from portrayal.report.study import report_of
 from portrayal.report.view import View, q_of
@@ -73,16 +74,22 @@ class Answer:
 
 @dataclass(frozen=True)
 class Pack:
-    """The answers of a run to a form."""
+    """The answers of a run to a form.
 
+    Attributes
+    ----------
+    asked, form
+        What was asked for, a name or a file, and the form.
+    view
+        The run as the report reads it.
+    answers
+        One for each field of the form.
+    """
+
+    asked: str
     form: Form
-    run: Run
+    view: View
     answers: tuple[Answer, ...]
-
-    @cached_property
-    def view(self) -> View:
-        """The run as the report reads it."""
-        return View.of(self.run)
 
     @property
     def n_measured(self) -> int:
@@ -107,15 +114,17 @@ def pack_of(run: Run, name: str) -> Pack:
     UnknownNameError, DataError
         When the form is not known, is no form, or asks for a fill that there is not.
     """
-    asked = form(name)
+    form_of = form(name)
     source = _Source(View.of(run))
-    for field in asked.fields:
+    for field in form_of.fields:
         unknown = [fill for fill in field.fill if fill not in FILLS]
         if unknown:
             raise DataError(
-                f"{asked.name}: {field.key} is filled by {unknown[0]!r}; known: {', '.join(FILLS)}."
+                f"{form_of.name}: {field.key} is filled by {unknown[0]!r}; known: "
+                f"{', '.join(FILLS)}."
             )
-    return Pack(asked, run, tuple(_answer(source, field) for field in asked.fields))
+    answers = tuple(_answer(source, field) for field in form_of.fields)
+    return Pack(name, form_of, source.view, answers)
 
 
 class _Source:
@@ -128,6 +137,11 @@ class _Source:
     def texts(self) -> dict[str, Any]:
         """The counts of the run's texts."""
         return counted(self.view.run)
+
+    @cached_property
+    def first(self) -> FirstScreen:
+        """What the report states."""
+        return first_screen(self.view)
 
     @cached_property
     def judged(self) -> list[Estimate]:
@@ -257,7 +271,7 @@ def _reader(source: _Source, _: Field) -> Iterator[Statement]:
 
 
 def _findings(source: _Source, _: Field) -> Iterator[Statement]:
-    first = first_screen(source.view)
+    first = source.first
     if first.none:
         near = leads(source.view)
         yield Statement(first.none, "estimates.parquet", near[0].estimates if near else ())
@@ -267,7 +281,7 @@ def _findings(source: _Source, _: Field) -> Iterator[Statement]:
 
 
 def _limits(source: _Source, _: Field) -> Iterator[Statement]:
-    for line in first_screen(source.view).cannot:
+    for line in source.first.cannot:
         yield Statement(line, "estimates.parquet")
     if groups := report_of(source.view).wording.groups:
         yield Statement(groups, "audit.toml")

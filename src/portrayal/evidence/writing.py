@@ -62,11 +62,15 @@ def write_evidence(
     >>> portrayal.verify_evidence(run).ok
     True
     """
-    chosen = formats or tuple(FORMATS)
+    return write_pack(pack_of(run, name), out, formats=formats)
+
+
+def write_pack(pack: Pack, out: str | Path | None = None, *, formats: tuple[str, ...] = ()) -> Path:
+    """Write a pack; see `write_evidence`."""
+    run, chosen = pack.view.run, formats or tuple(FORMATS)
     for each in chosen:
         if each not in FORMATS:
             raise OptionError(f"format takes {' or '.join(FORMATS)}; got {each!r}.")
-    pack = pack_of(run, name)
     folder = Path(out) if out is not None else run.path / FOLDER / pack.form.name
     if not run.report_path.is_file():
         write_report(run)
@@ -77,7 +81,7 @@ def write_evidence(
             write_atomically(path, FORMATS[each](pack))
         else:
             path.unlink(missing_ok=True)
-    write_atomically(folder / MANIFEST, manifest_of(run, folder, str(name)))
+    write_atomically(folder / MANIFEST, manifest_of(run, folder, pack.asked))
     return folder
 
 

@@ -204,10 +204,14 @@ class Estimates:
         return iter(self.records)
 
     def __getitem__(self, key: int | str) -> Estimate:
-        """Return an estimate by its place or its id."""
+        """Return an estimate by its place or its id; a KeyError where no estimate has that id."""
         if isinstance(key, int):
             return self.records[key]
-        return next(estimate for estimate in self.records if estimate.id == key)
+        return self._by_id[key]
+
+    @cached_property
+    def _by_id(self) -> dict[str, Estimate]:
+        return {estimate.id: estimate for estimate in self.records}
 
     def _repr_html_(self) -> str:
         heads = ("measure", "where", "who", "value", "interval", "null", "q", "n")
