@@ -44,7 +44,7 @@ def first_screen(view: View) -> FirstScreen:
     found = findings(view)
     near = leads(view)
     none, nearest = ("", "") if found else nothing(n_readable(view), near)
-    chart = glance(view, found or near)
+    chart = glance(view, [*found, *near])
     return FirstScreen(read_line(view), tuple(found), none, cannot_lines(view), nearest, chart)
 
 
@@ -80,7 +80,10 @@ def nothing(counted: str, near: Sequence[Stated]) -> tuple[str, str]:
     if not near:
         return said, ""
     facts = "; ".join(near[0].facts[:2])
-    return said, f"What comes nearest, but chance explains it: {near[0].headline} ({facts})."
+    return (
+        said,
+        f"What comes nearest, but cannot be told from chance: {near[0].headline} ({facts}).",
+    )
 
 
 def cannot_lines(view: View) -> tuple[str, ...]:

@@ -243,7 +243,7 @@ def _nearest(unresolved: Sequence[Change], labels: tuple[str, str]) -> str:
     near = _furthest(unresolved)
     if near is None:
         return ""
-    return f"What comes nearest, but chance explains it: {_headline(near, labels)}."
+    return f"What comes nearest, but cannot be told from chance: {_headline(near, labels)}."
 
 
 def _cannot(

@@ -62,7 +62,7 @@ def agency_first(view: View) -> FirstScreen:
     every += [each for where in places for each in _variances(view, where, every)]
     found = sorted((e for e in every if e.clear), key=lambda e: (e.strength != STRONG, -_size(e)))
     near = sorted((e for e in every if e.strength == UNCLEAR), key=_p)
-    shown = [e for e in (found or near) if e.first.measure.startswith("agency_gap")]
+    shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
     none, nearest = ("", "") if found else nothing(n_readable(view), near)
     cannot = (

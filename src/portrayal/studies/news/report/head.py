@@ -60,7 +60,7 @@ def news_first(view: View) -> FirstScreen:
     near = sorted((e for kind in kinds for e in kind if e.strength == UNCLEAR), key=_p)
     own = shown(view, of(view, "paired_distance"))
     headlines = max((e.n_clusters for e in own), default=0)
-    moved = [e for e in (said or near) if e.first.measure.startswith("group_change")]
+    moved = [e for e in (*said, *near) if e.first.measure.startswith("group_change")]
     counted = fmt.plural(headlines, "headline")
     none, nearest = ("", "") if said else nothing(counted, near)
     return FirstScreen(
@@ -117,8 +117,8 @@ def _moved(view: View, e: Estimate) -> Stated:
     if level in SHARES:
         what = "words" if level == "word" else "topics"
         headline = (
-            f"{_texts(view, e)} give {who} {what} {_points(size)} "
-            f"{'more' if up else 'less'} of all {e.strata['attribute']} {what} than their originals"
+            f"In {_texts(view, e)}, the share of {who} {what} among {e.strata['attribute']} {what} "
+            f"is {_points(size)} {'larger' if up else 'smaller'} than in their originals"
         )
     else:
         tone = "toxicity" if "toxicity" in level else "sentiment"
@@ -126,7 +126,6 @@ def _moved(view: View, e: Estimate) -> Stated:
             f"In {_texts(view, e)}, the {tone} of sentences about {who} people is "
             f"{fmt.distance(size)} {'higher' if up else 'lower'} than in their originals"
         )
-    headline = headline[:1].upper() + headline[1:]
     return Stated(headline, facts_of(view, e), _evidence(view, e), strength_of(view, e), (e,))
 
 

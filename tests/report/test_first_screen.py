@@ -1,0 +1,143 @@
+"""The first screen: what it says, in which order, and that a reader sees it without scrolling."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import portrayal
+from portrayal.comparison import Side
+from portrayal.report import write_report
+from portrayal.report.changes import write_comparison
+from portrayal.report.first import first_screen
+from portrayal.report.page import render
+from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, counts_of, strength_of
+from portrayal.report.view import View
+from portrayal.run import Run
+from portrayal.studies.study import Study
+
+from .conftest import estimate
+
+Maker = Callable[..., Run]
+SCREENS = ((1280, 800), (390, 844))
+REP = "representation.v1"
+BLACK = {"race": "Black"}
+
+
+def share(count: float, baseline: float = 0.136) -> dict[str, float]:
+    return {"count": count, "share": count / 412, "baseline": baseline}
+
+
+def rep(value: float, low: float, high: float, count: float, **more: Any) -> Any:
+    fields = {"measure": REP, "group": BLACK, "q": 0.001, "n_units": 412.0, "null": (0.9, 1.1)}
+    return estimate(value, low, high, details=share(count), **(fields | more))
+
+
+def test_a_finding_says_counts_range_chance_models_and_strength(make_run: Maker) -> None:
+    models = ("a", "b", "c", "d")
+    rows = [rep(0.55, 0.4, 0.7, 31.0, model="all")]
+    values = (0.4, 0.6, 1.2, None)
+    rows += [rep(v or 1, 0.2, 2, 8, model=m) for v, m in zip(values, models, strict=True)]
+    rows[-1] = replace(rows[-1], value=None, interval=None, tests=(), undefined="none was there")
+    screen = first_screen(View.of(make_run(rows, models=models, outcomes={"ok": 9, "empty": 1})))
+    assert screen.read == "4 models · 9 of 10 stories readable"
+    (said,) = screen.stated
+    assert said.facts == (
+        "0.55 times (0.40–0.70)",
+        "chance alone: 0.90–1.10",
+        "31 of 412 characters (56 expected)",
+        "2 of 3 models with a value agree",
+    )
+    assert said.strength == STRONG
+
+
+def test_strength_takes_q_prompts_people_models_and_the_reader(make_run: Maker) -> None:
+    errors = {"error_value": 0.8, "error_low": 0.4, "error_high": 1.3}
+    cases = {
+        "A": (rep(0.5, 0.4, 0.6, 40, domain="A"), STRONG),
+        "B": (rep(0.5, 0.4, 0.6, 40, domain="B", q=0.03), SOME),
+        "C": (rep(0.5, 0.4, 0.6, 40, domain="C", clusters=7), SOME),
+        "D": (rep(0.5, 0.4, 1.6, 40, domain="D", q=0.3), UNCLEAR),
+        "E": (rep(0.5, 0.4, 0.6, 9.6, domain="E"), CANNOT),
+        "F": (rep(0.5, 0.4, 0.6, 40, domain="F", clusters=4), CANNOT),
+        "G": (replace(rep(0.5, 0.4, 0.6, 40, domain="G"), details=share(40) | errors), CANNOT),
+    }
+    view = View.of(make_run([e for e, _ in cases.values()]))
+    found = {e.strata["domain"]: strength_of(view, e) for e in view.estimates}
+    assert found == {name: strength for name, (_, strength) in cases.items()}
+
+
+def test_a_third_of_a_person_states_nothing_but_is_counted(make_run: Maker) -> None:
+    roles = {"count_subordinate": 31.0, "n_subordinate": 200.0, "count_dominant": 0.3}
+    lone = estimate(100.0, 50.0, 200.0, q=0.001, details={**roles, "n_dominant": 200.0})
+    view = View.of(make_run([lone]))
+    screen = first_screen(view)
+    assert screen.stated == ()
+    assert [round(c.expected, 2) for c in counts_of(view, view.estimates[0])] == [15.65, 15.65]
+    assert screen.cannot[0].startswith("Too few for a finding, but fewer than chance gives")
+    assert "0.3 of 200 dominant characters" in screen.cannot[0]
+
+
+def test_a_median_and_its_measure_are_one_finding(make_run: Maker) -> None:
+    median = replace(rep(0.4, 0.3, 0.5, 1, model="all"), measure="median_representation.v1")
+    median = replace(median, details={"n_models": 2.0})
+    rows = [rep(0.55, 0.4, 0.7, 31.0, model="all"), median]
+    rows += [rep(0.5, 0.2, 2, 8, model=m, q=0.5) for m in ("a", "b")]
+    (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).stated
+    assert [e.measure for e in said.estimates] == [REP, "median_representation.v1"]
+    assert "In the median model 0.40 (0.30–0.50)." in said.evidence
+    assert said.facts[-1] == "2 of 2 models with a value agree"
+
+
+def test_the_strong_stand_before_the_rest(make_run: Maker) -> None:
+    rows = [
+        rep(0.2, 0.1, 0.3, 40, group={"race": "Asian"}, q=0.03),
+        rep(0.6, 0.5, 0.7, 40),
+    ]
+    said = first_screen(View.of(make_run(rows))).stated
+    assert [each.strength for each in said] == [STRONG, SOME]
+
+
+def test_without_a_result_the_page_leads_with_that(make_run: Maker) -> None:
+    run = make_run([rep(0.7, 0.5, 0.95, 40, q=0.2)], outcomes={"ok": 49})
+    screen = first_screen(View.of(run))
+    assert screen.none == "No clear difference found in 49 stories."
+    assert screen.near.startswith("What comes nearest, but cannot be told from chance: Names")
+    assert '<p class="nothing" id="finding-1">' in render(View.of(run))
+
+
+@pytest.fixture(scope="module")
+def pages(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("first")
+    found = {"laissez-faire": write_report(sample_run, folder / "laissez-faire.html")}
+    for name in ("news", "agency"):
+        study: Study = portrayal.registry.get("studies", name)
+        fast = {"draws": 200, "permutations": 40, "report": False}
+        run = portrayal.audit(name, **study.sample(), out=folder / name, **fast)
+        found[name] = write_report(run, folder / f"{name}.html")
+    sides = (Side(sample_run), Side(sample_run))
+    page = write_comparison(portrayal.compare(*sides), sides, folder / "compared.html")
+    return {**found, "comparison": page}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("name", ["laissez-faire", "news", "agency", "comparison"])
+def test_the_first_finding_stands_on_the_first_screen(
+    browser: Any, pages: dict[str, Path], name: str, screen: tuple[int, int]
+) -> None:
+    width, height = screen
+    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(pages[name].as_uri())
+    time.sleep(0.3)
+    bottom, wide = browser.execute_script(
+        "const it = document.getElementById('finding-1');"
+        "const facts = it.querySelector('.facts-of') || it;"
+        "return [facts.getBoundingClientRect().bottom, document.documentElement.scrollWidth]"
+    )
+    assert 0 < bottom <= height
+    assert wide <= width
