@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from portrayal.collect import import_texts
-from portrayal.errors import DataError, RunError
+from portrayal.collect.texts import said_left_out
+from portrayal.errors import DataError, OptionError, RunError
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import prompts
 from portrayal.studies.laissez_faire.prompts import FIELDS
@@ -100,7 +101,6 @@ def test_a_prompt_id_means_the_same_in_every_row(run):
     ("row", "missing"),
     [
         ({"text": TEXT}, "lacks condition"),
-        ({"text": TEXT, "prompt": "Tell a tale."}, "lacks condition"),
         ({"text": TEXT, "condition": "neutral"}, "lacks subject_role"),
         (
             {"text": TEXT, "condition": "laden", "subject_role": "cook"},
@@ -111,6 +111,36 @@ def test_a_prompt_id_means_the_same_in_every_row(run):
 def test_unknown_prompts_without_columns_are_explained(run, row, missing):
     with pytest.raises(DataError, match=rf"row 2 {missing}.*--column"):
         bring(run, [{"text": TEXT, "prompt": KNOWN[0].text}, row])
+
+
+def test_prompts_that_the_study_does_not_know_are_left_out_and_counted(run):
+    rows = [
+        {"text": TEXT, "prompt": KNOWN[0].text},
+        *[{"text": TEXT, "prompt": "Tell a tale."}] * 3,
+        {"text": TEXT, "prompt": "Sing."},
+        {"text": TEXT, "prompt": "Draw.", "condition": "neutral", "subject_role": "baker"},
+    ]
+    note = bring(run, rows)
+    assert note["n_texts"] == 2
+    assert note["left_out"] == {
+        "n_texts": 4,
+        "n_prompts": 2,
+        "prompts": {"Tell a tale.": 3, "Sing.": 1},
+    }
+    assert said_left_out(note["left_out"]).startswith("4 texts of 2 prompts: 'Tell a tale.' (3)")
+    with pytest.raises(DataError, match=r"the prompt 'Tell a tale.' \(row 2\) lacks condition"):
+        bring(run, rows, unknown_prompts="error")
+    with pytest.raises(DataError, match="none of its prompts is the study's: 3 texts of 1"):
+        bring(run, rows[1:4], replace=True)
+    with pytest.raises(OptionError, match="unknown_prompts must be one of skip, error"):
+        bring(run, rows, unknown_prompts="guess")
+
+
+@pytest.mark.parametrize("words", FIELDS.variants)
+def test_known_variants_of_a_prompt_are_that_prompt(run, words):
+    bring(run, [{"text": TEXT, "prompt": words.upper()}])
+    assert list(prompts_of(run)) == [FIELDS.variants[words]]
+    assert words not in {prompt.text for prompt in KNOWN}
 
 
 def test_labelled_people_need_the_condition_alone(run):

@@ -64,6 +64,14 @@ def _audit(
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Columns of a published file.")] = None,
     replace: Replace = False,
+    unknown_prompts: Annotated[
+        str,
+        typer.Option(
+            metavar="skip|error",
+            help="Texts whose prompt is not the study's and whose columns do not say who is in "
+            "it: leave them out and count them, or stop.",
+        ),
+    ] = "skip",
     workers: Annotated[
         int | None, typer.Option(help="Local processes; default one per core.")
     ] = None,
@@ -100,6 +108,7 @@ def _audit(
             reference_columns=reference_column,
             preset=preset,
             replace=replace,
+            unknown_prompts=unknown_prompts,
             labeler_settings=labels.beside(how).settings(answered),
             classifier_settings=reading_settings([classifier], reads, how, answered),
             workers=(os.cpu_count() or 1) if workers is None else workers,

@@ -123,6 +123,7 @@ def run_facts(run: "Run") -> dict[str, Any]:
         "report": str(run.report_path),
         "n_texts": note["n_texts"],
         "outcomes": note["outcomes"],
+        "left_out": note.get("left_out", {}),
         "models": note["models"],
         "n_estimates": len(run.records),
     }

@@ -9,6 +9,15 @@ from portrayal.errors import DataError
 _MANY = (Mapping, list, tuple, set, frozenset, bytes, bytearray, memoryview)
 
 
+def missing(value: Any) -> bool:
+    """Return whether a cell holds nothing: None, or NaN as tables write it.
+
+    >>> [missing(value) for value in (None, float("nan"), "", 0)]
+    [True, True, False, False]
+    """
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def story(value: Any, where: str, number: int) -> str | None:
     """Return a text that a model wrote; None where it is missing, NaN included.
 
@@ -24,7 +33,7 @@ def story(value: Any, where: str, number: int) -> str | None:
     DataError
         When it is no text but a number, a date, bytes, a list or an object.
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if missing(value):
         return None
     if not isinstance(value, str):
         raise _refusal(value, where, number)
@@ -48,7 +57,7 @@ def label(value: Any, where: str, number: int) -> str | None:
     """
     if isinstance(value, str):
         return whole(value)
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if missing(value):
         return None
     if isinstance(value, _MANY):
         raise _refusal(value, where, number)

@@ -60,6 +60,8 @@ class TextFields:
         Published files: preset name → field → column.
     aliases
         Further column names that a field goes by, tried after the well-known ones.
+    variants
+        Words of a prompt that differ from the study's and mean the same → the prompt's id.
     asked
         Fields that the input must have a column for, with the option that names each.
     of_prompts
@@ -75,6 +77,7 @@ class TextFields:
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
     of_prompts: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
@@ -279,7 +282,7 @@ def _guess(
     guessed: dict[str, str] = {}
     for name in fields:
         own = by_key.get(_key(name), [])
-        others = (*_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
+        others = (name, *_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
         keys = dict.fromkeys(form for each in others for form in (_key(each), _key(each) + "s"))
         called = own or [column for key in keys for column in by_key.get(key, ())]
         if len(called) > 1 and name not in _FIRST_WINS:

@@ -5,12 +5,12 @@ TOML it has one `[[prompt]]` table per entry; as CSV, JSON lines, Parquet or Exc
 column for each.
 """
 
-import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from portrayal.collect.cells import missing
 from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import restored, write_table
@@ -131,7 +131,7 @@ def _take(cells: dict[str, str], names: tuple[str, ...], where: str) -> str:
 
 def _cell(value: Any, where: str) -> str:
     """Return a value as text; "" for blank and missing ones."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if missing(value):
         return ""
     if isinstance(value, (Mapping, list)):
         raise DataError(f"{where}: expected text or numbers, found {type(value).__name__}.")

@@ -18,12 +18,16 @@ from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.files import is_whole, write_parquet
 from portrayal.run.stages import fingerprint
+from portrayal.validate import check_choice
 
 SHARD_ROWS = 5_000
 KEPT = "columns"
 """Where a text row holds the columns that are kept as they stand, by their names."""
 UNNAMED = "unnamed"
 """The model of texts that name none."""
+UNKNOWN_PROMPTS = ("skip", "error")
+"""What may become of texts whose prompt the study does not know."""
+_LISTED, _SHOWN, _KEPT = 5, 100, 100
 
 
 def import_texts(
@@ -37,6 +41,7 @@ def import_texts(
     shard_rows: int = SHARD_ROWS,
     replace: bool = False,
     reference: bool = False,
+    unknown_prompts: str = "skip",
 ) -> dict[str, Any]:
     """Bring `texts` into the run, unless the same ones are there already.
 
@@ -60,11 +65,15 @@ def import_texts(
         Whether a run that holds other texts may be emptied for these.
     reference
         Whether these are the reference texts, which stand in folders of their own.
+    unknown_prompts
+        What becomes of texts whose prompt is not one of the study's and whose columns do not say
+        what the study needs: "skip" leaves them out and counts them, "error" stops.
 
     Returns
     -------
     dict
-        The stage's note: counts by outcome, the column mapping, the cluster unit.
+        The stage's note: counts by outcome, the column mapping, the cluster unit, and how many
+        texts of which prompts were left out.
 
     Raises
     ------
@@ -73,9 +82,17 @@ def import_texts(
     RunError
         When the run holds other texts and `replace` is False.
     """
+    check_choice("unknown_prompts", unknown_prompts, UNKNOWN_PROMPTS)
     source = open_source(texts)
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, where=source.name)
-    mark = fingerprint(source=source.digest, mapping=mapping, importer="texts.v1")
+    known = [prompt.prompt_id for prompt in prompts] + [*fields.variants]
+    mark = fingerprint(
+        source=source.digest,
+        mapping=mapping,
+        importer="texts.v2",
+        unknown_prompts=unknown_prompts,
+        known=known,
+    )
     stage = run.reference if reference else run.texts
     prompts_path = run.reference_prompts_path if reference else run.prompts_path
     is_there = stage.note().get("n_parts", 0) == len(stage.parts()) and is_whole(prompts_path)
@@ -90,7 +107,7 @@ def import_texts(
     stage.begin(mark)
     for part in stage.parts():
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
-    reader = _Reader(fields, mapping, prompts, source.name)
+    reader = _Reader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
     facts = _write(stage.folder, reader, source, shard_rows)
     write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
@@ -105,6 +122,13 @@ def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> 
         counts.update(row["outcome"] for row in rows)
         write_parquet(pa.Table.from_pylist(rows, schema=reader.schema), path)
     total = sum(counts.values())
+    if reader.left_out and not total:
+        raise DataError(
+            f"{source.name}: none of its prompts is the study's: "
+            f"{said_left_out(_left_out(reader.left_out))}. Say who "
+            "is in them by columns (docs/input-files.md), or map the column of the prompts with "
+            "--column prompt=NAME."
+        )
     if total == 0:
         raise DataError(f"{source.name}: no rows were found.")
     return {
@@ -116,6 +140,7 @@ def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> 
         "labelled": any(name in reader.mapping for name in LABELS),
         "shard_rows": shard_rows,
         "n_parts": number,
+        "left_out": _left_out(reader.left_out),
     }
 
 
@@ -139,13 +164,17 @@ class _Reader:
         mapping: Mapping[str, str],
         prompts: Sequence[Prompt],
         where: str,
+        *,
+        skip: bool,
     ) -> None:
-        self.fields, self.mapping, self.where = fields, mapping, where
-        self.known = {_plain(prompt.text): prompt for prompt in prompts}
+        self.fields, self.mapping, self.where, self.skip = fields, mapping, where, skip
         self.by_id = {prompt.prompt_id: prompt for prompt in prompts}
+        variants = {_plain(t): self.by_id[i] for t, i in fields.variants.items() if i in self.by_id}
+        self.known = variants | {_plain(prompt.text): prompt for prompt in prompts}
+        self.left_out: Counter[str] = Counter()
         self.prompts: dict[str, Prompt] = {}
         self.models: set[str] = set()
-        self._cache: dict[tuple[str | None, ...], Prompt] = {}
+        self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
         self._samples: Counter[tuple[str, str]] = Counter()
         self._labels = [name for name in LABELS if name in mapping]
         self._kept = [name for name in fields.kept if name in mapping]
@@ -161,6 +190,8 @@ class _Reader:
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(rows, 1):
             prompt = self._prompt(row, number)
+            if prompt is None:
+                continue
             model = self._model(row, number)
             self.models.add(model)
             sample = self._samples[model, prompt.prompt_id]
@@ -220,13 +251,15 @@ class _Reader:
             f"{self.where}: row {number}: outcome is {given!r}; expected {', '.join(OUTCOMES)}."
         )
 
-    def _prompt(self, row: Row, number: int) -> Prompt:
+    def _prompt(self, row: Row, number: int) -> Prompt | None:
+        """The prompt of a row; None where the study does not know it, which is counted."""
         names = ("prompt", "prompt_id", *self.fields.strata)
         key = tuple(self._label(row, name, number) for name in names)
-        prompt = self._cache.get(key)
-        if prompt is None:
+        if key not in self._cache:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)
-            self._cache[key] = self._checked(prompt, number)
+            self._cache[key] = None if prompt is None else self._checked(prompt, number)
+        if self._cache[key] is None:
+            self.left_out[key[0] or key[1] or ""] += 1
         return self._cache[key]
 
     def _checked(self, prompt: Prompt, number: int) -> Prompt:
@@ -240,7 +273,7 @@ class _Reader:
             )
         return held
 
-    def _resolve(self, given: Mapping[str, str | None], number: int) -> Prompt:
+    def _resolve(self, given: Mapping[str, str | None], number: int) -> Prompt | None:
         known = self.known.get(_plain(given["prompt"] or "")) or self.by_id.get(
             given["prompt_id"] or ""
         )
@@ -255,16 +288,36 @@ class _Reader:
         except DataError as error:
             raise DataError(f"{self.where}: row {number}: {error}") from None
         missing = self.fields.missing(strata, labelled=bool(self._labels))
+        name = given["prompt"] or given["prompt_id"]
+        if missing and name and self.skip:
+            return None
         if missing:
             found = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
+            who = f"the prompt {name[:_SHOWN]!r} (row {number})" if name else f"row {number}"
             raise DataError(
-                f"{self.where}: row {number} lacks {' and '.join(missing)}, and its prompt is not "
-                f"one of the study's. Columns in use: {found}. Map a column with --column "
+                f"{self.where}: {who} lacks {' and '.join(missing)}, and is not one of the "
+                f"study's. Columns in use: {found}. Map a column with --column "
                 f"{missing[0]}=NAME, or give the study's prompts in a column prompt."
             )
         text = given["prompt"] or ""
         digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()
         return Prompt(given["prompt_id"] or f"prompt-{digest}", text, strata)
+
+
+def _left_out(counts: Counter[str]) -> dict[str, Any]:
+    """What a note keeps of prompts that are not the study's; nothing where there are none."""
+    if not counts:
+        return {}
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_KEPT]
+    return {"n_texts": counts.total(), "n_prompts": len(counts), "prompts": dict(most)}
+
+
+def said_left_out(left_out: Mapping[str, Any]) -> str:
+    """Return how many texts of which prompts were left out, the most frequent first."""
+    shown = [f"{words[:_SHOWN]!r} ({n:,})" for words, n in left_out["prompts"].items()][:_LISTED]
+    more = left_out["n_prompts"] - len(shown)
+    names = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
+    return f"{left_out['n_texts']:,} texts of {left_out['n_prompts']:,} prompts: {names}"
 
 
 def _plain(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.rows import agency_sentences
+from portrayal.collect.cells import missing
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
@@ -158,7 +159,7 @@ def _passage(
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None or value != value else str(value)  # noqa: PLR0124
+    return "" if missing(value) else str(value)
 
 
 def read_agency(

@@ -18,7 +18,7 @@ from portrayal.collect import import_texts
 from portrayal.collect.ask.asking import Asking, ask_model
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
-from portrayal.collect.texts import SHARD_ROWS
+from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.datasheet import write_datasheet
@@ -61,6 +61,7 @@ def audit(
     reference_columns: Mapping[str, str] | Iterable[str] | None = None,
     preset: str | None = None,
     replace: bool = False,
+    unknown_prompts: str = "skip",
     workers: int = 1,
     executor: Executor | None = None,
     shard_rows: int = SHARD_ROWS,
@@ -98,6 +99,9 @@ def audit(
         Column mapping of a published file.
     replace
         Whether a run that holds other texts may be emptied.
+    unknown_prompts
+        What becomes of texts whose prompt is not the study's and that do not say who is in it:
+        "skip" (left out and counted) or "error".
     workers
         Local processes. With more than one, a script must guard its entry point with
         ``if __name__ == "__main__":`` as `multiprocessing` asks.
@@ -155,7 +159,7 @@ def audit(
         raise OptionError("give either texts or a model to ask, not both.")
     paired = _pairing(chosen, reference, pair_by)
     mapping = {**paired, **_mapping(columns)}
-    loading = {"shard_rows": shard_rows, "replace": replace}
+    loading: dict[str, Any] = {"shard_rows": shard_rows, "replace": replace}
     with run.lock():
         labelling = labelling and labelling.ready(run)
         classifying = classifying and classifying.ready(run)
@@ -166,7 +170,8 @@ def audit(
         if model is not None:
             asking = Asking(model, samples) if isinstance(model, str) else model
             _ask(run, chosen, _about_pairs(run, chosen, asking), tell)
-        _collect(run, chosen, choice, texts, mapping, preset, loading, tell)
+        loading |= {"preset": preset, "unknown_prompts": unknown_prompts}
+        _collect(run, chosen, choice, texts, mapping, loading, tell)
         work = {"workers": workers, "executor": executor, "progress": progress}
         annotations = _annotate(run, chosen, choice, (labelling, classifying), work, tell)
         fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
@@ -280,7 +285,6 @@ def _collect(
     options: Options,
     texts: Any,
     columns: Mapping[str, str],
-    preset: str | None,
     loading: Mapping[str, Any],
     tell: Say,
 ) -> None:
@@ -299,10 +303,10 @@ def _collect(
             )
     else:
         fields = with_columns(options.text_fields(study.fields), factors_of(options))
-        note = import_texts(
-            run, texts, fields, study.prompts(), columns=columns, preset=preset, **loading
-        )
+        note = import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
     tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
+    if left_out := note.get("left_out"):
+        tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 
 
 def _unread(note: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal._version import __version__
+from portrayal.collect.texts import said_left_out
 from portrayal.errors import RunError
 from portrayal.records import ALL
 
@@ -121,7 +122,7 @@ def _facts(run: "Run") -> dict[str, str]:
         "labels": "People were labelled by the user before the audit."
         if note.get("labelled")
         else "No target. The audit's annotations (names and gender references) are estimates.",
-        "unread": _unread(told),
+        "unread": _unread(told) + _left_out(note),
         "cluster_unit": escape(note.get("cluster_unit", "prompt")),
         "errors": "Annotators err, and refused texts are found by patterns; see the documentation.",
         "instruments": _list(tables) or "what the audit will name",
@@ -182,6 +183,16 @@ def _unread(told: Mapping[str, Any]) -> str:
         return "No text was refused, empty or failed."
     listed = ", ".join(f"{n:,} {name}" for name, n in counts.items())
     return f"Yes: {listed} of {told['n_texts']:,} texts."
+
+
+def _left_out(note: Mapping[str, Any]) -> str:
+    """Texts of prompts that the study does not know, which are not in the run."""
+    left_out = note.get("left_out")
+    if not left_out:
+        return ""
+    return " " + escape(
+        f"Left out, as their prompts are not the study's: {said_left_out(left_out)}."
+    )
 
 
 _PROMPTS = "select text, map_keys(strata) from read_parquet($prompts) order by prompt_id"

@@ -77,6 +77,7 @@ def story_fields(
     read: bool = True,
     strata: Sequence[str] = (),
     presets: Mapping[str, Mapping[str, str]] | None = None,
+    variants: Mapping[str, str] | None = None,
 ) -> TextFields:
     """Return what a study of stories wants to know of each text.
 
@@ -90,6 +91,8 @@ def story_fields(
         Further strata of its prompts.
     presets
         Columns of published files.
+    variants
+        Other words of its prompts → the prompt's id.
     """
     roles = {"subject_role": None, "object_role": ("condition", LADEN)}
     more = tuple(name for name in strata if name not in STRATA)
@@ -99,6 +102,7 @@ def story_fields(
         required_unlabelled=roles if read else {},
         values=_SPELLED,
         presets=presets or {},
+        variants=variants or {},
     )
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from portrayal.collect.cells import missing
 from portrayal.collect.fields import TextFields, find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
@@ -129,7 +130,7 @@ def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str,
 
 def _cell(value: Any) -> str:
     """Return a cell as one line of text; "" for missing ones, NaN included."""
-    return "" if value is None or value != value else " ".join(str(value).split())  # noqa: PLR0124
+    return "" if missing(value) else " ".join(str(value).split())
 
 
 def _prompt(

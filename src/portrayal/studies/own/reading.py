@@ -17,7 +17,7 @@ from portrayal.studies.study import PromptMaker, Study, option
 
 _KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
          "people", "factors", "strata", "roles", "baselines", "measures", "cues", "options",
-         "columns")  # fmt: skip
+         "columns", "variants")  # fmt: skip
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _BASELINE = ("name", "source", "date", "note", "shares")
 _READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
@@ -47,6 +47,7 @@ def read_study(path: Path) -> Study:
     file = read_located(path)
     name = _name_of(file, path)
     presets = {n: _words(file, ("columns", n)) for n in _table(file, ("columns",))}
+    variants = _words(file, ("variants",))
     prompts = read_own_prompts(file, path.parent)
     laden = any(prompt.strata.get("condition") == LADEN for prompt in prompts)
     strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
@@ -63,7 +64,11 @@ def read_study(path: Path) -> Study:
         paper=_text(file, ("paper",), ""),
         question=_text(file, ("question",), "Who appears in these texts, and in which role?"),
         fields=story_fields(
-            laden=laden, read=stories.read == "texts", strata=tuple(strata), presets=presets
+            laden=laden,
+            read=stories.read == "texts",
+            strata=tuple(strata),
+            presets=presets,
+            variants=variants,
         ),
         prompts=lambda: prompts,
         options=options,
