@@ -18,7 +18,7 @@ from typing import Any, Literal, cast
 from portrayal.errors import UnknownNameError
 from portrayal.records import Estimate
 
-Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "views"]
+Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "readers", "views"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -444,7 +444,7 @@ REFUSED = [
     (("plan", STUDY, "--price", "cheap"), ["price", "cheap"]),
     (("plan", STUDY, "none"), ["none is not a run"]),
     (("list", "prompts", STUDY, "--prompts", "none.toml"), ["none.toml"]),
-    (("import-inspect", "none.eval"), []),
+    (("audit", STUDY, "--texts", "none.eval"), []),
 ]
 
 

@@ -33,5 +33,5 @@ def test_the_door_lists_every_public_name(inspect_ai: Any) -> None:
     import portrayal.inspect as door
     from portrayal.inspect import _registry
 
-    assert sorted(door.__all__) == sorted({*_registry.__all__, "InspectImport", "import_inspect"})
+    assert sorted(door.__all__) == sorted({*_registry.__all__, "log_source"})
     assert all(hasattr(door, name) for name in door.__all__)

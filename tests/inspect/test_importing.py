@@ -1,5 +1,6 @@
 """Importing: every answer of a log is in the run, with its prompt, its model and its outcome."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from portrayal.errors import DataError, OptionError, RunError
+from portrayal.collect import import_texts
+from portrayal.errors import DataError, RunError
+from portrayal.run import Run
 from portrayal.studies.laissez_faire import prompts
+from portrayal.studies.laissez_faire.prompts import FIELDS
 
 pytestmark = pytest.mark.usefixtures("inspect_ai")
 
@@ -24,31 +28,49 @@ ANSWERS = [
 ]
 
 
+def bring(place: str | Path, run: Path, **options: Any) -> tuple[Run, dict[str, Any]]:
+    """Import a log into a run of the study, as an audit does."""
+    held = Run(run)
+    return held, import_texts(held, place, FIELDS, prompts(), **options)
+
+
+def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what reading logs said."""
+    return [each.getMessage() for each in caplog.records if each.name == "portrayal.inspect"]
+
+
 def _texts(run: Any) -> list[dict[str, Any]]:
     return pa.concat_tables(pq.read_table(part) for part in run.texts.parts()).to_pylist()
 
 
 @pytest.mark.parametrize("log_format", ["eval", "json"])
 def test_a_log_becomes_a_run_that_can_be_audited(
-    evaluate: Callable[..., Any], tmp_path: Path, log_format: str, monkeypatch: pytest.MonkeyPatch
+    evaluate: Callable[..., Any],
+    tmp_path: Path,
+    log_format: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from portrayal.inspect import import_inspect, laissez_faire, logs
+    from portrayal.inspect import laissez_faire, logs
     from portrayal.pipeline.audit import audit
 
     monkeypatch.setattr(logs, "_TOGETHER", 7)
+    monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
+    caplog.set_level(logging.INFO, "portrayal.inspect")
     log = evaluate(laissez_faire(samples=5), ANSWERS, limit=4, log_format=log_format)
-    said: list[str] = []
-    done = import_inspect(log.location, tmp_path / "run", say=said.append)
     assert log.status == "error"  # an error among 20, and yet every other answer is there
-    assert done.study == "laissez-faire"
-    assert done.outcomes == {"ok": 4, "refused": 8, "empty": 4, "failed": 4}
-    assert (done.n_texts, done.n_missing, done.models) == (20, 0, ("mockllm/model",))
-    assert said == [f"{Path(log.location).name}: error, 20 samples of mockllm/model"]
-    rows = _texts(done.run)
+    run = audit(
+        "laissez-faire", texts=log.location, out=tmp_path / "run", draws=100, permutations=20
+    )
+    name = Path(log.location).name
+    assert said(caplog) == [f"{name}: error, 20 samples of mockllm/model"]
+    note = run.texts.note()
+    assert note["outcomes"] == {"ok": 4, "refused": 8, "empty": 4, "failed": 4}
+    assert (note["n_texts"], note["models"]) == (20, ["mockllm/model"])
+    rows = _texts(run)
     first = [prompt.prompt_id for prompt in prompts()[:4]]
     assert Counter(row["prompt_id"] for row in rows) == dict.fromkeys(first, 5)
     assert sorted({row["sample"] for row in rows}) == [0, 1, 2, 3, 4]
-    run = audit("laissez-faire", out=done.run.path, draws=100, permutations=20)
     shares = {
         (e.group["outcome"], e.strata["condition"]): e.value
         for e in run.records
@@ -56,53 +78,66 @@ def test_a_log_becomes_a_run_that_can_be_audited(
     }
     assert shares["refused", "power-neutral"] == pytest.approx(0.4)
     assert shares["failed", "power-neutral"] == pytest.approx(0.2)
-    assert not [path for path in done.run.path.iterdir() if path.name.startswith(".inspect")]
 
 
 def test_importing_again_changes_nothing_and_other_texts_are_refused(
     evaluate: Callable[..., Any], tmp_path: Path
 ) -> None:
-    from portrayal.inspect import import_inspect, laissez_faire
+    from portrayal.inspect import laissez_faire
 
     log = evaluate(laissez_faire(), [STORY], limit=2)
     other = evaluate(laissez_faire(), ["Ana slept."], limit=3)
-    done = import_inspect(log.location, tmp_path / "run")
-    before = {part: part.stat().st_mtime_ns for part in done.run.texts.parts()}
-    again = import_inspect(Path(log.location), tmp_path / "run", "laissez_faire")
-    assert {part: part.stat().st_mtime_ns for part in again.run.texts.parts()} == before
+    run, _ = bring(log.location, tmp_path / "run")
+    before = {part: part.stat().st_mtime_ns for part in run.texts.parts()}
+    again, _ = bring(Path(log.location), tmp_path / "run")
+    assert {part: part.stat().st_mtime_ns for part in again.texts.parts()} == before
     with pytest.raises(RunError, match="other texts"):
-        import_inspect(other.location, tmp_path / "run")
-    assert import_inspect(other.location, tmp_path / "run", replace=True).n_texts == 3
+        bring(other.location, tmp_path / "run")
+    assert bring(other.location, tmp_path / "run", replace=True)[1]["n_texts"] == 3
 
 
-def test_a_folder_of_models_and_a_second_try(evaluate: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_folder_of_models_and_a_second_try(
+    evaluate: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     import inspect_ai
 
-    from portrayal.inspect import import_inspect, laissez_faire
+    from portrayal.inspect import laissez_faire
 
     broken = evaluate(laissez_faire(), [STORY, RuntimeError("no")], limit=4)
     evaluate(laissez_faire(), [STORY], "mockllm/other", limit=4)
     mended = inspect_ai.eval_retry(broken, log_dir=str(tmp_path / "logs"), display="none")[0]
     assert mended.eval.task_id == broken.eval.task_id
-    done = import_inspect(tmp_path / "logs", tmp_path / "run")
-    assert done.models == ("mockllm/model", "mockllm/other")
-    assert done.superseded == (Path(broken.location).name,)
-    assert len(done.logs) == 2
-    assert done.n_texts == 8
+    monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
+    caplog.set_level(logging.INFO, "portrayal.inspect")
+    _, note = bring(tmp_path / "logs", tmp_path / "run")
+    assert note["models"] == ["mockllm/model", "mockllm/other"]
+    assert note["source"] == "2 Inspect logs"
+    assert note["n_texts"] == 8
+    assert said(caplog)[0].startswith(f"{Path(broken.location).name}: left out")
+    assert len(said(caplog)) == 3
 
 
 def test_a_stopped_evaluation_says_what_is_missing(
-    evaluate: Callable[..., Any], tmp_path: Path
+    evaluate: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from portrayal.inspect import import_inspect, laissez_faire
+    from portrayal.inspect import laissez_faire
 
     task = laissez_faire(samples=2)
     task.continue_on_fail = False
     answers = [STORY, STORY, STORY, RuntimeError("out of money")]
     log = evaluate(task, answers, limit=10, fail_on_error=True)
-    done = import_inspect(log.location, tmp_path / "run")
-    assert done.n_texts == done.outcomes["ok"] + done.outcomes["failed"] < 20
-    assert done.n_texts + done.n_missing == 20
+    monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
+    caplog.set_level(logging.INFO, "portrayal.inspect")
+    _, note = bring(log.location, tmp_path / "run")
+    assert note["n_texts"] == note["outcomes"]["ok"] + note["outcomes"]["failed"] < 20
+    missing = 20 - note["n_texts"]
+    assert f"{missing} more were planned and are not there" in caplog.text
 
 
 def _other_task(metadata: dict[str, Any], asked: Any = "Tell me of two people.") -> Any:
@@ -117,33 +152,23 @@ def test_another_tasks_log_with_the_studys_prompts(
 ) -> None:
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
-    from portrayal.inspect import import_inspect
-
     prompt = prompts()[40]
     asked = [ChatMessageSystem(content="Be kind."), ChatMessageUser(content=prompt.text)]
     log = evaluate(_other_task({"nested": {"a": 1}, "text": "not this"}, asked), [STORY])
-    with pytest.raises(OptionError, match="--study"):
-        import_inspect(log.location, tmp_path / "run")
-    done = import_inspect(log.location, tmp_path / "run", "laissez-faire")
-    assert {(row["prompt_id"], row["text"]) for row in _texts(done.run)} == {
-        (prompt.prompt_id, STORY)
-    }
+    run, _ = bring(log.location, tmp_path / "run")
+    assert {(row["prompt_id"], row["text"]) for row in _texts(run)} == {(prompt.prompt_id, STORY)}
 
 
 def test_unknown_prompts_need_their_strata(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    from portrayal.inspect import import_inspect
-
     bare = evaluate(_other_task({"topic": "x"}), [STORY])
-    with pytest.raises(DataError, match="row 1 lacks condition and subject_role") as error:
-        import_inspect(bare.location, tmp_path / "run", "laissez-faire")
+    with pytest.raises(DataError, match=r"'Tell me of two people\.' \(3\)") as error:
+        bring(bare.location, tmp_path / "run")
     assert str(tmp_path) not in str(error.value)
     told = {"kind": "power-neutral", "subject_role": "star student", "domain": "Learning"}
     log = evaluate(_other_task(told), [STORY])
-    done = import_inspect(
-        log.location, tmp_path / "run", "laissez-faire", columns=["condition=kind"]
-    )
-    assert done.n_texts == 3
-    [strata] = pq.read_table(done.run.prompts_path)["strata"].to_pylist()
+    run, note = bring(log.location, tmp_path / "run", columns={"condition": "kind"})
+    assert note["n_texts"] == 3
+    [strata] = pq.read_table(run.prompts_path)["strata"].to_pylist()
     assert dict(strata)["condition"] == "power-neutral"
 
 
@@ -154,13 +179,12 @@ def test_columns_that_only_later_samples_have(
     from inspect_ai.dataset import Sample
 
     from portrayal.collect import sources
-    from portrayal.inspect import import_inspect
 
     monkeypatch.setattr(sources, "_HEAD", 1)
     told = {"condition": "power-neutral", "subject_role": "student"}
     dataset = [Sample(prompts()[0].text), Sample("Tell me of a student.", metadata=told)]
     log = evaluate(Task(dataset=dataset, name="late"), [STORY])
-    assert import_inspect(log.location, tmp_path / "run", "laissez-faire").n_texts == 2
+    assert bring(log.location, tmp_path / "run")[1]["n_texts"] == 2
 
 
 def test_several_choices_are_several_answers(inspect_ai: Any, tmp_path: Path) -> None:
@@ -180,18 +204,15 @@ def test_several_choices_are_several_answers(inspect_ai: Any, tmp_path: Path) ->
 
 
 def test_files_that_are_no_logs(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    from portrayal.inspect import import_inspect, laissez_faire
+    from portrayal.inspect import laissez_faire
 
     log = evaluate(laissez_faire(), [STORY], limit=2)
     torn = tmp_path / "torn.eval"
     torn.write_bytes(Path(log.location).read_bytes()[:900])
-    for name in ("other.json", "torn.eval"):
-        if name == "other.json":
-            (tmp_path / name).write_text('{"a": 1}', encoding="utf-8")
-        with pytest.raises(DataError, match="not a readable Inspect log"):
-            import_inspect(tmp_path / name, tmp_path / "run", "laissez-faire")
+    with pytest.raises(DataError, match="not a readable Inspect log"):
+        bring(torn, tmp_path / "run")
+    (tmp_path / "other.json").write_text('{"a": 1}', encoding="utf-8")
+    with pytest.raises(DataError, match="expected a JSON array"):
+        bring(tmp_path / "other.json", tmp_path / "run")
     with pytest.raises(DataError, match="no such log"):
-        import_inspect(tmp_path / "absent.eval", tmp_path / "run", "laissez-faire")
-    (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match="no Inspect log here"):
-        import_inspect(tmp_path / "none", tmp_path / "run", "laissez-faire")
+        bring(tmp_path / "absent.eval", tmp_path / "run")

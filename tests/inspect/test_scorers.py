@@ -32,12 +32,14 @@ def _metrics(log: Any, scorer: str) -> dict[str, float]:
 
 
 def test_scores_are_what_the_audit_reads(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    from portrayal.inspect import import_inspect, laissez_faire
+    from portrayal.inspect import laissez_faire
     from portrayal.pipeline.audit import audit
 
     log = evaluate(laissez_faire(samples=2), TEXTS, limit=20)
-    done = import_inspect(log.location, tmp_path / "run")
-    run = audit("laissez-faire", out=done.run.path, draws=100, permutations=20, report=False)
+    run = audit(
+        "laissez-faire", texts=log.location, out=tmp_path / "run", draws=100, permutations=20,
+        report=False,
+    )  # fmt: skip
     texts = pa.concat_tables(pq.read_table(part) for part in run.texts.parts()).to_pylist()
     parts = run.annotations("people.v2").parts()
     people = pa.concat_tables(pq.read_table(part) for part in parts).to_pylist()

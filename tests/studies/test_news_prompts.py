@@ -69,7 +69,7 @@ def test_files_and_named_columns(tmp_path):
     assert [p.strata["pair"] for p in prompts(path, columns={"headline": "t"})] == [
         row["headline"] for row in ROWS
     ]
-    with pytest.raises(DataError, match=r"no column of headlines .* found t\. Name yours"):
+    with pytest.raises(DataError, match=r"no column headline; found 't'\. Name yours"):
         prompts(path)
     with pytest.raises(DataError, match="there is no column 'x'"):
         prompts(path, columns={"headline": "x"})

@@ -15,6 +15,7 @@ from portrayal.cli import agency, build, find, label, listing, mitigate, score
 from portrayal.cli.audit import audit, new
 from portrayal.cli.collect import collect
 from portrayal.cli.compare import compare
+from portrayal.cli.doctor import doctor
 from portrayal.cli.evidence import evidence
 from portrayal.cli.gate import gate
 from portrayal.cli.options import Format, RunPath
@@ -32,7 +33,7 @@ Portrayal measures how language models portray people. Three ways to begin:
   portrayal audit laissez-faire --model openai:gpt-5-mini --samples 5
       ask a model the prompts of a study, and audit what it answers
 
-`portrayal doctor` says what is installed, `portrayal --help` lists every command.
+`portrayal doctor` says what is there, `portrayal --help` lists every command.
 """
 
 app = typer.Typer(
@@ -117,6 +118,7 @@ app.add_typer(mitigate.app, name="mitigate")
 app.command()(new)
 app.command()(compare)
 app.command()(evidence)
+app.command()(doctor)
 app.command()(gate)
 app.command()(watch)
 app.add_typer(build.app, name="build", rich_help_panel=MAKERS)

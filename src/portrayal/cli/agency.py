@@ -64,11 +64,11 @@ def score(
 
     Example: portrayal score agency --hand-labels test.csv --classifier linear
     """
-    json = format == "json"
     from portrayal.annotate.agency.checkpoints import Checkpoints
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.annotate.agency.scoring import score_all
 
+    json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
     asked = classifier or DEFAULT
     with under_way(out or hand_labels, as_object=json), asking_progress(quiet=json) as answered:
@@ -205,7 +205,7 @@ def scores_table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
     for row in _published() if published else ():
         name = f"published: {row['model']}, {row['setting']}"
         table.add_row(name, "", "", *(f"{row[metric]:.2f}" for metric in _METRICS))
-    Console(emoji=False, width=max(120, Console().width)).print(table)
+    Console(emoji=False).print(table)
 
 
 def _cell(score: "Score") -> str:

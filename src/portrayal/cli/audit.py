@@ -79,9 +79,9 @@ def _audit(
     format: Format = "table",
 ) -> None:
     """Audit texts, or a model's answers."""
-    json = format == "json"
     from portrayal.pipeline.audit import audit as run_audit
 
+    json = format == "json"
     given = _given(study, texts, reference, sample)
     more_than_one = how.samples > 1
     what = {"prompts": prompts, "samples": more_than_one, "judge": how.judge, "batch": how.batch}
@@ -173,7 +173,10 @@ audit = each_study(
 def new(
     folder: Annotated[Path, typer.Argument(help="Folder to make; its name becomes the study's.")],
 ) -> None:
-    """Write a study of your own: a commented TOML file, prompts, a card and texts to try it on."""
+    """Write a study of your own: a commented TOML file, prompts, a card and texts to try it on.
+
+    Example: portrayal new my-study
+    """
     from portrayal.studies.own import write_start
 
     file = write_start(folder)

@@ -56,9 +56,9 @@ def sentences(
 
     Example: portrayal build sentences --texts biographies.csv
     """
-    json = format == "json"
     from portrayal.raters.sentences import seed_sentences
 
+    json = format == "json"
     done = seed_sentences(
         texts, out / "sentences.csv", columns=column or (), first=first, last=last
     )
@@ -95,11 +95,11 @@ def paraphrases(
 
     Example: portrayal build paraphrases --model openai:gpt-5-mini
     """
-    json = format == "json"
     from portrayal.collect.ask.replies import asker
     from portrayal.raters.sentences import paraphrase as run_paraphrase
     from portrayal.run.directory import Run
 
+    json = format == "json"
     with (
         under_way(out, as_object=json),
         Run(out).lock(),
@@ -137,9 +137,9 @@ def sheets(
 
     Example: portrayal build sheets --raters 2
     """
-    json = format == "json"
     from portrayal.raters.sentences import write_sheets
 
+    json = format == "json"
     done = write_sheets(texts or out / "paraphrases.csv", out / "sheets", raters=raters, seed=seed)
     names = " ".join(map(str, done.paths))
     _tell(
@@ -168,9 +168,9 @@ def labels(
 
     Example: portrayal build labels sheets/rater-1.csv sheets/rater-2.csv
     """
-    json = format == "json"
     from portrayal.raters.sentences import merge_labels
 
+    json = format == "json"
     done = merge_labels(
         texts or out / "paraphrases.csv",
         filled,
@@ -205,9 +205,9 @@ def split(
 
     Example: portrayal build split --together
     """
-    json = format == "json"
     from portrayal.raters.sentences import split_labelled
 
+    json = format == "json"
     done = split_labelled(
         hand_labels or out / "labelled.csv",
         out / "split",
@@ -269,11 +269,11 @@ def classifier(
 
     Example: portrayal build classifier --hand-labels agency-data/split/train.csv --out mine
     """
-    json = format == "json"
     from portrayal.annotate.agency.fine_tuning import Fitting
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
 
+    json = format == "json"
     usual, settings = "linear", Fitting()
     if recipe is not None:
         usual, settings = PRESETS[check_choice("recipe", recipe, PRESETS)]

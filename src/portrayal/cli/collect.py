@@ -30,11 +30,11 @@ def _collect(
     format: Format = "table",
 ) -> None:
     """Ask a model all prompts of a study; the same command continues after anything."""
-    json = format == "json"
     from portrayal.collect.ask.asking import ask_model
     from portrayal.pipeline.datasheet import write_datasheet
     from portrayal.run import Run
 
+    json = format == "json"
     run = Run(out or Path("runs") / registry.called(study))
     with run.lock(), asking_progress(quiet=json) as advance:
         asking = how.asking(advance, prompts=prompts, prompt_options=prompt_options)

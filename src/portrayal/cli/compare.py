@@ -67,14 +67,15 @@ def compare(
     sides = models_of(opened[0], against) if by else opened
     if format == "html" and len(sides) > 2:
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")
-    found = compare_several(
-        sides,
-        level=level,
-        margin=margin,
-        difference_margin=difference_margin,
-        despite=despite or (),
-        seed=seed,
-    )
+    with show.working("comparing", quiet=format != "table"):
+        found = compare_several(
+            sides,
+            level=level,
+            margin=margin,
+            difference_margin=difference_margin,
+            despite=despite or (),
+            seed=seed,
+        )
     if format == "html":
         from portrayal.report.changes import write_comparison
 

@@ -69,7 +69,7 @@ def agency(
     reference_group: ReferenceGroup = None,
     per_stratum: Annotated[
         bool,
-        typer.Option("--per-stratum", help="Reference: toward its level in each --stratum."),
+        typer.Option("--within-strata", help="Reference: toward its level in each --stratum."),
     ] = False,
     min_group: Annotated[
         int, typer.Option(help="Texts of each group that a stratum needs for a level of its own.")
@@ -103,10 +103,10 @@ def agency(
 
     Example: portrayal mitigate agency runs/agency --model openai:gpt-5-mini --by gender
     """
-    json = format == "json"
     from portrayal.mitigate import mitigate_agency
     from portrayal.studies.agency.audit import FIRST
 
+    json = format == "json"
     source = either(run, texts)
     with (
         under_way(out, as_object=json),

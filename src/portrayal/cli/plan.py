@@ -50,13 +50,13 @@ def _plan(
     format: Format = "table",
 ) -> None:
     """Say how many texts and tokens, what they cost, and what they could find."""
-    json = format == "json"
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
     from portrayal.planning import equivalence as find_needed
     from portrayal.planning import plan as make_plan
     from portrayal.run import Run
 
+    json = format == "json"
     known = study in registry.names("studies") or registry.file_of("studies", study)
     shares = registry.get("studies", study).shares if known else None
     paired = study in registry.names("studies") and registry.get("studies", study).pair_field

@@ -75,11 +75,11 @@ def json_text(value: Any) -> str:
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, as wide as it needs to be."""
-    table = Table(*heads, box=None)
+    """Return a table as text, as wide as the terminal; 80 columns in a file or a pipe."""
+    table = Table(*(Column(head, overflow="fold") for head in heads), box=None)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console = Console(emoji=False, width=400, file=StringIO(), no_color=True)
+    console = Console(emoji=False, width=Console().width, file=StringIO(), no_color=True)
     console.print(table)
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     return "\n".join(each.rstrip() for each in lines) + "\n"
@@ -113,6 +113,17 @@ def progress(*, quiet: bool) -> Iterator[Advance | None]:
             bar.update(task, completed=done, total=total, visible=True)
 
         yield advance
+
+
+@contextmanager
+def working(words: str, *, quiet: bool) -> Iterator[None]:
+    """Show on a terminal that a command is at work; nothing when `quiet` or elsewhere."""
+    console = Console(stderr=True, emoji=False)
+    if quiet or not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield
 
 
 def run_facts(run: "Run") -> dict[str, Any]:

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,
@@ -72,10 +73,10 @@ def people(
 
     Example: portrayal score people --hand-labels runs/laissez-faire/hand-labels.csv
     """
-    json = format == "json"
     from portrayal.annotate.people.labeler.labelling import labelling_of
     from portrayal.raters.people import read_gold, score_people
 
+    json = format == "json"
     stories = list(read_gold(hand_labels, column or ()))
     if how.model is None:
         how.refuse("--labeler-model", "labeler-")
@@ -90,14 +91,15 @@ def people(
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if found is not None:
         facts |= {"n_by_the_model": found.n_llm, "n_the_model_failed_on": found.n_failed}
-    score = score_people(
-        stories,
-        people=own if found is None else found.people,
-        level=level,
-        draws=draws,
-        seed=seed,
-        name_table=name_table,
-    )
+    with show.working("scoring", quiet=json):
+        score = score_people(
+            stories,
+            people=own if found is None else found.people,
+            level=level,
+            draws=draws,
+            seed=seed,
+            name_table=name_table,
+        )
     _print_score(score, facts, as_object=json)
 
 

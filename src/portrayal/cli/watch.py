@@ -33,11 +33,12 @@ def watch(
 
     Example: portrayal watch runs/weekly --fail
     """
-    json = format == "json"
     from portrayal.comparison import watch as watch_runs
     from portrayal.comparison import watch_values
 
-    found = watch_runs(folder, level=level, despite=despite or ())
+    json = format == "json"
+    with show.working("reading rounds", quiet=json):
+        found = watch_runs(folder, level=level, despite=despite or ())
     if out is not None:
         from portrayal.report.changes import write_watch
 

@@ -24,6 +24,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import portrayal.registry as registry
 from portrayal.errors import DataError, OptionError
 from portrayal.types import Tabular
 
@@ -72,8 +73,9 @@ def open_source(texts: Tabular) -> Source:
     ----------
     texts
         Path of a CSV, TSV, JSON lines, JSON, Parquet or Excel file (CSV and JSON also gzipped) or
-        of a folder of such files with the same columns, a DataFrame or anything else that speaks
-        the Arrow stream protocol, or an iterable of mappings.
+        of a folder of such files with the same columns, a log of Inspect AI or a folder of logs, a
+        DataFrame or anything else that speaks the Arrow stream protocol, or an iterable of
+        mappings.
 
     Raises
     ------
@@ -84,6 +86,9 @@ def open_source(texts: Tabular) -> Source:
         path = Path(texts)
         if path.is_fifo():
             return _pipe(path)
+        if _is_log(path):
+            read: Callable[[Path], Source] = registry.get("readers", LOGS)
+            return read(path)
         return _folder(path) if path.is_dir() else _file(path)
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
@@ -93,6 +98,20 @@ def open_source(texts: Tabular) -> Source:
         f"texts must be a path, a DataFrame or rows; got {type(texts).__name__}. "
         f"Files may be {_FORMATS}."
     )
+
+
+LOGS = ".eval"
+"""Ending of logs of Inspect AI, which may also be JSON; the reader of that name reads both."""
+
+
+def _is_log(path: Path) -> bool:
+    """Whether a path is a log of Inspect AI, or a folder with some."""
+    if path.is_dir():
+        return any(path.rglob(f"*{LOGS}"))
+    if path.suffix.casefold() != ".json" or not path.is_file():
+        return path.suffix.casefold() == LOGS
+    with path.open("rb") as stream:
+        return re.match(rb'\s*\{\s*"version":\s*\d+,\s*"status":', stream.read(_PEEK)) is not None
 
 
 def _file(path: Path) -> Source:

@@ -169,8 +169,8 @@ class _Reader:
     ) -> None:
         self.fields, self.mapping, self.where, self.skip = fields, mapping, where, skip
         self.by_id = {prompt.prompt_id: prompt for prompt in prompts}
-        variants = {_plain(t): self.by_id[i] for t, i in fields.variants.items() if i in self.by_id}
-        self.known = variants | {_plain(prompt.text): prompt for prompt in prompts}
+        self.known = {_plain(prompt.text): prompt for prompt in prompts}
+        self.variants = {_plain(words): name for words, name in fields.variants.items()}
         self.left_out: Counter[str] = Counter()
         self.prompts: dict[str, Prompt] = {}
         self.models: set[str] = set()
@@ -289,6 +289,8 @@ class _Reader:
             raise DataError(f"{self.where}: row {number}: {error}") from None
         missing = self.fields.missing(strata, labelled=bool(self._labels))
         name = given["prompt"] or given["prompt_id"]
+        if missing and (variant := self.variants.get(_plain(given["prompt"] or ""))):
+            return self.by_id[variant]
         if missing and name and self.skip:
             return None
         if missing:

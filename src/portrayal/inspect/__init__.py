@@ -1,7 +1,7 @@
 """Inspect AI: the same prompts and readings inside the harness where evaluators work.
 
 A *task* asks a study's prompts and scores each answer by the audit's own code; a *log* is what
-Inspect writes of it. `import_inspect` turns logs, also those of other tasks, into a run.
+Inspect writes of it. Logs, also those of other tasks, are read wherever texts are: `log_source`.
 """
 
 try:
@@ -13,7 +13,7 @@ except ImportError as error:
         'Inspect AI is not installed. Install it with: pip install "portrayal[inspect]"'
     ) from error
 
-from portrayal.inspect.logs import InspectImport, import_inspect
+from portrayal.inspect.logs import log_source
 from portrayal.inspect.scorers import (
     gender_shares,
     name_shares,
@@ -25,10 +25,9 @@ from portrayal.inspect.scorers import (
 from portrayal.inspect.tasks import laissez_faire, portrayal_prompts
 
 __all__ = [
-    "InspectImport",
     "gender_shares",
-    "import_inspect",
     "laissez_faire",
+    "log_source",
     "name_shares",
     "outcome",
     "outcome_shares",

@@ -1,10 +1,12 @@
 """Logs: which ones are meant, and their samples a few at a time."""
 
 import json
+import logging
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -19,18 +21,13 @@ from inspect_ai.log import (
 )
 from inspect_ai.model import ChatMessage, ModelOutput
 
-import portrayal.registry as registry
-from portrayal.collect import import_texts, outcome_of
-from portrayal.collect.fields import parse_columns
-from portrayal.collect.texts import SHARD_ROWS
-from portrayal.errors import DataError, OptionError
+from portrayal.collect import outcome_of
+from portrayal.collect.sources import Source, open_source
+from portrayal.errors import DataError
 from portrayal.records import Outcome
-from portrayal.run import Run
-from portrayal.studies import Study
-from portrayal.types import Say
 
-STUDY_KEY = "portrayal_study"
-"""Where a log's metadata name the study that its task asked."""
+log = logging.getLogger("portrayal.inspect")
+"""Says what each log holds and lacks; the command line prints it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +204,7 @@ def _first_line(error: Exception) -> str:
 Row = dict[str, Any]
 
 
-def write_rows(copy: Path, logs: Iterable[Log], known: frozenset[str], say: Say) -> int:
+def write_rows(copy: Path, logs: Iterable[Log]) -> int:
     """Write the answers of logs as JSON lines, one sample after another.
 
     The first line has every key that any row has, as readers learn the columns from the first rows.
@@ -218,10 +215,6 @@ def write_rows(copy: Path, logs: Iterable[Log], known: frozenset[str], say: Say)
         File to write.
     logs
         Logs to read.
-    known
-        Ids of the study's prompts; other ids may name different prompts in different logs.
-    say
-        Called with a line about each log.
 
     Returns
     -------
@@ -238,19 +231,25 @@ def write_rows(copy: Path, logs: Iterable[Log], known: frozenset[str], say: Say)
     keys: dict[str, None] = {}
     n_samples = 0
     with rest.open("w", encoding="utf-8") as stream:
-        for log in logs:
+        for each in logs:
             n_before = n_samples
-            for sample in read_samples(log):
+            for sample in read_samples(each):
                 n_samples += 1
-                for row in _rows(sample, log, known):
+                for row in _rows(sample, each):
                     keys |= dict.fromkeys(row)
                     if first:
                         stream.write(json.dumps(row) + "\n")
                     else:
                         first = row
-            say(
-                f"{log.name}: {log.header.status}, {n_samples - n_before:,} samples "
-                f"of {log.header.eval.model}"
+            n = n_samples - n_before
+            missing = max(0, len(each.planned) - n)
+            log.info(
+                "%s: %s, %s samples of %s%s",
+                each.name,
+                each.header.status,
+                f"{n:,}",
+                each.header.eval.model,
+                f", {missing:,} more were planned and are not there" if missing else "",
             )
     if not first:
         raise DataError(f"{copy.stem}: the log holds no samples.")
@@ -260,13 +259,12 @@ def write_rows(copy: Path, logs: Iterable[Log], known: frozenset[str], say: Say)
     return n_samples
 
 
-def _rows(sample: EvalSample, log: Log, known: frozenset[str]) -> Iterator[Row]:
+def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
     """One row for each answer; metadata that are words or numbers come along as columns."""
     spec = log.header.eval
     model = sample.output.model if spec.model in ("", "none", "none/none") else spec.model
     asked = {
         "prompt": prompt_of(sample.input),
-        "prompt_id": str(sample.id) if str(sample.id) in known else None,
         "model": model,
     }
     for number, answer in enumerate(sample_answers(sample)):
@@ -283,126 +281,29 @@ def _rows(sample: EvalSample, log: Log, known: frozenset[str]) -> Iterator[Row]:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class InspectImport:
-    """What came of an import.
+def log_source(place: str | Path) -> Source:
+    """Return the answers of a log of Inspect AI, or of a folder of logs, as rows.
 
-    Attributes
-    ----------
-    run
-        The run directory; `portrayal audit STUDY --out RUN` continues there.
-    study
-        Registered name.
-    n_texts
-        Answers imported.
-    outcomes
-        How many of them by outcome.
-    models
-        Models that answered.
-    logs
-        Names of the logs that were read.
-    superseded
-        Names of logs that were left out because a later try of the same task holds their samples.
-    n_missing
-        Samples that were planned and are not in the logs, because the evaluation stopped.
-    """
-
-    run: Run
-    study: str
-    n_texts: int
-    outcomes: Mapping[str, int]
-    models: tuple[str, ...]
-    logs: tuple[str, ...]
-    superseded: tuple[str, ...]
-    n_missing: int
-
-
-def import_inspect(
-    logs: Logs,
-    out: str | Path,
-    study: str | None = None,
-    *,
-    columns: Mapping[str, str] | Iterable[str] | None = None,
-    shard_rows: int = SHARD_ROWS,
-    replace: bool = False,
-    say: Say | None = None,
-) -> InspectImport:
-    """Turn Inspect logs into a run that `portrayal audit` takes on.
-
-    Parameters
-    ----------
-    logs
-        A `.eval` or `.json` log, several, or a folder of logs; one or several models.
-    out
-        The run directory.
-    study
-        Registered name; may be left out for logs of our own tasks, which say it.
-    columns
-        Field → key of the samples' metadata, or "FIELD=KEY" strings, where the log's own names
-        differ. Needed only for prompts that are not the study's.
-    shard_rows
-        Texts in a shard; no number depends on it.
-    replace
-        Whether a run that holds other texts may be emptied.
-    say
-        Called with a line about each log.
-
-    Returns
-    -------
-    InspectImport
-        The run and its counts.
+    Columns are `text`, `text_id`, `prompt`, `model`, `outcome` and the samples' metadata that are
+    words or numbers. A later try of a task takes the place of the earlier one. What each log holds
+    and lacks is logged to `log`.
 
     Raises
     ------
     DataError
-        When a log cannot be read, or a sample's prompt is not one of the study's and its metadata
-        lack the strata that the study needs.
-    OptionError
-        When the study is not named and the logs do not say it.
-    RunError
-        When the run holds other texts and `replace` is False.
+        When there is no such log, or it cannot be read.
     """
-    kept, left_out = open_logs(logs)
-    chosen: Study = registry.get("studies", study or _study_of(kept))
-    mapping = columns if isinstance(columns, Mapping) else parse_columns(columns or ())
-    known = frozenset(prompt.prompt_id for prompt in chosen.prompts())
-    run = Run(Path(out))
-    with run.lock(), tempfile.TemporaryDirectory(dir=run.path, prefix=".inspect-") as folder:
-        name = kept[0].name if len(kept) == 1 else f"{len(kept)} Inspect logs"
-        copy = Path(folder) / f"{name}.jsonl"
-        n_samples = write_rows(copy, kept, known, say or _silent)
-        try:
-            note = import_texts(
-                run,
-                copy,
-                chosen.fields,
-                chosen.prompts(),
-                columns=mapping,
-                shard_rows=shard_rows,
-                replace=replace,
-            )
-        except DataError as error:
-            raise DataError(str(error).replace(str(copy), name)) from None
-    return InspectImport(
-        run=run,
-        study=chosen.name,
-        n_texts=note["n_texts"],
-        outcomes=note["outcomes"],
-        models=tuple(note["models"]),
-        logs=tuple(log.name for log in kept),
-        superseded=tuple(log.name for log in left_out),
-        n_missing=max(0, sum(len(log.planned) for log in kept) - n_samples),
-    )
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""
-
-
-def _study_of(logs: Iterable[Log]) -> str:
-    named = {(log.header.eval.metadata or {}).get(STUDY_KEY) for log in logs}
-    if len(named) == 1 and (study := named.pop()):
-        return str(study)
-    raise OptionError(
-        "the logs do not say one study: name it with --study, such as --study laissez-faire."
-    )
+    kept, left_out = open_logs(place)
+    for each in left_out:
+        log.info("%s: left out, as a later try of the same task is here", each.name)
+    name = kept[0].name if len(kept) == 1 else f"{len(kept)} Inspect logs"
+    folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
+    try:
+        copy = folder / f"{name}.jsonl"
+        write_rows(copy, kept)
+        source = replace(open_source(copy), name=name)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
+    return source

@@ -168,7 +168,7 @@ _REASONS: dict[Outcome, str] = {
 def outcome() -> Scorer:
     """Say whether an answer is a text that can be read: "ok", "refused" or "empty".
 
-    Each answer gets the outcome that `import_inspect` gives it.
+    Each answer gets the outcome that reading its log gives it.
     """
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001

@@ -13,7 +13,6 @@ from inspect_ai.solver import generate
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.inspect.logs import STUDY_KEY
 from portrayal.inspect.scorers import outcome, people
 from portrayal.records import Prompt
 from portrayal.validate import check_count
@@ -189,7 +188,7 @@ def study_task(
         scorer=scorers,
         epochs=samples,
         continue_on_fail=True,
-        metadata={STUDY_KEY: name, "portrayal_version": __version__},
+        metadata={"portrayal_study": name, "portrayal_version": __version__},
     )
 
 

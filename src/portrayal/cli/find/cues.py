@@ -51,19 +51,20 @@ def cues(
 
     Example: portrayal find cues --texts answers.csv --term hospital --by model
     """
-    json = format == "json"
     from portrayal.measure import Scope
     from portrayal.measure.cues.counts import cue_estimates, cue_rows
     from portrayal.measure.cues.search import find_cues
     from portrayal.validate import check_choice
 
+    json = format == "json"
     check_choice("by", by, ("nothing", "model", "domain", "role"))
     scope = Scope("coding", level=level, seed=seed)
     corpus = corpus_of(run, texts, column)
     if by == "role" and corpus.people is None:
         raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
-    hits = find_cues(corpus, _cue_list(list_, term))
-    rows = cue_rows(list(cue_estimates(hits, scope)))
+    with show.working("searching", quiet=format == "json"):
+        hits = find_cues(corpus, _cue_list(list_, term))
+        rows = cue_rows(list(cue_estimates(hits, scope)))
     facts = {
         "list": hits.cues.name,
         "source": hits.cues.source,

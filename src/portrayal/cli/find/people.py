@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Format
 from portrayal.cli.printing import CONTROL, as_json, line
 from portrayal.errors import OptionError
@@ -40,21 +41,21 @@ def people(
 
     Example: portrayal find people --texts letters.csv --out people.csv
     """
-    json = format == "json"
     from portrayal.collect.plain import read_plain
 
+    json = format == "json"
     if out is not None and out.suffix.casefold() not in ENDINGS:
         raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
     counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
     rows = _rows(read_plain(texts, column or ()), counts, unnamed=unnamed)
+    with show.working("reading people", quiet=json):
+        written = 0 if out is None else write(rows, out)
+        found = list(rows)
     if out is not None:
-        written = write(rows, out)
         print_written(out, written, counts, as_object=json)
     elif json:
-        found = list(rows)
         as_object(found, counts)
     else:
-        found = list(rows)
         print_table(found, counts)
 
 

@@ -67,12 +67,12 @@ def words(
 
     Example: portrayal find words --texts letters.csv --by gender --column name=first_name
     """
-    json = format == "json"
     from portrayal.coding import count_words, marked_words
     from portrayal.measure import Scope
     from portrayal.run.files import read_utf8
     from portrayal.validate import check_count
 
+    json = format == "json"
     check_count("min_count", min_count, minimum=1)
     check_count("min_texts", min_texts, minimum=1)
     check_count("top", top, minimum=1)
@@ -82,13 +82,14 @@ def words(
         documents, min_count=min_count, min_texts=min_texts, mask=further, masking=masked
     )
     scope = Scope("words", level=level, seed=seed, permutations=permutations)
-    compared = marked_words(
-        documents,
-        counts,
-        scope,
-        unmarked=pairs("--reference-group", reference_group, "race=White"),
-        prior=prior,
-    )
+    with show.working("comparing words", quiet=json):
+        compared = marked_words(
+            documents,
+            counts,
+            scope,
+            unmarked=pairs("--reference-group", reference_group, "race=White"),
+            prior=prior,
+        )
     if out is not None:
         from portrayal.report.marked import words_page
         from portrayal.run.files import write_atomically

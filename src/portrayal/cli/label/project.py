@@ -126,7 +126,6 @@ def draw(
 
     Example: portrayal label draw runs/laissez-faire --project first --how names
     """
-    json = format == "json"
     from portrayal.coding import (
         Sampling,
         in_sentences,
@@ -138,6 +137,7 @@ def draw(
     from portrayal.measure.cues import cue_list
     from portrayal.run import Run
 
+    json = format == "json"
     book, opened = read_codebook(codebook), Run.open(run)
     folder = project_folder(opened.path, project)
     sampling = Sampling(
@@ -185,9 +185,9 @@ def raters(
 
     Example: portrayal label raters runs/laissez-faire/coding/first
     """
-    json = format == "json"
     from portrayal.coding.store import Store, rater_key
 
+    json = format == "json"
     found = find_project(project)
     if not found.codes_path.is_file():
         raise OptionError(f"no one has coded in {found.folder} yet.")

@@ -206,10 +206,10 @@ def clusters(
 
     Example: portrayal label clusters runs/laissez-faire/coding/first --by race
     """
-    json = format == "json"
     from portrayal.coding.clusters import cluster_codes
     from portrayal.coding.codes import read_codes
 
+    json = format == "json"
     found = find_project(project)
     groups = cluster_codes(
         found,

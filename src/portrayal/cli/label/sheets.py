@@ -85,10 +85,10 @@ def sheet(
 
     Example: portrayal label sheet runs/laissez-faire --n 300
     """
-    json = format == "json"
     from portrayal.raters.people import draw, guesses_of, readable_texts, write_sheet
     from portrayal.run import Run
 
+    json = format == "json"
     held = Run.open(run)
     drawn = draw(readable_texts(held), n, by=by or None, seed=seed)
     path = write_sheet(
@@ -114,9 +114,9 @@ def merge(
 
     Example: portrayal label merge anna.csv ben.csv --out agreed.csv
     """
-    json = format == "json"
     from portrayal.raters.people import merge_sheets
 
+    json = format == "json"
     done = merge_sheets(sheets, out)
     if json:
         facts = {"sheet": str(done.path), "n_labelled": done.n_labelled}

@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 
 Parameters = Mapping[str, Any]
 _ONCE = {"max_retries": 0}
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "bedrock": ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    "cohere": ("CO_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "huggingface": ("HF_TOKEN",),
+    "mistral": ("MISTRAL_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "server": ("PORTRAYAL_SERVER_KEY",),
+}
+"""Environment variables of each service's key, the first to be set counts."""
 
 
 def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -28,10 +40,10 @@ def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        key = _key("openai", "OPENAI_API_KEY", needed=base_url is None)
+        key = _key("openai", *KEYS["openai"], needed=base_url is None)
         made = OpenAIChatModel(model, provider=OpenAIProvider(base_url, key or "none"))
     made.client.max_retries = 0
-    return _remote("openai", made, parameters, ("OPENAI_API_KEY",), batches=_openai_batches)
+    return _remote("openai", made, parameters, KEYS["openai"], batches=_openai_batches)
 
 
 def _openai_batches(provider: "RemoteModel") -> "BatchService":
@@ -52,14 +64,14 @@ def server(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-        key = _key("server", "PORTRAYAL_SERVER_KEY", needed=False)
+        key = _key("server", *KEYS["server"], needed=False)
         made = OpenAIChatModel(
             model,
             provider=OpenAICompatibleProvider("server", base_url=base_url, api_key=key),
             profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
         )
     made.client.max_retries = 0
-    return _remote("server", made, parameters, ("PORTRAYAL_SERVER_KEY",))
+    return _remote("server", made, parameters, KEYS["server"])
 
 
 def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -68,12 +80,10 @@ def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provi
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        key = _key("anthropic", "ANTHROPIC_API_KEY")
+        key = _key("anthropic", *KEYS["anthropic"])
         made = AnthropicModel(model, provider=AnthropicProvider(api_key=key, base_url=base_url))
     made.client.max_retries = 0
-    return _remote(
-        "anthropic", made, parameters, ("ANTHROPIC_API_KEY",), batches=_anthropic_batches
-    )
+    return _remote("anthropic", made, parameters, KEYS["anthropic"], batches=_anthropic_batches)
 
 
 def _anthropic_batches(provider: "RemoteModel") -> "BatchService":
@@ -84,7 +94,7 @@ def _anthropic_batches(provider: "RemoteModel") -> "BatchService":
 
 def google(model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """Google's Gemini API."""
-    variables = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+    variables = KEYS["google"]
     with _extra("google"):
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
@@ -106,9 +116,9 @@ def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provide
         from pydantic_ai.models.mistral import MistralModel
         from pydantic_ai.providers.mistral import MistralProvider
 
-        key = _key("mistral", "MISTRAL_API_KEY")
+        key = _key("mistral", *KEYS["mistral"])
         made = MistralModel(model, provider=MistralProvider(api_key=key, base_url=base_url))
-    return _remote("mistral", made, parameters, ("MISTRAL_API_KEY",), _ONCE)
+    return _remote("mistral", made, parameters, KEYS["mistral"], _ONCE)
 
 
 def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -122,9 +132,9 @@ def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.cohere import CohereModel
         from pydantic_ai.providers.cohere import CohereProvider
 
-        key = _key("cohere", "CO_API_KEY")
+        key = _key("cohere", *KEYS["cohere"])
         made = CohereModel(model, provider=CohereProvider(api_key=key))
-    return _remote("cohere", made, parameters, ("CO_API_KEY",), _ONCE)
+    return _remote("cohere", made, parameters, KEYS["cohere"], _ONCE)
 
 
 def groq(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -133,10 +143,10 @@ def groq(model: str, base_url: str | None, parameters: Parameters) -> Provider:
         from pydantic_ai.models.groq import GroqModel
         from pydantic_ai.providers.groq import GroqProvider
 
-        key = _key("groq", "GROQ_API_KEY")
+        key = _key("groq", *KEYS["groq"])
         made = GroqModel(model, provider=GroqProvider(api_key=key, base_url=base_url))
     made.client.max_retries = 0
-    return _remote("groq", made, parameters, ("GROQ_API_KEY",))
+    return _remote("groq", made, parameters, KEYS["groq"])
 
 
 def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -145,15 +155,15 @@ def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Pro
         from pydantic_ai.models.huggingface import HuggingFaceModel
         from pydantic_ai.providers.huggingface import HuggingFaceProvider
 
-        key = _key("huggingface", "HF_TOKEN")
+        key = _key("huggingface", *KEYS["huggingface"])
         service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
         made = HuggingFaceModel(model, provider=service(base_url=base_url, api_key=key))
-    return _remote("huggingface", made, parameters, ("HF_TOKEN",))
+    return _remote("huggingface", made, parameters, KEYS["huggingface"])
 
 
 def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """Amazon Bedrock's converse, with the credentials and region of the AWS environment."""
-    variables = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+    variables = KEYS["bedrock"]
     with _extra("bedrock"):
         import boto3  # type: ignore[import-untyped,unused-ignore]
         from botocore.config import Config  # type: ignore[import-untyped,unused-ignore]
