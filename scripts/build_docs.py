@@ -22,6 +22,17 @@ ROOT_MODULES = ("errors", "records", "registry", "types", "validate")
 NOTE = "<!-- Written by scripts/build_docs.py from the code; edit the code and run `make docs`. -->"
 BEGIN = "<!-- From the code, by scripts/build_docs.py. -->"
 END = "<!-- What follows is written by hand. -->"
+EXITS = (
+    "| exit status | means |",
+    "|---|---|",
+    "| 0 | done; of `gate`: the run passes |",
+    "| 1 | `gate`: the run fails; `watch --fail`: something changed; `evidence --verify`: a file "
+    "differs |",
+    "| 2 | an error that you can act on: one line `error: …` on standard error |",
+    "| 3 | `gate`: inconclusive, as an interval is too wide to tell |",
+    "| 4 | `gate`: the texts could not be read well enough |",
+    "| 130 | stopped by Ctrl-C; the same command continues where it stopped |",
+)
 ROWS = (
     ("reads", "Reads"),
     ("unit", "Counts"),
@@ -146,9 +157,12 @@ def command_line() -> str:
     parts = [
         "# Command line",
         NOTE,
-        "Exit status: 0 done, 2 an error that you can act on (one line `error: …` on standard "
-        "error), 130 stopped by Ctrl-C (the same command continues). `--json` prints one JSON "
-        "object on standard output and nothing else.",
+        "One grammar: `portrayal VERB THING --texts FILE [--out DIR]`. A concept has one name in "
+        "every command. `--format json` prints one JSON object on standard output and nothing "
+        "else; what is to be known beside it, such as which column was read as what, goes to "
+        "standard error. Tables fit 80 columns where they are piped. `portrayal "
+        "--install-completion` completes commands and options in your shell.",
+        "\n".join(EXITS),
     ]
     parts += _commands(typer.main.get_command(app), "portrayal", 2)
     parts.append("## Options in Python")
@@ -192,6 +206,7 @@ def _spelled(parameter: Any) -> tuple[str, str]:
         return f"`{metavar}`", metavar
     option = max(parameter.opts, key=len)
     flag = parameter.is_flag
+    option = "/".join([option, *parameter.secondary_opts])
     call = option if flag else f"{option} {metavar}"
     repeat = "…" if parameter.multiple else ""
     return f"`{call}`", f"{call}{repeat}" if parameter.required else f"[{call}]{repeat}"

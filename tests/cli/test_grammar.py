@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from rich.cells import cell_len
 from typer.testing import CliRunner
 
 from portrayal.cli import START, app
@@ -145,14 +146,14 @@ def test_the_doctor_says_what_is_there_and_never_what_a_key_is(
         assert "groq" in done.output
         if form == "table":
             assert re.search(r"key openai +yes", done.output)
-            assert max(len(line.rstrip()) for line in done.output.splitlines()) <= 80
+            assert max(cell_len(line.rstrip()) for line in done.output.splitlines()) <= 80
 
 
 @pytest.mark.parametrize("command", [("list", "studies"), ("list", "measures"), ("doctor",)])
 def test_what_is_piped_fits_eighty_columns(command: tuple[str, ...]) -> None:
     done = CliRunner().invoke(app, list(command))
     assert done.exit_code == 0
-    assert max(len(line.rstrip()) for line in done.output.splitlines()) <= 80
+    assert max(cell_len(line.rstrip()) for line in done.output.splitlines()) <= 80
 
 
 def test_completion_is_there_for_formats() -> None:
