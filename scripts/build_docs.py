@@ -4,6 +4,8 @@
 """
 
 import dataclasses
+import itertools
+import json
 import re
 import sys
 from importlib.metadata import entry_points
@@ -33,6 +35,7 @@ EXITS = (
     "| 4 | `gate`: the texts could not be read well enough |",
     "| 130 | stopped by Ctrl-C; the same command continues where it stopped |",
 )
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ROWS = (
     ("reads", "Reads"),
     ("unit", "Counts"),
@@ -51,6 +54,7 @@ def pages() -> dict[str, str]:
         "reference/annotators.md": annotators(),
         "reference/studies.md": studies(),
         **python(),
+        **notebooks(),
     }
 
 
@@ -146,6 +150,31 @@ def python() -> dict[str, str]:
         parts = [f"# `portrayal.{stage.name}`", NOTE, *map(_described, filled)]
         made[f"reference/python/{stage.name}.md"] = _page(parts)
     return made
+
+
+def notebooks() -> dict[str, str]:
+    """Return the notebooks: the pages of docs/notebooks, their Python as cells, without outputs."""
+    made = dict[str, str]()
+    for page in sorted((DOCS / "notebooks").glob("*.md")):
+        parts = PYTHON.split(page.read_text(encoding="utf-8"))
+        kinds = itertools.cycle(("markdown", "code"))
+        cells = [_cell_of(kind, part.strip()) for kind, part in zip(kinds, parts, strict=False)]
+        told = [cell | {"id": f"cell-{n}"} for n, cell in enumerate(cells) if cell["source"]]
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        book = {
+            "cells": told,
+            "metadata": {"kernelspec": kernel},
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+        text = json.dumps(book, indent=1, ensure_ascii=False) + "\n"
+        made[page.relative_to(DOCS).with_suffix(".ipynb").as_posix()] = text
+    return made
+
+
+def _cell_of(kind: str, text: str) -> dict[str, Any]:
+    more = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "metadata": {}, "source": text.splitlines(keepends=True)} | more
 
 
 def _described(module: str) -> str:

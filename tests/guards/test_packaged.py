@@ -1,9 +1,11 @@
-"""What the package needs at run time is in the wheel."""
+"""What the package needs at run time is in the wheel and in the source archive, and no more."""
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from importlib.resources import files
 from pathlib import Path
@@ -60,3 +62,47 @@ def test_the_wheel_holds_licence_and_entry_points(wheel: zipfile.ZipFile) -> Non
 def test_the_wheel_holds_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0].partition("-")[0] for name in wheel.namelist()}
     assert tops == {"portrayal"}
+
+
+def test_the_wheel_tells_no_path_of_a_machine(wheel: zipfile.ZipFile) -> None:
+    machine = re.compile(rb"(?<![\w.~-])/(?:work|root|home|Users)/\w")
+    texts = [name for name in wheel.namelist() if not name.endswith((".onnx", ".npz", ".parquet"))]
+    assert [name for name in texts if machine.search(wheel.read(name))] == []
+
+
+TRIAL = """
+import portrayal, sys
+from importlib.resources import files
+assert portrayal.__file__.startswith(sys.prefix), portrayal.__file__
+assert files("portrayal").joinpath("annotate/people/reader/weights/encoder.onnx").is_file()
+for study in ("laissez-faire", "agency", "news"):
+    texts = portrayal.registry.get("studies", study).sample()
+    paired = {"pair_by": "headline"} if "reference" in texts else {}
+    run = portrayal.audit(study, out=study, draws=100, permutations=20, **texts, **paired)
+    assert run.estimates and (run.path / "report.html").stat().st_size > 100_000
+"""
+
+
+@pytest.mark.skipif("PORTRAYAL_DIST" not in os.environ, reason="`make dist` tries what it built")
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_what_make_dist_built_works_with_nothing_else(kind: str, tmp_path: Path) -> None:
+    (built,) = (ROOT / os.environ["PORTRAYAL_DIST"]).glob(kind)
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "empty"], check=True)
+    python = tmp_path / "empty" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", built], check=True)
+    trial = "import portrayal.registry\n" + TRIAL
+    subprocess.run([python, "-I", "-W", "error", "-c", trial], cwd=tmp_path, check=True)
+    told = [tmp_path / "empty" / "bin" / "portrayal", "audit", "laissez-faire", "--sample"]
+    subprocess.run([*told, "--out", "again", "--draws", "100"], cwd=tmp_path, check=True)
+
+
+@pytest.mark.skipif("PORTRAYAL_DIST" not in os.environ, reason="`make dist` tries what it built")
+def test_the_source_archive_holds_the_package_and_no_more() -> None:
+    (built,) = (ROOT / os.environ["PORTRAYAL_DIST"]).glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    source = {
+        path.relative_to(ROOT).as_posix() for path in kept_files() if path.is_relative_to(PACKAGE)
+    }
+    rest = {"CHANGELOG.md", "LICENSE", "NOTICE", "README.md", "pyproject.toml"}
+    assert held == source | rest | {"PKG-INFO", ".gitignore"}
