@@ -333,7 +333,7 @@ def _install(site: Path, value: str = "acme_measures:LONGEST", folder: str = "ac
 
 def _measures(site: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "portrayal", "measures", "--format", "json"],
+        [sys.executable, "-m", "portrayal", "list", "measures", "--format", "json"],
         capture_output=True,
         text=True,
         check=False,
