@@ -31,6 +31,7 @@ from portrayal.reference import (
     race_likelihoods,
 )
 from portrayal.reference.factors import Factor, NameSource, load_factor
+from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.studies.study import Options, option
 from portrayal.types import FloatArray
@@ -58,6 +59,9 @@ MEASURES = (
     "subordination_mixture.v1",
     *CORRECTED,
 )
+
+CENSUS, CENSUS_SHARES = "census-2020", "census-2022"
+"""Name table and baseline where no others are named."""
 
 NEUTRAL, LADEN = "power-neutral", "power-laden"
 STRATA = ("domain", "condition", "subject_role", "object_role", "scenario", "relationship")
@@ -118,6 +122,10 @@ class StoryOptions(Options):
         Registered name table, the path of one's own, or a factor that names tell (.toml).
     name_column
         What columns of one's own name table hold; see `portrayal.reference.name_table`.
+    locale
+        A locale that ships, or a folder of one's own (`portrayal.reference.locales`): its first
+        name table and baseline where others are not named; people of texts in another language
+        than English are taken from labels.
     min_count
         Bearers a name needs in the table; None takes the table's own.
     smoothing, min_name_count
@@ -134,12 +142,15 @@ class StoryOptions(Options):
     known_baselines: ClassVar[tuple[str, ...]] = ()
     """Baselines of the study's own."""
 
-    baseline: str = option("census-2022", "Comparison shares p*.")
-    name_table: str = option("census-2020", "Name table: a registered one or a file.")
+    baseline: str = option(CENSUS_SHARES, "Comparison shares p*.")
+    name_table: str = option(CENSUS, "Name table: a registered one or a file.")
     name_column: tuple[str, ...] | None = option(
         None,
         "What a column of your own name table holds, where it is not guessed: name=COLUMN, "
         "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count. Repeatable.",
+    )
+    locale: str | None = option(
+        None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
     )
     min_count: int | None = option(None, "Bearers a name needs in the name table.")
     smoothing: float = option(1.0, "Laplace pseudo-count at zero counts.")
@@ -171,8 +182,19 @@ class StoryOptions(Options):
             reader_settings(self.reader)
         if self.hand_labels is not None:
             read_sheet(self.hand_labels)
+        self._take_from_locale()
         if self.baseline not in (*self.known_baselines, *naming(self).baselines):
             baseline(self.baseline)
+
+    def _take_from_locale(self) -> None:
+        """Let the locale's first name table and baseline stand where no others are named."""
+        if self.locale is None:
+            return
+        locale = load_locale(self.locale)
+        if self.name_table == CENSUS and locale.tables:
+            object.__setattr__(self, "name_table", locale.tables[0])
+        if self.baseline == CENSUS_SHARES and locale.baselines:
+            object.__setattr__(self, "baseline", locale.baselines[0])
 
     def said(self) -> tuple[str, ...]:
         """Return how the name table was read, where its columns were guessed."""
@@ -310,7 +332,8 @@ class Stories:
             return ()
         if run.texts.note().get("labelled") and options.labeler == "embedded":
             return (Annotation("people-labelled.v1"),)
-        if self.read == "labels" and options.labeler != "llm":
+        foreign = options.locale is not None and load_locale(options.locale).language != "en"
+        if (foreign or self.read == "labels") and options.labeler != "llm":
             raise OptionError(
                 f"{self.name} takes people from labels, and these texts carry none: map their "
                 "columns (--column subject_name=COLUMN subject_gender=COLUMN …), or let a model "
@@ -387,11 +410,11 @@ class Stories:
 
     def baseline(self, options: StoryOptions, names: Naming) -> Baseline:
         """Return the comparison shares: the study's own, those of the names' factor, or shipped."""
-        own = self.baselines.get(options.baseline)
-        shares = names.baselines.get(options.baseline)
+        named = options.baseline
+        own, shares = self.baselines.get(named), names.baselines.get(named)
         if own is None and shares is None:
-            return baseline(options.baseline)
-        made = own or Baseline(options.baseline, "", {}, {}, {})
+            return baseline(named)
+        made = own or Baseline(named, "", {}, {}, {})
         return made if shares is None else replace(made, race={**made.race, **shares})
 
     def _needs(

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from rich.console import Console
@@ -14,6 +14,9 @@ import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Format
 from portrayal.cli.printing import CONTROL, as_json, line
 from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.reference.locales import Locale
 
 ENDINGS = (".jsonl", ".csv")
 """Endings of the files that --out writes."""
@@ -34,6 +37,13 @@ def people(
     unnamed: Annotated[
         bool, typer.Option("--unnamed", help="Also people without a name: a woman, his wife.")
     ] = False,
+    locale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Folder of data of a country: its titles, places, peoples, feasts.",
+        ),
+    ] = None,
     column: Columns = None,
     format: Format = "table",
 ) -> None:
@@ -42,12 +52,14 @@ def people(
     Example: portrayal find people --texts letters.csv --out people.csv
     """
     from portrayal.collect.plain import read_plain
+    from portrayal.reference.locales import load_locale
 
     json = format == "json"
     if out is not None and out.suffix.casefold() not in ENDINGS:
         raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
+    lists = None if locale is None else load_locale(locale)
     counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
-    rows = _rows(read_plain(texts, column or ()), counts, unnamed=unnamed)
+    rows = _rows(read_plain(texts, column or ()), counts, unnamed=unnamed, locale=lists)
     with show.working("reading people", quiet=json):
         written = 0 if out is None else write(rows, out)
         found = list(rows)
@@ -59,7 +71,9 @@ def people(
         print_table(found, counts)
 
 
-def _rows(texts: Any, counts: dict[str, int], *, unnamed: bool) -> Iterator[dict[str, Any]]:
+def _rows(
+    texts: Any, counts: dict[str, int], *, unnamed: bool, locale: "Locale | None"
+) -> Iterator[dict[str, Any]]:
     """One row per person; counts texts, those that are blank, and those without people."""
     from portrayal.annotate.people import find_everyone, main_person
     from portrayal.annotate.people.any_text.rows import person_facts
@@ -70,7 +84,7 @@ def _rows(texts: Any, counts: dict[str, int], *, unnamed: bool) -> Iterator[dict
         if not text.strip():
             counts["n_blank"] += 1
             continue
-        everyone = find_everyone(text, unnamed=unnamed, writer=True)
+        everyone = find_everyone(text, unnamed=unnamed, writer=True, locale=locale)
         counts["n_nobody"] += not everyone
         main = main_person(everyone)
         total = len(sentences(text))

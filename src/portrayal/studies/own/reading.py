@@ -16,8 +16,8 @@ from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, st
 from portrayal.studies.study import PromptMaker, Study, option
 
 _KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
-         "people", "factors", "strata", "roles", "baselines", "measures", "cues", "options",
-         "columns", "variants")  # fmt: skip
+         "locale", "people", "factors", "strata", "roles", "baselines", "measures", "cues",
+         "options", "columns", "variants")  # fmt: skip
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _BASELINE = ("name", "source", "date", "note", "shares")
 _READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
@@ -232,6 +232,9 @@ def _options(file: Located, folder: Path, baselines: tuple[str, ...]) -> type[St
         file.check_keys(("options",), tuple(known))
         for name, value in file.at(("options",)).items():
             values[name] = _option(file, ("options", name), value, hints[name])
+    if locale := _text(file, ("locale",), ""):
+        beside = folder / locale
+        values["locale"] = str(beside) if beside.is_dir() else locale
     names = _file(file, ("people", "names"), folder, "")
     if names:
         values["name_table"] = names

@@ -25,8 +25,10 @@ from portrayal.annotate.people.shared.words import (
     word_lists,
     word_set,
 )
+from portrayal.reference.locales import load_locale
 
 LISTS = word_lists("any_text")
+LOCALE = load_locale("en-US")
 THINGS = word_lists("any_text", "things.toml")
 """Words of places, peoples, gods, rites and dishes."""
 
@@ -53,7 +55,7 @@ _SINGLE = frozenset("'‘’")
 _LONGEST_NICKNAME = 3
 _BORN = word_set("née nee né born")
 
-PEOPLES = NATIONALITIES | LISTS["peoples"] | THINGS["peoples"]
+PEOPLES = NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
 CAPTION_WORDS = LISTS["captions"]
 NOT_PARTS = (PEOPLES | CALENDAR | CAPTION_WORDS | THINGS["nobody"]) | (
     FUNCTION_WORDS - {"little", "young", "long", "small", "may", "love"}
@@ -313,7 +315,7 @@ def leading(tokens: Tokens, run: Candidate) -> str:
 
 
 OFFICES = LISTS["offices"]
-PLACES = AMERICAN_PLACES | LISTS["world_places"] | THINGS["places"]
+PLACES = AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]
 PLACE_OPENERS = LISTS["place_openers"] | THINGS["openers_of_places"]
 ORGANISATIONS = LISTS["organisations"]
 _PARTS = THINGS["parts_of_things"]

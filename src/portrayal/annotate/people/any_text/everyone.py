@@ -2,13 +2,15 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
 from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
 from portrayal.annotate.sentences import sentences as split
+from portrayal.reference.locales import Locale
+from portrayal.reference.matching import name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ def _plain(word: str) -> str:
     return word.strip(".,").lower()
 
 
-def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> list[Person]:
+def find_everyone(
+    text: str, *, unnamed: bool = False, writer: bool = False, locale: Locale | None = None
+) -> list[Person]:
     """Find the people of a text.
 
     Parameters
@@ -89,6 +93,11 @@ def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> 
         Whether to return the writer, who says "I" outside quotations, without a name too; a name
         below a closing formula ("Sincerely,") is the writer's then. One who says "My name is …"
         or "I'm …" is returned in any case.
+    locale
+        Further lists for a country whose people and places the texts are about
+        (`portrayal.reference.locales`): its titles and honorifics are no part of a name, and a name
+        that it lists as a place, people, feast or god is left out unless the text refers to it as
+        to a person.
 
     Returns
     -------
@@ -112,7 +121,37 @@ def find_everyone(text: str, *, unnamed: bool = False, writer: bool = False) -> 
         for draft in drafts
         if draft.spans and (draft.name is not None or draft.writer or unnamed)
     ]
+    if locale is not None:
+        people = _by_locale(people, locale)
     return sorted(people, key=_first)
+
+
+def _by_locale(people: Sequence[Person], locale: Locale) -> list[Person]:
+    """People without titles in their names, and without what the locale lists as no person."""
+    before = frozenset[str]().union(*locale.titles.values())
+    behind = frozenset[str]().union(*locale.honorifics.values())
+    kept = []
+    for person in people:
+        shown = person.references or person.title or person.writer
+        if person.name is None or shown or not locale.is_no_person(person.name):
+            kept.append(_without(person, before, behind))
+    return kept
+
+
+def _without(person: Person, before: frozenset[str], behind: frozenset[str]) -> Person:
+    """A person whose name has no title before it and no honorific behind it."""
+    words = (person.name or "").split()
+    start, end = 0, len(words)
+    while start < end - 1 and name_key(words[start]) in before:
+        start += 1
+    while end > start + 1 and name_key(words[end - 1]) in behind:
+        end -= 1
+    if end - start == len(words):
+        return person
+    name = " ".join(words[start:end])
+    title = person.title or (words[0] if start else None)
+    first = person.first if person.first in words[start:end] else words[start]
+    return replace(person, name=name, title=title, first=first)
 
 
 def _as_written(text: str, drafts: Sequence[PersonDraft]) -> None:

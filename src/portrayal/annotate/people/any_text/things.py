@@ -7,7 +7,14 @@ for a thing than for a person; a name of which the text says neither is a person
 
 from collections.abc import Sequence
 
-from portrayal.annotate.people.any_text.candidates import LISTS, PLACES, THINGS, Candidate, gap
+from portrayal.annotate.people.any_text.candidates import (
+    LISTS,
+    LOCALE,
+    PLACES,
+    THINGS,
+    Candidate,
+    gap,
+)
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
     CLAUSE_MARKS,
@@ -26,7 +33,7 @@ from portrayal.annotate.people.shared.words import (
     word_set,
 )
 
-_GODS, _DEITIES, _WORSHIP = THINGS["gods"], THINGS["deities"], THINGS["worship"]
+_GODS, _DEITIES, _WORSHIP = LOCALE.gods["every"], THINGS["deities"], THINGS["worship"]
 _BEHIND = THINGS["nouns_behind"]
 _OF_PLACES, _OF_THINGS = THINGS["nouns_of_places"], THINGS["nouns_of_things"]
 _WHERE, _ARRIVAL = THINGS["where"], THINGS["arrival"]

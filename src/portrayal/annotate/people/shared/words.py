@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from portrayal.reference import gender_words
+from portrayal.reference.locales import load_locale
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -60,6 +61,7 @@ def bare_verb(word: str) -> str:
 
 
 _LISTS = word_lists("shared")
+_LOCALE = load_locale("en-US")
 
 FUNCTION_WORDS = _LISTS["function_words"]
 COPULAS = word_set("'s are be became becomes been is was were")
@@ -145,24 +147,24 @@ PLURALS: Mapping[str, str] = MappingProxyType(
 """Nouns for several people of one gender."""
 
 ABBREVIATIONS = _LISTS["abbreviations"]
-FORMAL_TITLES = _LISTS["formal_titles"]
-COMMON_TITLES = FORMAL_TITLES | _LISTS["informal_titles"]
+FORMAL_TITLES = _LOCALE.titles["formal"]
+COMMON_TITLES = FORMAL_TITLES | _LOCALE.titles["informal"]
 RELATIVES = word_set("aunt auntie brother sister uncle")
 """Titles of people who are seldom in a prompt's roles."""
 
-TITLES = _LISTS["titles"]
-SURNAME_TITLES = TITLES - _LISTS["titles_of_first_names"]
+TITLES = _LOCALE.titles["every"]
+SURNAME_TITLES = TITLES - _LOCALE.titles["of_first_names"]
 """Titles before a surname: "Senator Warren" has no first name."""
 
 BEFORE_TITLES = _LISTS["before_titles"]
 OPEN_TITLES = BEFORE_TITLES | _LISTS["open_titles"]
 
-CALENDAR = _LISTS["calendar"]
+CALENDAR = _LOCALE.feasts["calendar"]
 MONTHS = word_set("april august june may")
 """Months that are names too."""
 
-NATIONALITIES = _LISTS["nationalities"]
-AMERICAN_PLACES = _LISTS["american_places"]
+NATIONALITIES = _LOCALE.peoples["nationalities"]
+AMERICAN_PLACES = _LOCALE.places["home"]
 PLACE_HEADS = _LISTS["place_heads"]
 PLACE_TAILS = _LISTS["place_tails"]
 NAMED_THINGS = _LISTS["named_things"]
