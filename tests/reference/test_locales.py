@@ -53,8 +53,10 @@ def test_the_shipped_locale_is_what_the_reader_uses() -> None:
 
 
 def test_people_are_told_from_what_the_locale_lists(folder: Path) -> None:
-    text = "Shri Ravindra Kumar ji met Meenal at Zentara Kovil. "
+    text = (
+        "Shri Ravindra Kumar ji met Meenal at Zentara Kovil. "
         "Meenal said that Zentara Kovil was full."
+    )
     plain = {person.name for person in find_everyone(text)}
     here = {person.name for person in find_everyone(text, locale=load_locale(folder))}
     assert "Zentara Kovil" not in here
