@@ -76,15 +76,17 @@ def report(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File to write; default in the run.")
     ] = None,
+    format: Annotated[str, typer.Option(help="html, md, docx or pdf.")] = "html",
+    short: Annotated[bool, typer.Option("--short", help="The findings only: two pages.")] = False,
 ) -> None:
-    """Write the report of a run again.
+    """Write the report of a run again: a page, Markdown, a Word document or PDF.
 
-    Example: portrayal report runs/laissez-faire --out report.html
+    Example: portrayal report runs/laissez-faire --format pdf --short
     """
-    from portrayal.report import write_report
+    from portrayal.report import export_report
     from portrayal.run import Run
 
-    show.line(f"report: {write_report(Run.open(run), out)}")
+    show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
 
 
 @app.command()

@@ -1,10 +1,11 @@
 """Downloads: every estimate as CSV inside the page, and the table that can be filtered."""
 
 import math
-from io import StringIO
+from functools import cache
 from typing import Any
 
-from portrayal.collect.tables import write_rows
+from portrayal.collect.tables import inert
+from portrayal.report.charts import packed
 from portrayal.report.formats import interval, number, probability
 from portrayal.report.inert import short
 from portrayal.report.study import report_of
@@ -20,15 +21,43 @@ def csv_text(view: View) -> str:
     Columns are those of `flatten_estimates`; a name that one measure groups by and another gives
     as a detail stands in one column.
     """
+    rows = zip(*csv_columns(view), strict=True)
+    return "".join(f"{','.join(row)}\n" for row in rows)
+
+
+def csv_columns(view: View) -> list[list[str]]:
+    """Return the columns of that CSV: the heading, then the cells, as they are written.
+
+    Column by column it packs to three quarters of what it does row by row.
+    """
     rows = [flat_row(estimate) for estimate in view.estimates]
     labels = dict.fromkeys(n for e in view.estimates for n in (*e.strata, *e.group))
     details = dict.fromkeys(n for e in view.estimates for n in e.details if n not in labels)
     fixed = ("study", "measure", "statistic", "unit")
     numbers = [n for row in rows[:1] for n in row if n not in (*fixed, *labels, *details)]
     names = [*fixed, *labels, *numbers, *details]
-    stream = StringIO()
-    write_rows(stream, names, ({name: plain_cell(row.get(name)) for name in names} for row in rows))
-    return stream.getvalue()
+    return [[_written(name), *(_written(row.get(name)) for row in rows)] for name in names]
+
+
+def _written(value: Any) -> str:
+    """A value as a cell of a CSV file that no spreadsheet runs; empty where it is unknown."""
+    if isinstance(value, str):
+        return _words(value)
+    known = plain_cell(value)
+    return "" if known is None else str(known)
+
+
+@cache
+def _words(text: str) -> str:
+    cell = inert(visible(text))
+    if any(c in cell for c in ',"\n\r'):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def packed_csv(view: View) -> str:
+    """Return the columns compressed: cells parted by U+001F, columns by U+001E."""
+    return packed("\x1e".join("\x1f".join(cells) for cells in csv_columns(view)))
 
 
 def plain_cell(value: Any) -> Any:

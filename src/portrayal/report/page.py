@@ -9,8 +9,9 @@ import portrayal.report.certainty as certainty
 import portrayal.report.coding as coded
 import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
-from portrayal.report.charts import Charts, Script, packed, read_template
+from portrayal.report.charts import Charts, Script, read_template
 from portrayal.report.figures import figures
+from portrayal.report.figures.drawing import Drawing
 from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted, leads
 from portrayal.report.first import first_screen
 from portrayal.report.inert import short
@@ -51,6 +52,11 @@ def write_report(run: Run, path: str | Path | None = None, *, short: bool = Fals
 
 def render(view: View, *, short: bool = False) -> str:
     """Return the page of a view as HTML."""
+    return drawn_page(view, short=short)[0]
+
+
+def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, Drawing]]:
+    """Return the page of a view as HTML, and the images of its charts by key."""
     environment = templates("portrayal.report")
     if report_of(view).package:
         from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
@@ -58,7 +64,8 @@ def render(view: View, *, short: bool = False) -> str:
         own = PrefixLoader({"study": PackageLoader(report_of(view).package, "templates")})
         shared = PackageLoader("portrayal.report", "templates")
         environment = environment.overlay(loader=ChoiceLoader([shared, own]))
-    return environment.get_template("report.html.j2").render(_context(view, short))
+    given = _context(view, short)
+    return environment.get_template("report.html.j2").render(given), dict(given["charts"].images)
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
         "policy": " ".join(script.digest for script in scripts),
         "example": _example(table.get("rows", [])),
         "data": charts.packed(table),
-        "csv": "" if brief else packed(downloads.csv_text(view)),
+        "csv": "" if brief else downloads.packed_csv(view),
     }
 
 

@@ -30,7 +30,7 @@ _NARROW: Spec = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart as two SVG images: for a page, and for a phone."""
+    """A chart as two SVG images: for a page, and for a phone, where nothing can be pointed at."""
 
     wide: str
     narrow: str
@@ -46,9 +46,8 @@ def drawing(key: str, spec: Spec) -> Drawing:
     """
     wide = CONFIG | {"background": None}
     small = wide | {name: CONFIG[name] | more for name, more in _NARROW.items()}
-    spec = _told(spec)
     return Drawing(
-        svg(spec | {"config": wide}, f"{key}-"),
+        svg(_told(spec) | {"config": wide}, f"{key}-"),
         svg(narrow(spec) | {"config": small}, f"{key}-n-"),
     )
 

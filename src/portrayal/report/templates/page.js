@@ -62,14 +62,35 @@
     all.setAttribute("aria-pressed", String(open));
     each("figure > details", function (figure) { figure.open = open; });
   });
+  /* A print opens figures in their order, charts at a size that can be read, for nine pages. */
+  const SHEET = 1000;
+  const TALLEST = 620;
+  const SHEETS = 9;
+  function printedHeight(figure) {
+    const place = figure.querySelector("[data-chart]");
+    const image = place && charts[place.dataset.chart];
+    if (!image) return 130 + 24 * figure.querySelectorAll("tr").length;
+    const size = image[0].match(/ width="([\d.]+)" height="([\d.]+)"/).slice(1).map(Number);
+    return 170 + Math.min(TALLEST, size[1] * Math.min(1, 700 / size[0]));
+  }
   let opened = [];
   window.addEventListener("beforeprint", function () {
-    opened = Array.from(document.querySelectorAll("figure > details:not([open])"));
-    opened.forEach(function (figure) { figure.open = true; });
+    let used = 0;
+    let sheets = 0;
+    each("figure > details:not([open])", function (figure) {
+      const height = printedHeight(figure);
+      const fresh = used + height > SHEET;
+      if (sheets + Number(fresh) + Math.floor(height / SHEET) >= SHEETS) return;
+      sheets += Number(fresh) + Math.floor(height / SHEET);
+      used = (fresh ? 0 : used) + height % SHEET;
+      figure.open = true;
+      opened.push(figure);
+    });
     drawOpen();
   });
   window.addEventListener("afterprint", function () {
     opened.forEach(function (figure) { figure.open = false; });
+    opened = [];
   });
 
   /* Sharing: a finding as text, a chart with its caption as a file; each with the citation. */
@@ -228,11 +249,18 @@
     more.addEventListener("click", function () { shown += 200; list(); });
     list();
   }
+  function rowsOf(text) {
+    const columns = text.split("\x1e").map(function (column) { return column.split("\x1f"); });
+    return columns[0].map(function (_, i) {
+      return columns.map(function (column) { return column[i]; }).join(",") + "\n";
+    }).join("");
+  }
   each("button[data-file]", function (made) {
     const given = made.dataset;
     made.addEventListener("click", function () {
       unpack(given.source).then(
         function (text) {
+          if (given.by === "column") text = rowsOf(text);
           save(new Blob([text], { type: given.type + ";charset=utf-8" }), given.file);
           byId("download-note").textContent = "Saved as " + given.file + ".";
         },

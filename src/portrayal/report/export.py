@@ -1,0 +1,280 @@
+"""Export: the report as Markdown, as a Word document, or as PDF.
+
+All three are made from the page itself, so that a part which a study adds is in each of them.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import DataError, MissingExtraError
+from portrayal.report.figures.drawing import Drawing
+from portrayal.report.page import drawn_page, write_report
+from portrayal.report.view import View
+from portrayal.run.directory import Run
+from portrayal.run.files import replacing, write_atomically
+from portrayal.validate import check_choice
+
+FORMATS = ("html", "md", "docx", "pdf")
+"""What a report can be written as."""
+ROWS = 20
+"""Rows of a table at most; the page and the run have them all."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "msedge")
+"""Programs that print a page as PDF."""
+
+
+def export_report(
+    run: Run, path: str | Path | None = None, format: str = "html", *, short: bool = False
+) -> Path:
+    """Write the report of a run in a format and return its path.
+
+    Parameters
+    ----------
+    run
+        A run with estimates.
+    path
+        The file; `report` with the format's ending in the run by default.
+    format
+        html; md, with its charts as SVG in a folder beside it; docx, which needs python-docx; or
+        pdf, which needs Chromium or Chrome.
+    short
+        Whether only the findings are written, about two pages.
+
+    Raises
+    ------
+    RunError
+        When the run has no estimates yet.
+    MissingExtraError
+        When the format needs a package or a browser that is not there.
+    """
+    check_choice("format", format, FORMATS)
+    target = run.report_path.with_suffix(f".{format}") if path is None else Path(path)
+    if format == "html":
+        return write_report(run, target, short=short)
+    page, images = drawn_page(View.of(run), short=short)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if format == "pdf":
+        return _pdf(page, target)
+    blocks = blocks_of(page)
+    return _markdown(blocks, images, target) if format == "md" else _docx(blocks, images, target)
+
+
+@dataclass
+class Block:
+    """A piece of a page: h1–h4, p, li, image (text: what it shows; key) or table (rows)."""
+
+    kind: str
+    text: str = ""
+    key: str = ""
+    rows: list[list[str]] = field(default_factory=list)
+
+
+_SKIPPED = ("nav", "script", "style", "button", "svg", "label", "noscript", "caption", "title")
+_ASIDE = ("controls", "offline", "save", "skip")
+_VOID = ("meta", "link", "input", "br", "img")
+_STARTS = {"li": "li", "h1": "h1", "h2": "h2", "h3": "h3", "h4": "h4"}
+_BLOCKS = (
+    "p",
+    "div",
+    "section",
+    "summary",
+    "figcaption",
+    "blockquote",
+    "dl",
+    "ul",
+    "ol",
+    "details",
+)
+
+
+class _Reader(HTMLParser):
+    """Reads a page of ours into blocks."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.blocks: list[Block] = []
+        self._kind, self._text, self._term = "p", "", ""
+        self._skipped: list[str] = []
+        self._table: list[list[str]] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in _VOID:
+            return
+        if self._skipped or tag in _SKIPPED or given.get("class") in _ASIDE:
+            self._skipped.append(tag)
+            return
+        if "data-chart" in given:
+            self._flush()
+            label = given.get("aria-label") or ""
+            self.blocks.append(Block("image", label, given["data-chart"] or ""))
+            self._skipped.append(tag)
+        elif tag == "table":
+            self._flush()
+            self._table = []
+        elif tag == "tr" and self._table is not None:
+            self._table.append([])
+        elif tag in ("td", "th"):
+            self._text = ""
+        elif tag in _STARTS or tag in _BLOCKS or given.get("class") == "reading":
+            inside_item = tag in _BLOCKS and self._kind == "li" and not self._text.strip()
+            self._flush()
+            self._kind = "li" if inside_item else _STARTS.get(tag, "p")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._skipped:
+            if self._skipped[-1] == tag:
+                self._skipped.pop()
+            return
+        if tag in ("td", "th") and self._table:
+            self._table[-1].append(_line(self._text))
+            self._text = ""
+        elif tag == "table" and self._table is not None:
+            if len(self._table) > 1:
+                self.blocks.append(Block("table", rows=self._table))
+            self._table = None
+        elif tag == "dt":
+            self._term, self._text = _line(self._text), ""
+        elif tag in _STARTS or tag in (*_BLOCKS, "dd"):
+            self._flush()
+
+    def handle_data(self, data: str) -> None:
+        if not self._skipped:
+            self._text += data
+
+    def _flush(self) -> None:
+        text = _line(self._text)
+        if text and self._table is None:
+            said = f"{self._term}: {text}" if self._term else text
+            self.blocks.append(Block(self._kind, said))
+        self._kind, self._text, self._term = "p", "", ""
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def blocks_of(page: str) -> list[Block]:
+    """Return what a page of ours says as blocks, in order.
+
+    Examples
+    --------
+    >>> [(b.kind, b.text) for b in blocks_of("<h2>One</h2><ul><li>two</li></ul>")]
+    [('h2', 'One'), ('li', 'two')]
+    """
+    reader = _Reader()
+    reader.feed(page.partition("<body>")[2] or page)
+    reader.close()
+    return reader.blocks
+
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
+
+
+def _markdown(blocks: list[Block], images: dict[str, Drawing], target: Path) -> Path:
+    folder = target.with_name(f"{target.stem}-charts")
+    lines: list[str] = []
+    for block in blocks:
+        text = _SPECIAL.sub(r"\\\1", block.text)
+        if block.kind == "image":
+            if block.key not in images:
+                continue
+            folder.mkdir(exist_ok=True)
+            write_atomically(folder / f"{block.key}.svg", images[block.key].wide)
+            lines += [f"![{text}]({folder.name}/{block.key}.svg)", ""]
+        elif block.kind == "table":
+            lines += [*_table_lines(block.rows), ""]
+        else:
+            mark = "- " if block.kind == "li" else ""
+            mark = "#" * int(block.kind[1]) + " " if block.kind.startswith("h") else mark
+            lines += [mark + text, *([] if block.kind == "li" else [""])]
+    spaced = re.sub(r"(?m)^(- .*)\n(?!- |\n)", r"\1\n\n", "\n".join(lines))
+    write_atomically(target, spaced.rstrip() + "\n")
+    return target
+
+
+def _table_lines(rows: list[list[str]]) -> Iterator[str]:
+    for number, row in enumerate(rows[: ROWS + 1]):
+        yield "| " + " | ".join(_SPECIAL.sub(r"\\\1", cell) for cell in row) + " |"
+        if number == 0:
+            yield "|" + " --- |" * len(row)
+    if len(rows) > ROWS + 1:
+        yield f"\n{len(rows) - ROWS - 1} more rows are in the page."
+
+
+def _docx(blocks: list[Block], images: dict[str, Drawing], target: Path) -> Path:
+    try:
+        import docx
+    except ImportError as error:
+        raise MissingExtraError(
+            "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
+        ) from error
+    document = docx.Document()
+    for block in blocks:
+        if block.kind == "image":
+            _add_image(document, images.get(block.key))
+        elif block.kind == "table":
+            _add_table(document, block.rows)
+        elif block.kind.startswith("h"):
+            document.add_heading(block.text, int(block.kind[1]) - 1)
+        else:
+            document.add_paragraph(block.text, "List Bullet" if block.kind == "li" else None)
+    with replacing(target) as temporary:
+        document.save(str(temporary))
+    return target
+
+
+def _add_image(document: Any, image: Drawing | None) -> None:
+    import io
+
+    import docx.shared
+    import vl_convert
+
+    if image is None:
+        return
+    width = float(re.findall(r' width="([\d.]+)"', image.wide)[0])
+    png = vl_convert.svg_to_png(image.wide, scale=2)
+    document.add_picture(io.BytesIO(png), docx.shared.Inches(min(6.0, width / 110)))
+
+
+def _add_table(document: Any, rows: list[list[str]]) -> None:
+    import docx.shared
+
+    shown = rows[: ROWS + 1]
+    table = document.add_table(len(shown), max(map(len, shown)), "Light Grid Accent 1")
+    for line, row in zip(table.rows, shown, strict=True):
+        for cell, text in zip(line.cells, row, strict=False):
+            cell.text = text
+            cell.paragraphs[0].runs[0].font.size = docx.shared.Pt(7.5)
+    if len(rows) > len(shown):
+        document.add_paragraph(f"{len(rows) - len(shown)} more rows are in the page.")
+
+
+def _pdf(page: str, target: Path) -> Path:
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        raise MissingExtraError(
+            "PDF is printed by Chromium or Chrome, and none is on the PATH. Install one, or open "
+            "report.html in any browser and print it."
+        )
+    with tempfile.TemporaryDirectory() as folder, replacing(target) as temporary:
+        source, printed = Path(folder) / "report.html", Path(folder) / "report.pdf"
+        source.write_text(page, encoding="utf-8", errors="replace")
+        flags = ["--headless=new", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"]
+        flags += [f"--user-data-dir={folder}/profile", "--virtual-time-budget=8000"]
+        flags += ["--disable-background-networking", "--disable-component-update"]
+        root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+        command = [browser, *flags, *root, f"--print-to-pdf={printed}", source.as_uri()]
+        done = subprocess.run(command, capture_output=True, timeout=120, check=False)  # noqa: S603
+        if not printed.is_file():
+            said = done.stderr.decode(errors="replace").strip()[-300:]
+            raise DataError(f"{browser} did not print the report: {said or done.returncode}.")
+        shutil.copyfile(printed, temporary)
+    return target

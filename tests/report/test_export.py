@@ -1,0 +1,102 @@
+"""The report as Markdown, Word and PDF: what the page says, with its charts, escaped."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from portrayal.errors import MissingExtraError, OptionError
+from portrayal.report import export, export_report
+from portrayal.report.export import Block, blocks_of
+from portrayal.run import Run
+
+from .conftest import estimate
+
+HOSTILE = "<b>x</b> | *y* [z](http://a) `q`"
+
+
+@pytest.fixture
+def run(make_run: Callable[..., Run]) -> Run:
+    rows = [
+        estimate(value, 2.0, 4.0, q=0.001, group={"race": HOSTILE, "gender": gender})
+        for value, gender in ((3.0, "F"), (3.1, "M"), (3.2, "NB"))
+    ]
+    return make_run(rows)
+
+
+def test_a_page_is_read_as_blocks() -> None:
+    page = (
+        "<nav>no</nav><h2>Head</h2><ul><li><p>One</p><p>two</p></li></ul><dl><dt>a</dt><dd>b</dd>"
+        '</dl><div data-chart="k" aria-label="Shown"><svg><text>no</text></svg></div>'
+        "<table><caption>no</caption><tr><th>h</th></tr><tr><td>1</td></tr></table>"
+        "<details><summary><h3>Title</h3> <span class='reading'>says</span></summary>rest</details>"
+    )
+    assert blocks_of(page) == [
+        Block("h2", "Head"),
+        Block("li", "One"),
+        Block("p", "two"),
+        Block("p", "a: b"),
+        Block("image", "Shown", "k"),
+        Block("table", rows=[["h"], ["1"]]),
+        Block("h3", "Title"),
+        Block("p", "says"),
+        Block("p", "rest"),
+    ]
+
+
+def test_markdown_has_findings_tables_charts_and_no_markup(run: Run, tmp_path: Path) -> None:
+    path = export_report(run, tmp_path / "out" / "r.md", "md")
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("Portrayal · audit report\n\n# Laissez-faire")
+    assert "## Methods" in text
+    assert "<b>" not in text
+    assert r"\<b\>x\</b\> \| \*y\*" in text
+    assert "Open or close all" not in text
+    images = re.findall(r"\]\((r-charts/[^)]+\.svg)\)", text)
+    assert images
+    assert all((path.parent / image).read_text().startswith("<svg") for image in images)
+
+
+def test_word_has_headings_tables_and_charts(run: Run, tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx")
+    path = export_report(run, tmp_path / "r.docx", "docx")
+    document = docx.Document(str(path))
+    styles = [p.style.name for p in document.paragraphs]
+    assert styles.count("Title") == 1
+    assert "Heading 1" in styles
+    assert document.tables
+    assert document.inline_shapes
+
+
+def test_short_has_the_findings_alone(run: Run, tmp_path: Path) -> None:
+    long = export_report(run, tmp_path / "long.md", "md").read_text(encoding="utf-8")
+    short = export_report(run, tmp_path / "short.md", "md", short=True).read_text(encoding="utf-8")
+    assert "## Methods" not in short
+    assert len(short) < len(long) / 3
+    assert long.splitlines()[2] == short.splitlines()[2]
+
+
+@pytest.mark.browser
+def test_pdf_is_printed_and_short_is_two_pages(sample_run: Run, tmp_path: Path) -> None:
+    if not any(map(export.shutil.which, export.BROWSERS)):
+        pytest.skip("no Chromium")
+    pages = {}
+    for short in (True, False):
+        path = export_report(sample_run, tmp_path / f"{short}.pdf", "pdf", short=short)
+        pages[short] = len(re.findall(rb"/Type\s*/Page\b", path.read_bytes()))
+    assert 1 <= pages[True] <= 2 < pages[False] <= 12
+
+
+def test_without_a_browser_pdf_says_what_to_do(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export.shutil, "which", lambda _: None)
+    with pytest.raises(MissingExtraError, match="Chromium or Chrome"):
+        export_report(run, tmp_path / "r.pdf", "pdf")
+    assert not (tmp_path / "r.pdf").exists()
+
+
+def test_an_unknown_format_is_refused(run: Run) -> None:
+    with pytest.raises(OptionError, match="html, md, docx"):
+        export_report(run, format="odt")

@@ -1,0 +1,137 @@
+"""What a reader meets, in a real browser: how long, how large, how wide, on paper, and for all."""
+
+import base64
+import itertools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import portrayal
+from portrayal import registry
+from portrayal.comparison import Side
+from portrayal.report import write_report
+from portrayal.report.changes import write_comparison
+from portrayal.run import Run
+
+from .test_browser import opened
+
+pytestmark = pytest.mark.browser
+
+MOST_PIXELS, MOST_WORDS, MOST_BYTES, MOST_PAGES = 6000, 1500, 1_000_000, 12
+FEW = {"draws": 100, "permutations": 20, "report": False}
+PAGES = ("stories", "agency", "news", "compared")
+OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
+OPEN_SOME = (
+    f"{OPEN_ALL}; [...document.querySelectorAll('figure details details, .pair, .agency-text')]"
+    ".slice(2).forEach(each => each.open = false)"
+)
+"""Tables and texts of one kind look alike: two of them are opened."""
+AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+RUN_AXE = (
+    "const done = arguments[arguments.length - 1];"
+    "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations"
+    ".filter(each => ['serious', 'critical'].includes(each.impact))"
+    ".map(each => [each.id, each.nodes.slice(0, 3).map(node => node.html.slice(0, 200))])))"
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory, shared_data: Callable[[str], Path]) -> Path:
+    """2,000 stories of the shared data, the samples of the other studies, and a comparison."""
+    folder = tmp_path_factory.mktemp("limits")
+    stories = shared_data("laissez_faire/gold_stories_dev.jsonl")
+    lines = stories.read_text(encoding="utf-8").splitlines(keepends=True)[:2000]
+    texts = folder / "stories.jsonl"
+    texts.write_text("".join(lines), encoding="utf-8")
+    portrayal.audit("laissez-faire", texts=texts, out=folder / "stories", **FEW)
+    for study in ("agency", "news"):
+        sample = registry.get("studies", study).sample()
+        portrayal.audit(study, **sample, out=folder / study, **FEW)
+    for name in ("stories", "agency", "news"):
+        write_report(Run.open(folder / name), folder / f"{name}.html")
+    half = folder / "half.jsonl"
+    half.write_text("".join(lines[::2]), encoding="utf-8")
+    portrayal.audit("laissez-faire", texts=half, out=folder / "half", **FEW)
+    sides = Side(Run.open(folder / "half")), Side(Run.open(folder / "stories"))
+    write_comparison(portrayal.compare(*sides), sides, folder / "compared.html")
+    return folder
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_short_before_what_is_folded(browser: Any, runs: Path, name: str) -> None:
+    opened(browser, runs / f"{name}.html")
+    height, words = browser.execute_script(
+        "return [document.documentElement.scrollHeight,"
+        " document.body.innerText.split(/\\s+/).filter(Boolean).length]"
+    )
+    assert height <= MOST_PIXELS
+    assert words <= MOST_WORDS
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_file_is_small(runs: Path, name: str) -> None:
+    assert (runs / f"{name}.html").stat().st_size <= MOST_BYTES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_panel_is_empty(browser: Any, runs: Path, name: str) -> None:
+    opened(browser, runs / f"{name}.html")
+    browser.execute_script(OPEN_ALL)
+    empty = browser.execute_script(
+        "return [...document.querySelectorAll('figure')].filter(figure =>"
+        " !figure.querySelector('svg text, td')).map(figure => figure.id)"
+    )
+    assert empty == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_page(browser: Any, runs: Path, name: str, width: int) -> None:
+    opened(browser, runs / f"{name}.html", width)
+    browser.execute_script(OPEN_ALL)
+    browser.execute_async_script("setTimeout(arguments[0], 200)")
+    wide = browser.execute_script(
+        "return [document.documentElement.scrollWidth, ...[...document.querySelectorAll("
+        "'.chart svg')].filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().right)]"
+    )
+    assert max(wide) <= width
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_print_has_few_pages_and_every_chart_whole(browser: Any, runs: Path, name: str) -> None:
+    opened(browser, runs / f"{name}.html")
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+    pdf = base64.b64decode(printed["data"])
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= MOST_PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_headings_are_in_order(browser: Any, runs: Path, name: str) -> None:
+    opened(browser, runs / f"{name}.html")
+    levels = browser.execute_script(
+        "return [...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1])"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels))
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_nothing_serious_to_say(
+    browser: Any, runs: Path, name: str, width: int, scheme: str
+) -> None:
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    try:
+        opened(browser, runs / f"{name}.html", width)
+        browser.set_script_timeout(120)
+        browser.execute_script(AXE)
+        browser.execute_script(OPEN_SOME)
+        assert browser.execute_async_script(RUN_AXE) == []
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
