@@ -44,8 +44,8 @@ def drawing(key: str, spec: Spec) -> Drawing:
     ValueError
         When the specification is not valid Vega-Lite, or names data elsewhere.
     """
-    wide = CONFIG | {"background": None}
-    small = wide | {name: CONFIG[name] | more for name, more in _NARROW.items()}
+    wide = CONFIG | {"background": None, "padding": {"left": 18, "right": 6, "top": 5, "bottom": 5}}
+    small = wide | {"padding": 5} | {name: CONFIG[name] | more for name, more in _NARROW.items()}
     return Drawing(
         svg(_told(spec) | {"config": wide}, f"{key}-"),
         svg(narrow(spec) | {"config": small}, f"{key}-n-"),
