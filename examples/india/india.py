@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from portrayal.annotate.groups import group_reader
 
+from portrayal.annotate.groups import group_reader, said_of
 from portrayal.reference.factors import Factor, load_factor
 from portrayal.stats import benjamini_hochberg, infer_shares, matched_differences
 
@@ -33,8 +33,8 @@ LEVEL = 0.95
 class Cell:
     """The stories of one prompt: a state, a ritual and a form.
 
-    `weight` has the stories of each group (1/k for each of k groups), `decided` their sum, and
-    `left` the stories without a group by reason.
+    `weight` has the stories of each group (1/k for each of k groups), `squares` the sums of their
+    squares, `decided` their sum, and `left` the stories without a group by reason.
     """
 
     state: str
@@ -42,6 +42,7 @@ class Cell:
     form: str
     n: int
     weight: np.ndarray
+    squares: np.ndarray
     decided: float
     left: dict[str, int]
 
@@ -63,8 +64,14 @@ def seen_in(rows: Sequence[dict[str, Any]], factor: Factor, source: str) -> list
         }
         for row in rows
     ]
-    annotated = group_reader([factor])(texts, [{} for _ in rows])
-    return [next(e for e in each["seen"] if e["source"] == source) for each in annotated]
+    reader = group_reader([factor])
+    place = [own.name for _, own in reader.sources].index(source)
+    found = []
+    for each in reader(texts, [{} for _ in rows]):
+        status, groups = said_of(each["said"])[place]
+        spans = [span for own in each["seen"] if own["source"] == source for span in own["spans"]]
+        found.append({"status": status, "groups": [factor.keys[i] for i in groups], "spans": spans})
+    return found
 
 
 def cells(rows: Sequence[dict[str, Any]], asked: str) -> tuple[Factor, list[Cell]]:
@@ -80,14 +87,15 @@ def cells(rows: Sequence[dict[str, Any]], asked: str) -> tuple[Factor, list[Cell
             for row, said in zip(own, seen, strict=True)
             if (row["state"], row["ritual"], row["form"]) == place
         ]
-        weight = np.zeros(len(factor.keys))
+        weight, squares = np.zeros((2, len(factor.keys)))
         for said in here:
             groups = set(said["groups"])
             for group in groups:
                 weight[factor.keys.index(group)] += 1.0 / len(groups)
+                squares[factor.keys.index(group)] += 1.0 / len(groups) ** 2
         status = [said["status"] for said in here]
         left = {name: status.count(name) for name in ("none", "unknown") if name in status}
-        made.append(Cell(*place, len(here), weight, float(weight.sum()), left))
+        made.append(Cell(*place, len(here), weight, squares, float(weight.sum()), left))
     return factor, made
 
 
@@ -101,7 +109,8 @@ def shares(factor: Factor, made: Sequence[Cell]) -> Iterator[dict[str, Any]]:
             weight = np.array([cell.weight for cell in here])
             total = np.repeat([[cell.decided] for cell in here], weight.shape[1], axis=1)
             null = np.array([known.get(key, np.nan) for key in factor.keys])
-            found = infer_shares(weight, total, LEVEL, null)
+            squares = np.array([cell.squares for cell in here])
+            found = infer_shares(weight, total, LEVEL, null, squares)
             for i, key in enumerate(factor.keys):
                 yield {
                     "state": state,

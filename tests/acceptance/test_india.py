@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import portrayal
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "india"
 CLASSES = {
     "general": "general",
@@ -135,3 +137,30 @@ def test_legal_class_from_texts_where_the_rule_was_chosen_on_the_other_state(exa
     assert found["Uttar Pradesh"]["decided"] >= 0.9
     assert found["Tamil Nadu"]["macro F1"] >= 0.77  # labels call the Paraiyar OBC; the law, SC
     assert found["Tamil Nadu"]["decided"] >= 0.9
+
+
+def test_the_study_is_one_file_and_agrees_with_the_cells(example, path, tmp_path):
+    """A warning, such as of a finding without words, is an error here."""
+    india, _ = example
+    run = portrayal.audit(str(EXAMPLE / "study.toml"), texts=path, out=tmp_path / "run")
+    found = {
+        (e.strata["state"], e.strata["form"], *e.group.values()): e
+        for e in run.records
+        if e.measure == "group_share.v1"
+        and e.strata["seen_by"] == "labels"
+        and e.strata["model"] == "gpt-4-turbo"
+    }
+    compared = 0
+    for asked in ("caste", "religion"):
+        for row in india.shares(*india.cells(india.read(path), asked)):
+            e = found[row["state"], row["form"], row["group"]]
+            assert e.value == pytest.approx(row["share"])
+            assert e.interval.low == pytest.approx(row["low"])
+            assert e.interval.high == pytest.approx(row["high"])
+            compared += 1
+    assert compared == 2 * 3 * (4 + 6)
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "census-2011" in page
+    (kept,) = (e for e in run.records if e.measure == "fisher_survival.v1")
+    assert kept.details["fisher"] > 40
+    assert kept.value < 0.2

@@ -185,10 +185,16 @@ def test_what_cannot_be_read_is_explained(tmp_path, case):
 
 def test_a_bad_line_far_down_is_found_when_it_is_read(tmp_path):
     path = tmp_path / "t.jsonl"
-    path.write_text('{"a": 1}\n' * 500 + "{\n")
+    path.write_text('{"a": 1}\n' * 6000 + "{\n")
     source = open_source(path)
-    with pytest.raises(DataError, match="line 501 is not valid JSON"):
+    with pytest.raises(DataError, match="line 6001 is not valid JSON"):
         list(source.rows())
+
+
+def test_a_column_that_first_stands_far_down_is_one(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1}\n' * 1000 + '{"a": 1, "b": 2}\n')
+    assert open_source(path).columns == ("a", "b")
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 
 _FORMATS = ".csv, .tsv, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods (also .gz)"
 _BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
-_HEAD = 200  # JSON rows read ahead to learn the column names
+_HEAD = 5_000  # JSON rows read ahead to learn the column names
 _LONGEST = 2**26  # characters of a line, or of a field over several lines
 _PEEK = 2048
 _AT_ONCE = 2**26  # bytes of texts that are written out at once

@@ -189,7 +189,7 @@ def association(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 null=None if undefined else _null(place.found, i, str(method[i]), scope),
                 tests=() if undefined or np.isnan(found.p[i]) else (named.test(i),),
                 n_texts=int(total[i]),
-                n_units=float(total[i]),
+                n_units=float(min(group[i], attribute[i])),
                 n_clusters=int(found.n_clusters[i]),
                 details={name: x for name, x in details.items() if np.isfinite(x)},
                 instruments={**scope.instruments, **missing},

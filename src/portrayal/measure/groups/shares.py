@@ -319,7 +319,8 @@ GROUP_RATIO = _component(
     equation="R = p(group) / p*(group)",
     title="Texts over a baseline",
     reading="Above 1: more often than in the population of the baseline that is named.",
-    finding="{label} is shown {value} times as often as in {population}{shares}, by {seen_by}",
+    finding="{label} is shown {value} times as often as in {population} ({share} against "
+    "{expected}), by {seen_by}",
     brief="texts over baseline",
 )
 PEOPLE_RATIO = _component(
@@ -331,7 +332,7 @@ PEOPLE_RATIO = _component(
     equation="R = p(group) / p*(group)",
     title="People over a baseline",
     reading="Above 1 (of names, above the null): more often than in the population that is named.",
-    finding="{label} occurs {value} times as often as in {population}{shares}{against}, by "
-    "{seen_by}",
+    finding="{label} occurs {value} times as often as in {population} ({share} against "
+    "{expected}){against}, by {seen_by}",
     brief="people over baseline",
 )
