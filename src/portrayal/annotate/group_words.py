@@ -56,7 +56,7 @@ def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
 def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     row = race_likelihoods([name], name_table(), mena_nhpi_table())[0]
     known = dict(zip(RACES, row.tolist(), strict=True))
-    if isnan(known["White"]):
+    if isnan(known[RACES[0]]):
         return None
     shares = (known.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)

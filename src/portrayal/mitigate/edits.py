@@ -14,6 +14,7 @@ from portrayal.annotate.agency import mask
 from portrayal.annotate.people import GENDER_WORDS
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.collect.ask.replies import objects_in
+from portrayal.reference import FEMININE, MASCULINE
 
 _WORD = re.compile(r"[^\W\d_](?:[\w]|['’-](?=\w))*")
 _DIGITS = re.compile(r"\d+(?:[.,:/]\d+)*")
@@ -74,7 +75,7 @@ def facts_of(sentence: str, known: Facts) -> SentenceFacts:
     }
     words = {_plain(word) for word in _WORD.findall(sentence)}
     numbers = {*_DIGITS.findall(sentence), *(words & _SPELLED)}
-    genders = {gender for gender in ("F", "M") if words & GENDER_WORDS[gender]}
+    genders = {gender for gender in (FEMININE, MASCULINE) if words & GENDER_WORDS[gender]}
     return SentenceFacts(frozenset(names), frozenset(numbers), frozenset(genders))
 
 

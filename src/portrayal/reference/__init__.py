@@ -9,7 +9,16 @@ populations of name bearers, never a person.
 from portrayal.reference.baselines import Baseline, baseline, baselines
 from portrayal.reference.factor import Factor
 from portrayal.reference.factors import factors, load_factor
-from portrayal.reference.groups import GENDERS, PAIRS, RACES, countries, gender_words
+from portrayal.reference.groups import (
+    FEMININE,
+    GENDERS,
+    MASCULINE,
+    NON_BINARY,
+    PAIRS,
+    RACES,
+    countries,
+    gender_words,
+)
 from portrayal.reference.names import (
     NameTable,
     mena_nhpi_table,
@@ -21,7 +30,10 @@ from portrayal.reference.names import (
 from portrayal.reference.shipped import published, published_tables
 
 __all__ = [
+    "FEMININE",
     "GENDERS",
+    "MASCULINE",
+    "NON_BINARY",
     "PAIRS",
     "RACES",
     "Baseline",

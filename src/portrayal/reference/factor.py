@@ -128,6 +128,8 @@ class NameSource(Source):
         Registered name table, or a file; "" where `names` lists them.
     names
         Group → names.
+    spellings
+        Group → headers and codes of tables that mean it, in small letters without spaces and signs.
     by
         Column → value of the rows of the table that are meant, such as a region.
     """
@@ -135,6 +137,7 @@ class NameSource(Source):
     part: Literal["first", "last"] = "first"
     table: str = ""
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     by: Mapping[str, str] = field(default_factory=dict)
 
 

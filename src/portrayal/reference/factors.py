@@ -61,7 +61,7 @@ _SHARED = ("kind", "name", "several", "note")
 _KINDS: dict[str, tuple[str, ...]] = {
     "column": ("column", "separator", "values", "none", "unknown"),
     "words": ("words", "not", "as_written", "followed_by", "plural"),
-    "names": ("part", "table", "names", "by"),
+    "names": ("part", "table", "names", "spellings", "by"),
     "references": ("words", "pairs_of"),
     "codes": ("field", "file", "values", "none", "unknown"),
     "model": ("question",),
@@ -327,6 +327,7 @@ def _name_source(
         part=cast("Any", part),
         table=spec,
         names=_grouped(file, (*here, "names"), groups) if "names" in table else {},
+        spellings=_grouped(file, (*here, "spellings"), groups) if "spellings" in table else {},
         by={column: str(value) for column, value in by.items()},
     )
 

@@ -19,6 +19,7 @@ from portrayal.reference.columns import (
     header_key,
     known_headers,
 )
+from portrayal.reference.factors import NameSource, load_factor
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
@@ -27,23 +28,17 @@ from portrayal.types import FloatArray
 OTHER = "other"
 """Several races, another race, or not known: part of the whole, of no group of its own."""
 
-_SPELLINGS: dict[str, tuple[str, ...]] = {
-    "White": ("white", "whi", "nhwhite", "nonhispanicwhite", "whitenothispanic", "5"),
-    "Latine": ("latine", "latino", "latina", "latinx", "hispanic", "his", "hispanicorlatino",
-               "latinohispanic", "hispaniclatino", "4"),
-    "Black": ("black", "bla", "nhblack", "nonhispanicblack", "blacknothispanic", "africanamerican",
-              "blackorafricanamerican", "3"),
-    "Asian": ("asian", "asi", "api", "nhasian", "asianpacificislander", "asianorpacificislander",
-              "2"),
-    "AI/AN": ("aian", "nativeindian", "nativeamerican", "americanindian", "amerindian",
-              "americanindianoralaskanative", "americanindianoralaskannative", "1"),
-    "MENA": ("mena", "comena", "middleeasternornorthafrican"),
-    "NH/PI": ("nhpi", "conhpi", "nativehawaiianorpacificislander",
-              "nativehawaiianorotherpacificislander"),
-    OTHER: ("other", "oth", "2prace", "multiracial", "twoormore", "twoormoreraces", "twoprace",
-            "mixedrace", "unknown", "notknown", "coother", "otherrace", "6", "7", "9", ""),
-}  # fmt: skip
-_GROUP = {spelling: group for group, known in _SPELLINGS.items() for spelling in known}
+_REST = (
+    *("other", "oth", "2prace", "multiracial", "twoormore", "twoormoreraces", "twoprace"),
+    *("mixedrace", "unknown", "notknown", "coother", "otherrace", "6", "7", "9", ""),
+)
+_GROUP = {
+    spelling: group
+    for source in load_factor("race").sources
+    if isinstance(source, NameSource)
+    for group, known in source.spellings.items()
+    for spelling in known
+} | dict.fromkeys(_REST, OTHER)
 _UNIT = re.compile(r"^(percent|pct|share|prob|frac|count)|(percent|pct|share|prob|frac|count)$")
 
 PERCENT, SHARE, COUNT = "percentages", "shares", "counts"

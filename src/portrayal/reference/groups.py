@@ -13,6 +13,9 @@ RACES = load_factor("race").keys
 GENDERS = load_factor("gender").keys
 """Feminized, masculinized and non-binary references (Shieh et al., Table S6a)."""
 
+FEMININE, MASCULINE, NON_BINARY = GENDERS
+"""Those that English pronouns tell apart, by name, for rules of reading."""
+
 PAIRS = load_factor("pair").keys
 """Gender pairs of romantic relationships (Shieh et al., Table S9c)."""
 

@@ -6,38 +6,37 @@ references in the text.
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Literal
 
 import portrayal.registry as registry
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
+from portrayal.reference import factors, load_factor
 from portrayal.registry import Component
 
-RACE_COLOURS = {
-    "White": "#333333",
-    "Latine": "#D55E00",
-    "Black": "#0072B2",
-    "Asian": "#009E73",
-    "AI/AN": "#CC79A7",
-    "MENA": "#E69F00",
-    "NH/PI": "#56B4E9",
-}
+_GENDER, _RACE = load_factor("gender"), load_factor("race")
+RACE_COLOURS = {group.key: group.color for group in _RACE.groups}
 """Okabe and Ito's colour-blind-safe palette."""
-GENDER_COLOURS = {"F": "#882255", "M": "#117A8B", "NB": "#B08900"}
+GENDER_COLOURS = {group.key: group.color for group in _GENDER.groups}
 OTHER_COLOUR = "#666666"
 OWN_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 """Colours of groups that have none of their own, in the order of their names."""
 
-RACE_WORDS = {
-    "AI/AN": "American Indian and Alaska Native",
-    "MENA": "Middle Eastern and North African",
-    "NH/PI": "Native Hawaiian and Pacific Islander",
-}
-GENDER_WORDS = {"F": "feminine", "M": "masculine", "NB": "non-binary"}
-GENDERED = {"F": "feminized", "M": "masculinized", "NB": "non-binary"}
-GENDER_SHORT = {"F": "Fem.", "M": "Masc.", "NB": "NB"}
-GENDER_LABELS = {"F": "Feminized", "M": "Masculinized", "NB": "Non-binary"}
+GENDER_WORDS = _GENDER.said("references")
+GENDERED = _GENDER.said("characters")
+GENDER_SHORT = _GENDER.said("column")
+GENDER_LABELS = _GENDER.labels
+_PEOPLE = _RACE.said("people")
+
+
+@cache
+def _shown(attribute: str) -> dict[str, tuple[str, str]]:
+    """Label and colour of each group of a factor that ships; nothing of other attributes."""
+    if attribute not in factors():
+        return {}
+    return {group.key: (group.label, group.color) for group in load_factor(attribute).groups}
 
 
 def stem(measure: str) -> str:
@@ -69,9 +68,9 @@ def described(name: str, kind: Literal["measures", "annotators"] = "measures") -
 def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:
     """Return the colour that a group keeps; of a user's own group, by its place in `others`."""
     for attribute, value in group.items():
-        known = GENDER_COLOURS if attribute == "gender" else RACE_COLOURS
-        if attribute in ("gender", "race") and value in known:
-            return known[value]
+        colour = _shown(attribute).get(value, ("", ""))[1]
+        if colour:
+            return colour
         if value in others:
             return OWN_COLOURS[list(others).index(value) % len(OWN_COLOURS)]
     return OTHER_COLOUR
@@ -79,7 +78,8 @@ def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str
 
 def colour_rules() -> str:
     """Return CSS that colours the dot of each group in a key, and the marks of its words."""
-    used = (*RACE_COLOURS.values(), *GENDER_COLOURS.values(), *OWN_COLOURS, OTHER_COLOUR)
+    own = (colour for name in factors() for _, colour in _shown(name).values() if colour)
+    used = (*RACE_COLOURS.values(), *GENDER_COLOURS.values(), *OWN_COLOURS, OTHER_COLOUR, *own)
     return "\n".join(
         f".key .{colour_class(c)} {{ background: {c}; }} "
         f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
@@ -94,8 +94,7 @@ def colour_class(colour: str) -> str:
 
 def people_of(race: str) -> str:
     """Return the people who bear a name ("American Indian and Alaska Native (AI/AN) people")."""
-    spelled = RACE_WORDS.get(race)
-    return f"{spelled} ({race}) people" if spelled else f"{race} people"
+    return f"{_PEOPLE.get(race, race)} people"
 
 
 _NOT_BORNE = frozenset(
@@ -126,7 +125,9 @@ def group_label(group: Mapping[str, str]) -> str:
         return f"{GENDER_LABELS.get(group['gender'], group['gender'])} characters"
     parts = []
     for attribute, value in group.items():
-        text = GENDER_WORDS.get(value, value) if attribute == "gender" else value
+        text = _shown(attribute).get(value, (value, ""))[0]
+        if attribute == "gender":
+            text = GENDER_WORDS.get(value, value)
         if attribute == "threshold":
             text = f"likelihood above {100 * float(value):.0f} %" if _is_number(value) else value
         parts.append(text)

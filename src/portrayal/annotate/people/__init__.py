@@ -7,7 +7,6 @@ text of any kind speaks.
 
 from portrayal.annotate.people.any_text.everyone import Person, find_everyone, main_person
 from portrayal.annotate.people.shared.model import (
-    GENDERS,
     UNSPECIFIED,
     UNSURE,
     Character,
@@ -19,6 +18,7 @@ from portrayal.annotate.people.shared.model import (
 )
 from portrayal.annotate.people.shared.words import GENDER_WORDS
 from portrayal.annotate.people.stories.extract import extract_people
+from portrayal.reference import GENDERS
 
 __all__ = [
     "GENDERS",

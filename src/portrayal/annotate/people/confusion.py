@@ -12,13 +12,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+import portrayal.reference as reference
 from portrayal.annotate.people.reader.network import CARD
 from portrayal.annotate.people.reader.rows import READER, reader_folder
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.errors import DataError
 
 FORMAT = 1
-GENDERS = ("F", "M", "NB", "U")
+GENDERS = (*reference.GENDERS, "U")
 """Genders of a confusion; U where no word tells one, or the reader read none."""
 NO_NAME = "-"
 

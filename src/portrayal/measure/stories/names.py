@@ -14,7 +14,7 @@ from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
 from portrayal.records import Estimate, Interval, Null
-from portrayal.reference import NameTable
+from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
 from portrayal.stats import cluster_weights, expanded_percentile, wilson
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -250,7 +250,7 @@ def likelihood_histogram(
     characters = tally.characters
     chosen = {
         "": np.ones(len(characters.count), dtype=bool),
-        "NB": characters.gender == GENDERS.index("NB"),
+        NON_BINARY: characters.gender == GENDERS.index(NON_BINARY),
     }
     for stratum in strata(tally, laden=False, pool_domains=True):
         for race in range(len(tally.races)):

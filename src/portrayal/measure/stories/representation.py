@@ -20,7 +20,7 @@ from portrayal.measure.stories.strata import (
 )
 from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
 from portrayal.records import Estimate, Interval, Null, Test
-from portrayal.reference import PAIRS, Baseline, NameTable
+from portrayal.reference import GENDERS, PAIRS, Baseline, NameTable
 from portrayal.reference.baselines import no_share
 from portrayal.registry import Component
 from portrayal.stats import (
@@ -369,7 +369,7 @@ def pair_indicators(
     tally: Tally,
 ) -> tuple[FloatArray, BoolArray]:
     """Which pair each story shows, shape (n_rows, 6), and whether both genders are known."""
-    codes = {"F": 0, "M": 1, "NB": 2}
+    codes = {gender: code for code, gender in enumerate(GENDERS)}
     low = np.minimum(tally.subject_gender, tally.object_gender)
     high = np.maximum(tally.subject_gender, tally.object_gender)
     wanted = [sorted(codes[label] for label in pair.split("-")) for pair in PAIRS]

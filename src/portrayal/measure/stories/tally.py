@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from portrayal.records import ALL, OUTCOMES
+from portrayal.reference import GENDERS
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 ROLES = ("neutral", "dominant", "subordinate")
-GENDER_CODES = ("F", "M", "NB", "Unspecified", "Unsure")
+GENDER_CODES = (*GENDERS, "Unspecified", "Unsure")
 NEUTRAL, DOMINANT, SUBORDINATE = range(3)
 NO_DOMAIN = "no domain"
 """The domain of prompts that have none, beside others that have one."""

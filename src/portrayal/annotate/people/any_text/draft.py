@@ -43,6 +43,7 @@ from portrayal.annotate.people.shared.words import (
     VERBS_AFTER_NAME,
     word_set,
 )
+from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 INDEFINITE = word_set("a an another one")
 DEFINITE = word_set("the this that")
@@ -356,7 +357,7 @@ def _add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         person = phrase.person if phrase.person >= 0 else _known(draft, noun, phrase, unnamed)
         if person < 0 and (phrase.predicate or not phrase.kind):
             continue
-        if person < 0 and phrase.kind == "the" and phrase.gender in ("F", "M"):
+        if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
             draft.event(
                 phrase.at, -1, _subject(tokens, phrase.start, phrase.at + 1), phrase.gender, "d"
             )
@@ -455,7 +456,7 @@ def _genders(text: str, spans: Sequence[Span]) -> Iterator[str]:
     for span in spans:
         if span.kind == "reference":
             word = text[span.start : span.end].casefold()
-            yield PRONOUNS[word][0] if word in PRONOUNS else GENDER.get(word, "NB")
+            yield PRONOUNS[word][0] if word in PRONOUNS else GENDER.get(word, NON_BINARY)
 
 
 def _add_speech(draft: TextDraft, who: dict[int, int]) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
+from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 RECENCY = (3.0, 2.4, 1.2, 0.5, 0.2)
 """Salience of a person last mentioned in this sentence, one, two, three or four sentences ago."""
@@ -293,13 +294,13 @@ def single_they(
             before = near.get(here - 1, set())
         if len(before) == 1:
             (person,) = before
-            if not genders[person] & {"F", "M"}:
+            if not genders[person] & {FEMININE, MASCULINE}:
                 found.setdefault(person, []).append(at)
                 near.setdefault(here, set()).add(person)
     return [
         (at, person)
         for person, uses in found.items()
-        if "NB" in genders[person] or (named[person] and len(uses) >= _LEAST)
+        if NON_BINARY in genders[person] or (named[person] and len(uses) >= _LEAST)
         for at in uses
     ]
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from portrayal.annotate.people.stories.scene import Scene
+from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 PLACEHOLDERS = ("alex", "jordan", "taylor", "casey", "morgan", "jamie")
 """Words that stand for the first named person of a story, the second, and so on.
@@ -17,9 +18,9 @@ OTHER_NAME = "someone"
 """Stands for people named after as many as there are placeholders."""
 
 PRONOUNS = {
-    "F": ("she", "her", "hers", "herself"),
-    "M": ("he", "him", "his", "himself"),
-    "NB": ("they", "them", "their", "theirs", "themself", "themselves"),
+    FEMININE: ("she", "her", "hers", "herself"),
+    MASCULINE: ("he", "him", "his", "himself"),
+    NON_BINARY: ("they", "them", "their", "theirs", "themself", "themselves"),
 }
 """Words whose referent the network weighs, by the gender that they tell."""
 

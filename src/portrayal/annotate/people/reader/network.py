@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+import portrayal.reference as reference
 from portrayal.annotate.people.reader.hidden import PRONOUNS, Hidden, Vocabulary, vocabulary_of
 from portrayal.errors import DataError
 from portrayal.models import load_onnx
@@ -17,7 +18,7 @@ from portrayal.types import FloatArray, IntArray
 
 ENCODER, HEADS, TOKENIZER, CARD = "encoder.onnx", "heads.npz", "tokenizer.json", "reader.json"
 
-GENDERS = ("F", "M", "NB", None)
+GENDERS = (*reference.GENDERS, None)
 """Genders that the network tells apart; None where no word tells one."""
 
 SLOTS = 2

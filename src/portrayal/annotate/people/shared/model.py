@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared.words import COMMON_TITLES, FORMAL_TITLES, GENDER_OF_WORD
+from portrayal.reference import load_factor
 from portrayal.reference.matching import any_word
-
-GENDERS = ("F", "M", "NB")
-"""Genders that the word list can tell: feminised, masculinised, non-binary."""
 
 UNSPECIFIED = "Unspecified"
 """No gendered word refers to the character."""
@@ -90,17 +88,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _NO_NAME = frozenset(
     ("", "unspecified", "none", "nan", "null", "unknown", "n/a", "na", "unnamed", "not specified")
 )
-_GENDER_LABELS = {
-    "F": "f fem female females feminine feminized feminised woman women girl",
-    "M": "m masc male males masculine masculinized masculinised man men boy",
-    "NB": "nb nonbinary enby non-binary",
-    UNSURE: "unsure",
-}
 _GENDER_OF_LABEL = {
-    "".join(filter(str.isalpha, label)): gender
-    for gender, labels in _GENDER_LABELS.items()
-    for label in labels.split()
-}
+    "".join(filter(str.isalpha, label.casefold())): group.key
+    for group in load_factor("gender").groups
+    for label in (group.key, group.label, *group.also)
+} | {"unsure": UNSURE}
 
 
 def gender_of_references(references: Iterable[str]) -> str:

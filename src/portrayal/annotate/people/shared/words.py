@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from portrayal.reference import gender_words
+from portrayal.reference import FEMININE, MASCULINE, NON_BINARY, gender_words
 from portrayal.reference.locales import load_locale
 
 
@@ -85,14 +85,14 @@ THEY = word_set("they them their theirs themselves themself")
 
 PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "he": ("M", "s"),
-        "him": ("M", "o"),
-        "his": ("M", "p"),
-        "himself": ("M", "r"),
-        "she": ("F", "s"),
-        "her": ("F", "p"),
-        "hers": ("F", "p"),
-        "herself": ("F", "r"),
+        "he": (MASCULINE, "s"),
+        "him": (MASCULINE, "o"),
+        "his": (MASCULINE, "p"),
+        "himself": (MASCULINE, "r"),
+        "she": (FEMININE, "s"),
+        "her": (FEMININE, "p"),
+        "hers": (FEMININE, "p"),
+        "herself": (FEMININE, "r"),
     }
 )
 """Pronoun → gender and case: subject, object, possessive or reflexive."""
@@ -108,15 +108,15 @@ GENDER_OF_WORD: Mapping[str, str] = MappingProxyType(
 GENDERED = {
     word: gender
     for word, gender in GENDER_OF_WORD.items()
-    if word not in PRONOUNS and gender != "NB"
+    if word not in PRONOUNS and gender != NON_BINARY
 }
 """Listed words of a gender that are no pronouns: "girl", "brother", "mrs"."""
 
 GENDER: Mapping[str, str] = MappingProxyType(
     {w: gender for w, gender in GENDER_OF_WORD.items() if w not in PRONOUNS and w not in THEY}
-    | dict.fromkeys(_LISTS["feminine"], "F")
-    | dict.fromkeys(_LISTS["masculine"], "M")
-    | dict.fromkeys(_LISTS["non_binary"], "NB")
+    | dict.fromkeys(_LISTS["feminine"], FEMININE)
+    | dict.fromkeys(_LISTS["masculine"], MASCULINE)
+    | dict.fromkeys(_LISTS["non_binary"], NON_BINARY)
 )
 """Noun, adjective or title → gender: Table S6a without its pronouns, and more of the same kind."""
 
@@ -134,15 +134,15 @@ PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | OCCUPATIONS | _LISTS["workers"] 
 """Nouns for one person."""
 
 OTHER_PEOPLE: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(_LISTS["women_outside"], "F")
-    | dict.fromkeys(_LISTS["men_outside"], "M")
+    dict.fromkeys(_LISTS["women_outside"], FEMININE)
+    | dict.fromkeys(_LISTS["men_outside"], MASCULINE)
     | dict.fromkeys(_LISTS["people_outside"], "")
 )
 """Singular nouns for people outside a prompt's roles, with the gender they tell, if any."""
 
 PLURAL_PEOPLE = _LISTS["plural_people"]
 PLURALS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(_LISTS["plural_women"], "F") | dict.fromkeys(_LISTS["plural_men"], "M")
+    dict.fromkeys(_LISTS["plural_women"], FEMININE) | dict.fromkeys(_LISTS["plural_men"], MASCULINE)
 )
 """Nouns for several people of one gender."""
 

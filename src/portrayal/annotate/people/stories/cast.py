@@ -8,6 +8,7 @@ from portrayal.annotate.people.shared.scan import Tokens
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
 from portrayal.annotate.people.stories.roles import OBJECT_WORDS
 from portrayal.annotate.people.stories.scene import GENERIC, Noun, Scene
+from portrayal.reference import NON_BINARY
 
 Slots = list[int | None]
 """Per character the index of the named person it is, or None where it has no name."""
@@ -77,8 +78,8 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
         cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
     for index, slot in slot_of.items():
         for title in scene.people[index].titles:
-            gender = GENDER_OF_WORD.get(tokens.low[title], "NB")
-            if gender != "NB":
+            gender = GENDER_OF_WORD.get(tokens.low[title], NON_BINARY)
+            if gender != NON_BINARY:
                 cast.refer(slot, title, gender, CERTAIN)
     known = _free_roles(scene)
     for noun in scene.nouns:
@@ -105,8 +106,8 @@ def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
     known: dict[int, str] = {}
     for index, person in enumerate(scene.people):
         for title in person.titles:
-            gender = GENDER_OF_WORD.get(scene.tokens.low[title], "NB")
-            if index not in slot_of and gender != "NB":
+            gender = GENDER_OF_WORD.get(scene.tokens.low[title], NON_BINARY)
+            if index not in slot_of and gender != NON_BINARY:
                 known[index] = gender
     for noun in scene.nouns:
         if noun.person is not None and noun.person not in slot_of and noun.gender:

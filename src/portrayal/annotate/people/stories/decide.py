@@ -38,9 +38,10 @@ from portrayal.annotate.people.stories.trace import (
     steps_of,
     trace,
 )
+from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 _AT_ONCE = word_set("all both chorus each simultaneously together unison")
-SINGLY = "NB"
+SINGLY = NON_BINARY
 """Gender of a character that singular "they" stands for."""
 
 SCALE = 1000
@@ -230,7 +231,7 @@ def _add_they(story: _Story, choice: Choice, slot: int) -> bool:
 def _links_of_they(story: _Story, choice: Choice, slot: int) -> list[tuple[int, int]]:
     """Uses of "they" that stand for the character `slot` under `choice`."""
     sole = len(choice.genders) == 1
-    other_told = not sole and choice.genders[1 - slot] in ("F", "M")
+    other_told = not sole and choice.genders[1 - slot] in (FEMININE, MASCULINE)
     who = story.who | choice.found
     return they_links(story.walk, who, slot, sole=sole, other_told=other_told)
 

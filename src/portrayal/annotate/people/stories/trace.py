@@ -28,6 +28,7 @@ from portrayal.annotate.people.stories.codes import (
     link_code,
 )
 from portrayal.annotate.people.stories.scene import Scene
+from portrayal.reference import FEMININE, MASCULINE
 
 RECENCY = (4.3, 3.6, 1.9, 0.3)
 """Salience of a character last mentioned in this sentence, one, two, or more sentences ago."""
@@ -313,7 +314,10 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
 @lru_cache(maxsize=256)
 def _bearers(genders: Genders) -> dict[str, list[int]]:
     """Gender of a pronoun → the characters that have it under a choice."""
-    return {gender: [i for i, g in enumerate(genders) if g == gender] for gender in ("F", "M")}
+    return {
+        gender: [i for i, g in enumerate(genders) if g == gender]
+        for gender in (FEMININE, MASCULINE)
+    }
 
 
 def _around(
