@@ -39,9 +39,12 @@ class Done:
         return self
 
     def refused(self, *words: str) -> None:
-        """Check that a user could act on the error: one line, no traceback, these words."""
+        """Check that a user could act on the error: one line, no traceback, these words.
+
+        What was read as what may stand before it.
+        """
         assert self.status == 2, (self.status, self.out, self.err)
-        lines = self.err.strip().splitlines()
+        lines = [x for x in self.err.strip().splitlines() if ": read as " not in x]
         assert len(lines) == 1, self.err
         assert lines[0].startswith("error: ")
         assert len(lines[0]) > len("error: ") + 10

@@ -30,6 +30,9 @@ CONTROL = {
 }
 """Control characters are shown as such, and marks of direction are left out."""
 
+_FIRST = 16
+"""Columns that the first cells of a wide table keep, so that their words stay whole."""
+
 
 def plain(text: str) -> str:
     """Return text as one line without control characters."""
@@ -76,7 +79,10 @@ def json_text(value: Any) -> str:
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as text, as wide as the terminal; 80 columns in a file or a pipe."""
-    table = Table(*(Column(head, overflow="fold") for head in heads), box=None)
+    widest = max((len(row[0]) for row in rows), default=0)
+    columns = (Column(head, overflow="fold") for head in heads)
+    table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.columns[0].min_width = min(widest, _FIRST)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console = Console(emoji=False, width=Console().width, file=StringIO(), no_color=True)

@@ -203,14 +203,15 @@ def find_columns(
         When a field cannot be mapped.
     """
     names, fields = list(found), list(wanted)
-    mapping = _find(fields, names, parse_columns(columns), aliases or {}, where)
+    given = parse_columns(columns)
+    mapping = _find(fields, names, given, aliases or {}, where)
     missing = [name for name in needed if name not in mapping]
     if missing:
         raise DataError(
             f"{where}: no column {', '.join(missing)}; found {_listed(names)}. "
             f"Name yours with --column {missing[0]}=NAME."
         )
-    _say(fields, mapping, names, where)
+    _say(fields, mapping, given, names, where)
     return mapping
 
 
@@ -268,7 +269,7 @@ def map_columns(
             f"{where}: no column with the text was found; found {_listed(names)}. "
             "Name yours with --column text=NAME."
         )
-    _say(wanted, mapping, names, where)
+    _say(wanted, mapping, given, names, where)
     return mapping
 
 
@@ -310,10 +311,16 @@ def _checked(
     return dict(wanted)
 
 
-def _say(fields: list[str], mapping: Mapping[str, str], names: list[str], where: str) -> None:
-    """Say what is read as what where names differ, and which column may name a model."""
-    if any(name != column for name, column in mapping.items()):
-        read = ", ".join(f"{name} = {column}" for name, column in mapping.items())
+def _say(
+    fields: list[str],
+    mapping: Mapping[str, str],
+    given: Mapping[str, str],
+    names: list[str],
+    where: str,
+) -> None:
+    """Say what was guessed where names differ, and which column may name a model."""
+    guessed = {name: column for name, column in mapping.items() if name not in given}
+    if read := ", ".join(f"{name} = {col}" for name, col in guessed.items() if name != col):
         log.info("%s: read as %s", where, read)
     if "model" not in fields or "model" in mapping:
         return
