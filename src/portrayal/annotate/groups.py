@@ -115,7 +115,7 @@ class WordTable:
             words = [word.lower() if word.isascii() else fold(word) for word in words]
         if self.telling.isdisjoint(words):
             return []
-        ends = list(accumulate(map(len, pieces)))
+        ends: list[int] = []
         found: list[Seen] = []
         taken: dict[int, int] = {}
         rest = self.rest
@@ -127,6 +127,7 @@ class WordTable:
                     entry = entries.get(tuple(words[at + 1 : at + 1 + length]))
                     if entry is None or not _close(pieces, at, length):
                         continue
+                    ends = ends or list(accumulate(map(len, pieces)))
                     start, end = ends[2 * at], ends[2 * (at + entry.counted - 1) + 1]
                     if entry.written and not text.startswith(entry.written, start):
                         continue

@@ -15,7 +15,6 @@ from portrayal.reference.factor import (
     ColumnSource,
     Factor,
     Group,
-    ModelSource,
     NameSource,
     ReferenceSource,
     Several,
@@ -35,7 +34,6 @@ __all__ = [
     "ColumnSource",
     "Factor",
     "Group",
-    "ModelSource",
     "NameSource",
     "ReferenceSource",
     "Source",
@@ -64,7 +62,6 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "names": ("part", "table", "names", "spellings", "by"),
     "references": ("words", "pairs_of"),
     "codes": ("field", "file", "values", "none", "unknown"),
-    "model": ("question",),
 }
 
 
@@ -234,13 +231,11 @@ def _source(
         return _word_source(file, here, groups, shared)
     if kind == "names":
         return _name_source(file, here, groups, shared, folder)
-    if kind == "references":
-        if "pairs_of" in table:
-            return ReferenceSource(**shared, pairs_of=_text(file, (*here, "pairs_of")))
-        words = _grouped(file, (*here, "words"), groups)
-        folded = {group: frozenset(map(str.casefold, each)) for group, each in words.items()}
-        return ReferenceSource(**shared, words=folded)
-    return ModelSource(**shared, question=_text(file, (*here, "question")))
+    if "pairs_of" in table:
+        return ReferenceSource(**shared, pairs_of=_text(file, (*here, "pairs_of")))
+    words = _grouped(file, (*here, "words"), groups)
+    folded = {group: frozenset(map(str.casefold, each)) for group, each in words.items()}
+    return ReferenceSource(**shared, words=folded)
 
 
 def _cell_source(
