@@ -1,4 +1,4 @@
-"""Heatmaps: ratios by model and group, with the published models in grey below."""
+"""Heatmaps: ratios by model and group, with the published models, paler, below."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ def ratio_heat(
     width: float = 54,
     labels: bool = True,
 ) -> Spec:
-    """Return one heatmap: the run's models, a gap, then the published models in grey.
+    """Return one heatmap: the run's models, a gap, then the published models, paler.
 
     `column` says in which of the `columns` a group stands; see `heat` for the rest.
     """
@@ -59,7 +59,8 @@ def ratio_heat(
             "row": f"{row.model} (paper)",
             "col": column(dict(row.group)),
             "t": fmt.ratio(row.value),
-            "c": "published",
+            "l": log2_within(row.value, limit),
+            "c": "published" if row.low <= 1 <= row.high or math.isnan(row.low) else "printed",
         }
         for row in printed
     ]
@@ -91,7 +92,8 @@ def heat(
     ----------
     rows
         Data with `col`, `row`, `l` (log2 of the ratio, within the limit), `t` (text), and `c`:
-        "sure", "unsure", "undefined" or "published"; and the tooltip's fields.
+        "sure", "unsure", "undefined", "published" or "printed" (published, with an interval that
+        leaves out 1: pale); and the tooltip's fields.
     columns, lines
         Labels in order; "" leaves a gap.
     title, legend
@@ -116,7 +118,7 @@ def heat(
         "layer": [
             {
                 "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
-                "encoding": {"color": _heat_colour(limit, legend)},
+                "encoding": {"color": _heat_colour(limit, legend), "opacity": _PALE},
             },
             {
                 "transform": [{"filter": "datum.c === 'undefined'"}],
@@ -132,6 +134,8 @@ def heat(
     }
 
 
+_PALE: Spec = {"condition": {"test": "datum.c === 'printed'", "value": 0.5}, "value": 1}
+"""Published cells are paler than those of the run."""
 _LINES: Spec = {
     "labelLimit": 210,
     "labelColor": {"condition": {"test": IS_PUBLISHED, "value": "#767676"}, "value": INK},
@@ -163,7 +167,7 @@ def _heat_colour(limit: float, legend: str) -> Spec:
     }
     return {
         "condition": {
-            "test": "datum.c === 'sure'",
+            "test": "datum.c === 'sure' || datum.c === 'printed'",
             "field": "l",
             "type": "quantitative",
             "scale": {"domain": ticks, "range": DIVERGING, "clamp": True},
@@ -181,6 +185,7 @@ def _heat_text(limit: float) -> Spec:
             "condition": [
                 {"test": dark, "value": "white"},
                 {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
+                {"test": "datum.c === 'printed'", "value": "#3a3a3a"},
                 {"test": "datum.c === 'published'", "value": "#6f6f6f"},
             ],
             "value": "#5c5c5c",

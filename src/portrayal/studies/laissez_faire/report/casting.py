@@ -24,7 +24,8 @@ def pair_roles(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     if not main:
         return
     known = [e for e in main if e.value is not None]
-    pairs = dict.fromkeys(next(iter(e.group)).removeprefix("dominant_") for e in known)
+    named = (next(iter(e.group)) for e in known)
+    pairs = dict.fromkeys(n.removeprefix("dominant_") for n in named if n.startswith("dominant_"))
     attributes = {each: 58.0 if each == "gender" else 43.0 for each in pairs}
     rows = [
         _matrices(view, [e for e in main if f"dominant_{attribute}" in e.group], attribute, width)

@@ -254,7 +254,9 @@ def likelihood_histogram(view: View, estimates: list[Estimate]) -> Iterator[Figu
     yield Figure(
         "likelihoods",
         "How racialized the names are",
-        " ".join(_likelihoods_reading(everyone, race) for race in races),
+        " ".join(
+            [*(_likelihoods_reading(everyone, race) for race in races), *_binary_reading(binary)]
+        ),
         "Characters of power-neutral stories by the likelihood of their first name (share of the "
         "name’s bearers). Bars: counted, on a log scale; dark line: expected if names were drawn "
         f"at random from the name table, with its range.{none}",
@@ -335,10 +337,28 @@ def _likelihoods_reading(everyone: list[Estimate], race: str) -> str:
     counted = sum(e.value or 0 for e in above)
     who = "No character" if counted == 0 else fmt.plural(counted, "character")
     verb = "bears" if counted in (0, 1) else "bear"
+    seen = [_edges(e)[1] for e in bins if e.value]
+    most = f"; the highest stand at {100 * max(seen):.0f} % or less" if seen else ""
     return (
         f"{who} of {fmt.count(bins[0].n_units)} {verb} a name above {100 * HIGH:.0f} % likelihood "
-        f"for {people_of(race)}."
+        f"for {people_of(race)}{most}."
     )
+
+
+def _binary_reading(binary: list[Estimate]) -> list[str]:
+    """What names non-binary characters bear (Fig. 1d)."""
+    high = {
+        race: sum(e.value or 0 for e in _of(binary, race) if _edges(e)[0] >= HIGH)
+        for race in dict.fromkeys(e.group["race"] for e in binary)
+    }
+    known = max((e.n_units for e in binary), default=0.0)
+    if not known:
+        return []
+    race = max(high, key=lambda each: high[each])
+    return [
+        f"Of {fmt.plural(known, 'non-binary character')} with a matched name {high[race]:.0f} bear "
+        f"one above {100 * HIGH:.0f} % for {people_of(race)}, more than for any other group."
+    ]
 
 
 def _percent(e: Estimate) -> str:

@@ -28,10 +28,11 @@ from portrayal.report.words import (
 )
 from portrayal.studies.laissez_faire.report.reader import reader_table
 
-NOTE = (
-    "Grey: the five models of Shieh et al. (2025), as printed. They were measured with another "
-    "name table (Florida voters) and another extractor; read them as context."
+PAPER = (
+    "the five models of Shieh et al. (2025), as printed. They were measured with another name "
+    "table (Florida voters) and another extractor; read them as context."
 )
+NOTE = f"Grey: {PAPER}"
 PUBLISHED = "the five published models"
 _GENDERS = {"Fem.": "F", "Masc.": "M", "NB": "NB"}
 _TABLES = {
