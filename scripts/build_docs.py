@@ -63,6 +63,8 @@ def measures() -> dict[str, str]:
     described = {name: _component("measures", name) for name in _own("measures")}
     made, rows = dict[str, str](), []
     for name, page in measure_pages().items():
+        if name not in described:
+            raise SystemExit(f"docs/{page} has a section of {name}, which is not registered.")
         text = made.get(page) or (DOCS / page).read_text(encoding="utf-8")
         head, rest = text.split(f"## `{name}`\n", 1)
         start, end = rest.find(BEGIN), rest.find(END)
