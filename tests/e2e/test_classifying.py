@@ -139,7 +139,8 @@ def test_killed_it_continues_and_asks_nothing_twice(
             sentences = sorted({f"{s}." for row in rows for s in row["text"].split(".") if s})
             labelled = [{"text": s.strip(), "label": i % 2} for i, s in enumerate(sentences)]
             gold = write_lines(tmp_path / "gold.jsonl", labelled)
-            asked = ("--classifier", SPEC, "--base-url", server.base_url, "--concurrency", "2")
+            url = ("--classifier-base-url", server.base_url)
+            asked = ("--classifier", SPEC, *url, "--concurrency", "2")
             given = ["score", "agency", "--hand-labels", str(gold), "--out", "r", *asked]
         if command == "mitigate":
             given[:2] = ["mitigate", "agency"]

@@ -72,7 +72,7 @@ def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
     assert raised["instruments"]["corrects"] == "representation.v1"
     assert inside("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK).ok()
     inside(
-        "estimates", "r", "--measure", "corrected_representation", "--where", "model=all"
+        "list", "estimates", "r", "--measure", "corrected_representation", "--where", "model=all"
     ).refused("no estimate")
 
 

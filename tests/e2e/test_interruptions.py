@@ -78,7 +78,7 @@ def test_ctrl_c(portrayal: Portrayal, tmp_path: Path, workers: int, undisturbed:
     process = _start(out, tmp_path, workers)
     status, error = _stop_in_the_middle(process, out, lambda pid: os.killpg(pid, signal.SIGINT))
     assert status == 130, error
-    assert error.strip() == "interrupted: the same command continues where it stopped."
+    assert error.splitlines()[-1] == "interrupted: the same command continues where it stopped."
     done, half = _left(out)
     assert done
     assert not half

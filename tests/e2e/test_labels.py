@@ -315,4 +315,4 @@ def test_hand_labels_become_a_file_to_fine_tune_on(ask: Portrayal, tmp_path: Pat
     for line in lines:
         user, assistant = json.loads(line)["messages"]
         assert fields_of(user["content"]) == list(json.loads(assistant["content"]))
-    ask(*given[:2], "stories.csv", "--out", "x").refused("stories.csv")
+    ask(*given[:2], "--hand-labels", "stories.csv", "--out", "x").refused("stories.csv")

@@ -141,7 +141,7 @@ def test_every_registered_measure_of_the_study_is_there(reference):
 
 
 def test_the_flat_table_holds_every_estimate(reference):
-    table = reference.estimates
+    table = reference.estimates.table
     assert table.num_rows == len(reference.records)
     assert set(table.column_names) >= {"domain", "model", "race", "gender", "value", "low", "q"}
     frame = table.to_pandas()

@@ -21,7 +21,7 @@ ROWS = [
         ["She led a firm. He cares for us.", "They led a firm.", "We led. It is odd."] * 4
     )
 ]
-FAST = {"draws": 100, "permutations": 20, "group": ("gender",)}
+FAST = {"draws": 100, "permutations": 20, "by": ("gender",)}
 
 
 class Model:

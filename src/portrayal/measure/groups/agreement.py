@@ -97,6 +97,7 @@ SOURCE_AGREEMENT = Component(
     source="Cohen (1960), A coefficient of agreement for nominal scales",
     run=source_agreement,
     title="Agreement of sources",
+    figure="table",
     reading="1: the two always say the same; 0: no more often than chance would.",
     findings=0,
 )
