@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.groups import group_reader, said_of
+from portrayal.annotate.group_labels import said_of
+from portrayal.annotate.groups import group_reader
 from portrayal.reference.factors import Factor, load_factor
 from portrayal.stats import benjamini_hochberg, infer_shares, matched_differences
 
@@ -68,7 +69,7 @@ def seen_in(rows: Sequence[dict[str, Any]], factor: Factor, source: str) -> list
     place = [own.name for _, own in reader.sources].index(source)
     found = []
     for each in reader(texts, [{} for _ in rows]):
-        status, groups = said_of(each["said"])[place]
+        ((status, groups, _),) = said_of(each["said"])[place]
         spans = [span for own in each["seen"] if own["source"] == source for span in own["spans"]]
         found.append({"status": status, "groups": [factor.keys[i] for i in groups], "spans": spans})
     return found

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.groups import group_reader, group_settings, said_of
+from portrayal.annotate.group_labels import said_of
+from portrayal.annotate.groups import group_reader, group_settings
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.factors import Factor, load_factor
 
@@ -58,7 +59,7 @@ def read(factor: Factor, text: str = "", cell: str | None = None, **row: Any) ->
     kept = {} if cell is None else {"columns": [("faith", cell)]}
     (found,) = group_reader([factor])([given | kept | row], [{}])
     seen = {each["source"]: each for each in found["seen"]}
-    for source, (status, _) in zip(factor.sources, said_of(found["said"]), strict=True):
+    for source, ((status, *_),) in zip(factor.sources, said_of(found["said"]), strict=True):
         seen.setdefault(source.name, {"status": status, "groups": [], "value": None, "spans": []})
         assert seen[source.name]["status"] == status
     return seen

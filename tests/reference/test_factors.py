@@ -127,6 +127,28 @@ def test_what_is_wrong_is_said_in_one_line_with_file_line_and_key(
     assert "\n" not in str(error.value)
 
 
+ASKED = '[[sources]]\nkind = "model"\nquestion = "Which?"\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('question = "Which?"\n', "", "line 19: sources: the key 'question' is missing"),
+        ('"Which?"', '"Which?"\nunit = "story"', "line 22: sources.unit: expected one of text"),
+        ('"Which?"', '"Which?"\nmodel = "a:b"', "line 22: .*unknown key"),
+        ('"Sun"', '"Sun; star"', "line 4: groups.sun: semicolons part the labels"),
+    ],
+)
+def test_a_model_source_is_checked_as_the_others_are(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    asked = ASKED + 'answer = "several"\n'
+    text = GOOD.replace("[[baselines]]", f"{asked}[[baselines]]", 1)
+    assert read(tmp_path, text).source_named("model").question == "Which?"
+    with pytest.raises(DataError, match=rf"faith\.toml, {said}"):
+        read(tmp_path, text.replace(old, new, 1))
+
+
 def test_a_group_that_no_source_can_see_is_refused(tmp_path: Path) -> None:
     only_words = GOOD[: GOOD.index('[[sources]]\nkind = "column"')]
     text = only_words.replace('words = { sun = ["sunny"], moon', "words = { moon")

@@ -21,12 +21,23 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.group_labels import (
+    GROUP,
+    NONE,
+    SEVERAL,
+    UNKNOWN,
+    UNREAD,
+    Answers,
+    Said,
+    answers_of,
+)
 from portrayal.annotate.word_match import TOKEN, Words, fold, variants
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.factors import (
     CodeSource,
     ColumnSource,
     Factor,
+    ModelSource,
     Source,
     WordSource,
     factor_mark,
@@ -34,12 +45,7 @@ from portrayal.reference.factors import (
     spelling_key,
 )
 from portrayal.reference.occupations import plural
-
-GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
-"""What a source says of a text: one group, more than one, none, nothing that is understood; and a
-text that was refused, empty or failed, whose words nobody can read."""
-
-STATUSES = (GROUP, SEVERAL, NONE, UNKNOWN, UNREAD)
+from portrayal.run.directory import Run
 
 EXCLUDED = -1
 """Column of phrases that do not count."""
@@ -173,6 +179,7 @@ class GroupReader:
     sources: tuple[tuple[Factor, Source], ...]
     _table: WordTable
     _codes: Mapping[int, Mapping[str, Mapping[str, str]]]
+    _answers: Answers
 
     @cached_property
     def _keys(self) -> list[tuple[str, ...]]:
@@ -194,6 +201,11 @@ class GroupReader:
         said: list[str] = []
         for number, (factor, source) in enumerate(self.sources):
             keys = self._keys[number]
+            if isinstance(source, ModelSource):
+                asked = self._of_model(factor, source, row["text_id"], text)
+                said.append("&".join(short for short, _ in asked))
+                seen += [one for _, one in asked]
+                continue
             if isinstance(source, WordSource):
                 if number not in words:
                     said.append(f"{NONE if text else UNREAD}:")
@@ -205,11 +217,22 @@ class GroupReader:
                 )
             else:
                 one = self._of_codes(number, source, row, keys)
-            places = ",".join([str(keys.index(group)) for group in one["groups"]])
-            said.append(f"{one['status']}:{places}")
+            places = tuple(keys.index(group) for group in one["groups"])
+            said.append(Said(one["status"], places).short())
             if one["value"] is not None:
                 seen.append({"factor": factor.name, "source": source.name, "spans": [], **one})
         return {"seen": seen, "said": "|".join(said)}
+
+    def _of_model(
+        self, factor: Factor, source: ModelSource, text_id: str, text: str
+    ) -> list[tuple[str, dict[str, Any]]]:
+        """What a model said of the text, or of each person in it: in short, and in full."""
+        found = []
+        for said, words in self._answers.said(factor, source, text_id, text):
+            groups = [factor.keys[place] for place in said.places]
+            full = {"status": said.status, "groups": groups, "value": words or None, "spans": []}
+            found.append((said.short(), {"factor": factor.name, "source": source.name, **full}))
+        return found
 
     def _of_codes(
         self, number: int, source: Source, row: Mapping[str, Any], keys: Sequence[str]
@@ -271,23 +294,6 @@ def _parse(source: ColumnSource | CodeSource, cell: str) -> list[str] | None:
     return groups or ([] if any(key in source.none for key in keys) else None)
 
 
-def said_of(said: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Read what every source says in short, by which texts that say the same are counted together.
-
-    Returns
-    -------
-    list
-        Status and the places of the groups, one for each mention, by source.
-
-    Examples
-    --------
-    >>> said_of("several:0,0,2|none:")
-    [('several', (0, 0, 2)), ('none', ())]
-    """
-    parts = (part.partition(":") for part in said.split("|")) if said else ()
-    return [(what, tuple(map(int, at.split(","))) if at else ()) for what, _, at in parts]
-
-
 def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
     """Return the settings of `groups.v1`: the factors, and the state of their files.
 
@@ -314,12 +320,12 @@ def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
 
 def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]:
     """Return the sources that texts themselves answer, in order, each with its factor."""
-    kinds = (WordSource, ColumnSource, CodeSource)
+    kinds = (WordSource, ColumnSource, CodeSource, ModelSource)
     return tuple((f, source) for f in factors for source in f.sources if isinstance(source, kinds))
 
 
-def group_reader(factors: Sequence[Factor]) -> GroupReader:
-    """Return the reader of the groups of these factors."""
+def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> GroupReader:
+    """Return the reader of the groups of these factors, with what a model has answered."""
     own = text_sources(factors)
     table, codes = WordTable(), {}
     for number, (factor, source) in enumerate(own):
@@ -327,7 +333,7 @@ def group_reader(factors: Sequence[Factor]) -> GroupReader:
             table.add(number, source, factor.keys)
         elif isinstance(source, CodeSource) and source.file:
             codes[number] = _read_codes(Path(source.file), source.asked)
-    return GroupReader(tuple(factors), own, table, codes)
+    return GroupReader(tuple(factors), own, table, codes, answers or Answers())
 
 
 def _read_codes(path: Path, asked: str) -> dict[str, dict[str, str]]:
@@ -352,7 +358,11 @@ def _read_codes(path: Path, asked: str) -> dict[str, dict[str, str]]:
 
 @lru_cache(maxsize=4)
 def _reader(settings: str) -> GroupReader:
-    return group_reader([load_factor(spec) for spec in json.loads(settings)["factors"]])
+    given = json.loads(settings)
+    answers = None
+    if "asked" in given:
+        answers = answers_of(Run(Path(given["run"])), **given["asked"])
+    return group_reader([load_factor(spec) for spec in given["factors"]], answers)
 
 
 def _setup(settings: Mapping[str, Any]) -> GroupReader:
@@ -378,7 +388,7 @@ SEEN = pa.struct(
 GROUPS = Annotator(
     name="groups.v1",
     summary="Which groups of each factor a text shows, by each way of seeing them.",
-    reads="texts and their columns; factors as TOML; perhaps codes by raters",
+    reads="texts and their columns; factors as TOML; perhaps codes by raters or a model's answers",
     unit="text",
     range="group, several, none, unknown or unread, with what was seen",
     undefined_when="never; the words of a text that was refused, empty or failed are unread",
@@ -390,5 +400,6 @@ GROUPS = Annotator(
     setup=_SETUP,
     per_shard=True,
     every_row=True,
+    in_run=True,
     title="Groups in a text",
 )

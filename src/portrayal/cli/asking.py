@@ -38,6 +38,8 @@ BESIDE = ("base_url", "parameter", "budget", "price")
 """What a command offers of a second model; it is asked at the pace of the first."""
 OWN = (*WHOM, *BESIDE)
 """Options that belong to one model, and bear its name where it labels or classifies."""
+BESIDE_BATCH = (*BESIDE, *BATCH)
+"""`BESIDE`, of a model that may be asked by batches while another writes."""
 
 
 _HELP = {
@@ -120,13 +122,16 @@ class Offers:
         Fields of `How`.
     of
         Whose they are where it is no model that writes, such as "labeler": the prefix of those in
-        `OWN`; pace and consent are the command's.
+        `own`; pace and consent are the command's.
+    own
+        Which of them bear that prefix.
     changed
         Field → its default or words where they are this command's own.
     """
 
     names: tuple[str, ...]
     of: str = ""
+    own: tuple[str, ...] = OWN
     changed: Mapping[str, Any] = field(default_factory=dict)
 
     def parameters(self) -> dict[str, Parameter]:
@@ -141,7 +146,7 @@ class Offers:
         if isinstance(default, str):
             words, default = default, each.default
         name = each.name
-        if self.of and name in OWN:
+        if self.of and name in self.own:
             name, words = f"{self.of}_{name}", f"The {self.of}'s: {words}"
         return option_parameter(
             name, kind, default, words, "NAME=VALUE" if each.name == "parameter" else None

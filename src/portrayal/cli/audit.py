@@ -13,6 +13,7 @@ import portrayal.cli.printing as show
 import portrayal.registry as registry
 from portrayal.cli.asking import (
     BESIDE,
+    BESIDE_BATCH,
     LIMITS,
     WHOM,
     How,
@@ -21,6 +22,7 @@ from portrayal.cli.asking import (
     asks,
     offering,
     reading_settings,
+    under_way,
 )
 from portrayal.cli.options import Columns, Format, PromptFile, Replace
 from portrayal.cli.studies import chosen, each_study, of_study, option_name
@@ -50,6 +52,7 @@ def _audit(
     how: Annotated[How, Offers((*WHOM, *LIMITS, "judge", "batch"))],
     labels: Annotated[How, Offers(BESIDE, of="labeler")],
     reads: Annotated[How, Offers(BESIDE, of="classifier")],
+    groups: Annotated[How, Offers(BESIDE_BATCH, of="factor", own=BESIDE_BATCH)],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Run directory; default runs/STUDY.")
     ] = None,
@@ -90,8 +93,14 @@ def _audit(
     classifier = own.get("classifier")
     if labeler_model is None:
         labels.refuse("--labeler-model", "labeler-")
-    asked = how.model is not None or labeler_model is not None or asks(classifier)
+    factor_model = own.get("factor_model")
+    if factor_model is None:
+        groups.refuse("--factor-model", "factor-")
+    models = (how.model, labeler_model, factor_model)
+    asked = any(name is not None for name in models) or asks(classifier)
+    place = _place(study, out, append)
     with (
+        under_way(place, as_object=json),
         show.progress(quiet=json or asked) as advance,
         asking_progress(quiet=json or not asked) as answered,
     ):
@@ -103,7 +112,7 @@ def _audit(
             **given,
             pair_by=pair_by,
             model=asking,
-            out=_place(study, out, append),
+            out=place,
             columns=column,
             reference_columns=reference_column,
             preset=preset,
@@ -111,6 +120,7 @@ def _audit(
             unknown_prompts=unknown_prompts,
             labeler_settings=labels.beside(how).settings(answered),
             classifier_settings=reading_settings([classifier], reads, how, answered),
+            factor_settings=groups.beside(how).settings(answered),
             workers=(os.cpu_count() or 1) if workers is None else workers,
             progress=advance,
             say=None if json else show.line,

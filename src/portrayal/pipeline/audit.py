@@ -12,6 +12,7 @@ import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.agency.asked import Classifying, classifying_of_options
+from portrayal.annotate.group_asked import GroupLabelling, group_labelling
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.labelling import Labelling, labelling_of_options
 from portrayal.collect import import_texts
@@ -34,10 +35,12 @@ from portrayal.run import (
 from portrayal.run.files import is_whole
 from portrayal.run.shards import Progress
 from portrayal.studies.groups import (
+    GROUPS,
     MEASURES,
     factors_of,
     group_annotations,
     group_estimates,
+    people_among,
     with_columns,
 )
 from portrayal.studies.own import keep_study
@@ -68,6 +71,7 @@ def audit(
     report: bool = True,
     labeler_settings: Mapping[str, Any] | None = None,
     classifier_settings: Mapping[str, Any] | None = None,
+    factor_settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     say: Say | None = None,
     **options: Any,
@@ -116,6 +120,8 @@ def audit(
         `base_url`, `budget` or `confirm`. Who labels is among the options.
     classifier_settings
         How a model that classifies sentences ("llm:…") is asked: likewise.
+    factor_settings
+        How the model that labels groups of factors (`factor_model`) is asked: likewise.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
@@ -149,7 +155,7 @@ def audit(
         raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     choice = _options(chosen, _written(run, options))
-    factors_of(choice)
+    grouping = group_labelling(factors_of(choice), choice.factor_model, factor_settings)
     labelling = labelling_of_options(choice, labeler_settings)
     classifying = classifying_of_options(choice, classifier_settings)
     tell = say or _silent
@@ -163,6 +169,7 @@ def audit(
     with run.lock():
         labelling = labelling and labelling.ready(run)
         classifying = classifying and classifying.ready(run)
+        grouping = grouping and grouping.ready(run, GROUPS)
         if chosen.pair_field is not None:
             _collect_reference(
                 run, chosen, reference, {**paired, **_mapping(reference_columns)}, loading, tell
@@ -173,7 +180,7 @@ def audit(
         loading |= {"preset": preset, "unknown_prompts": unknown_prompts}
         _collect(run, chosen, choice, texts, mapping, loading, tell)
         work = {"workers": workers, "executor": executor, "progress": progress}
-        annotations = _annotate(run, chosen, choice, (labelling, classifying), work, tell)
+        annotations = _annotate(run, chosen, choice, (labelling, classifying, grouping), work, tell)
         fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
         _measure(run, chosen, annotations, choice, fitted, tell)
         write_datasheet(run, run.datasheet_path)
@@ -318,20 +325,23 @@ def _annotate(
     run: Run,
     study: Study,
     options: Options,
-    asked: tuple[Labelling | None, Classifying | None],
+    asked: tuple[Labelling | None, Classifying | None, GroupLabelling | None],
     work: Mapping[str, Any],
     tell: Say,
 ) -> list[Stage]:
     def embed() -> str:
         return str(annotate_run(run, LABELERS["embedded"], **work).note()["annotator"])
 
-    labelling, classifying = asked
+    labelling, classifying, grouping = asked
     every = study.annotations(run, options)
     if classifying is not None:
         every = classifying.answered(run, every, tell)
     every = (*every, *group_annotations(options, every))
+    people = people_among(each.name for each in every)
     stages = []
     for wanted in every:
+        if grouping is not None and wanted.name == GROUPS:
+            wanted = grouping.answered(run, wanted, people, tell)  # noqa: PLW2901
         if labelling is not None and wanted.name == labelling.annotator:
             stages.append(run.annotations(labelling.label(run, embed, tell)))
             continue

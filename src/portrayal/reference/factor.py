@@ -1,7 +1,7 @@
 """Factors: what people are grouped by, as data.
 
 A *factor* lists its groups, how a group is seen in texts (its *sources*: a column, words, names,
-references, codes) and the shares of the groups in some population (its *baselines*). One
+references, codes, a model) and the shares of the groups in some population (its *baselines*). One
 TOML file says all of it; a user's own file is read and checked as the shipped ones are.
 
 A lexicon counts mentions, not identities. Shares of a name's bearers describe these bearers, never
@@ -175,6 +175,25 @@ class CodeSource(Source):
     file: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
     none: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSource(Source):
+    """Answers of a language model, which is named when it is asked.
+
+    Attributes
+    ----------
+    question
+        What it is asked; the labels of the groups, "none" and "unknown" are listed below it.
+    unit
+        Whether it is asked of each text or of each person in it.
+    answer
+        Whether it may name several groups.
+    """
+
+    question: str
+    unit: Literal["text", "person"] = "text"
+    answer: Literal["one", "several"] = "one"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from portrayal.reference.factor import (
     ColumnSource,
     Factor,
     Group,
+    ModelSource,
     NameSource,
     ReferenceSource,
     Several,
@@ -34,6 +35,7 @@ __all__ = [
     "ColumnSource",
     "Factor",
     "Group",
+    "ModelSource",
     "NameSource",
     "ReferenceSource",
     "Source",
@@ -62,6 +64,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "names": ("part", "table", "names", "spellings", "by"),
     "references": ("words", "pairs_of"),
     "codes": ("field", "file", "values", "none", "unknown"),
+    "model": ("question", "unit", "answer"),
 }
 
 
@@ -231,6 +234,8 @@ def _source(
         return _word_source(file, here, groups, shared)
     if kind == "names":
         return _name_source(file, here, groups, shared, folder)
+    if kind == "model":
+        return _model_source(file, here, shared)
     if "pairs_of" in table:
         return ReferenceSource(**shared, pairs_of=_text(file, (*here, "pairs_of")))
     words = _grouped(file, (*here, "words"), groups)
@@ -325,6 +330,21 @@ def _name_source(
         spellings=_grouped(file, (*here, "spellings"), groups) if "spellings" in table else {},
         by={column: str(value) for column, value in by.items()},
     )
+
+
+def _model_source(file: Located, here: Keys, shared: Mapping[str, Any]) -> ModelSource:
+    table = file.at(here)
+    chosen: dict[str, Any] = {
+        name: _choice(file, (*here, name), choices)
+        for name, choices in (("unit", ("text", "person")), ("answer", ("one", "several")))
+        if name in table
+    }
+    if chosen.get("answer") == "several":
+        for key, group in file.at(("groups",)).items():
+            if ";" in (label := group.get("label", key)):
+                message = f"semicolons part the labels of an answer; {label!r} has one."
+                raise file.wrong(("groups", key), message)
+    return ModelSource(**shared, question=_text(file, (*here, "question")), **chosen)
 
 
 def _grouped(file: Located, here: Keys, groups: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

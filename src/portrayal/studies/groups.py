@@ -1,7 +1,6 @@
 """Groups of factors in any study: what is kept, annotated and measured beside the study's own."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
@@ -9,10 +8,16 @@ from portrayal.annotate.groups import group_settings
 from portrayal.collect.fields import TextFields
 from portrayal.measure.groups.texts import attributes_of, read_group_texts
 from portrayal.records import Estimate
-from portrayal.reference.factors import Factor, NameSource, ReferenceSource, load_factor
+from portrayal.reference.factors import (
+    Factor,
+    ModelSource,
+    NameSource,
+    ReferenceSource,
+    Source,
+    load_factor,
+)
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
-from portrayal.run.stages import Stage
 from portrayal.studies.study import Options, Study
 
 GROUPS, EVERYONE = "groups.v1", "everyone.v1"
@@ -52,11 +57,21 @@ def group_annotations(options: Options, others: Sequence[Annotation]) -> tuple[A
     if not options.factor:
         return ()
     groups = Annotation(GROUPS, group_settings(options.factor))
-    people = (NameSource, ReferenceSource)
-    asked = any(isinstance(s, people) for f in factors_of(options) for s in f.sources)
-    if not asked or any(_is_people(each.name) for each in others):
+    asked = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
+    if not asked or people_among(each.name for each in others):
         return (groups,)
-    return (groups, Annotation(EVERYONE))
+    return (Annotation(EVERYONE), groups)
+
+
+def _reads_people(source: Source) -> bool:
+    if isinstance(source, ModelSource):
+        return source.unit == "person"
+    return isinstance(source, (NameSource, ReferenceSource))
+
+
+def people_among(annotators: Iterable[str]) -> str:
+    """Return the annotator of people among these; "" where there is none."""
+    return next((n for n in annotators if n.startswith(("people", "everyone"))), "")
 
 
 def group_estimates(
@@ -73,11 +88,13 @@ def group_estimates(
     """
     if not options.factor:
         return
-    people = next((run.annotations(name) for name in annotators if _is_people(name)), None)
+    named = people_among(annotators)
+    people = run.annotations(named) if named else None
     texts = read_group_texts(
         run, factors_of(options), run.annotations(GROUPS), people, _by(run, study)
     )
-    scope = options.scope(study.name, instruments=_instruments(people))
+    instruments = {"groups": GROUPS, "annotator": named, "factor_model": options.factor_model}
+    scope = options.scope(study.name, instruments={k: v for k, v in instruments.items() if v})
     for name in MEASURES:
         yield from registry.component("measures", name).run(texts, scope)
 
@@ -87,12 +104,3 @@ def _by(run: Run, study: Study) -> tuple[str, ...]:
     if study.group_by is not None:
         return attributes_of(strata, study.group_by)
     return attributes_of(strata, study.fields.strata)[:1]
-
-
-def _instruments(people: Stage | None) -> dict[str, Any]:
-    annotators = {} if people is None else {"annotator": people.folder.name}
-    return {"groups": GROUPS, **annotators}
-
-
-def _is_people(annotator: str) -> bool:
-    return annotator.startswith(("people", "everyone"))

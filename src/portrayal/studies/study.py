@@ -70,6 +70,8 @@ class Options:
     factor
         Factors whose groups are seen in the texts beside what the study measures: names of those
         that ship, or TOML files (`portrayal.reference.load_factor`).
+    factor_model
+        The language model that labels texts for factors with a source of the kind "model".
 
     Raises
     ------
@@ -83,6 +85,9 @@ class Options:
     permutations: int = option(200, "Replicates of the null.")
     factor: tuple[str, ...] = option(
         (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
+    )
+    factor_model: str | None = option(
+        None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
     )
 
     def __post_init__(self) -> None:

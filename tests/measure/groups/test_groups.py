@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import portrayal
-from portrayal.annotate.groups import group_reader, said_of
+from portrayal.annotate.group_labels import said_of
+from portrayal.annotate.groups import group_reader
 from portrayal.errors import OptionError
 from portrayal.records import Estimate
 from portrayal.reference.factors import load_factor
@@ -189,7 +190,7 @@ def test_kappa_is_that_of_a_plain_table(run: Run) -> None:
         (found,) = reader([given | outcome], [{}])
         both = [
             factor.keys[groups[0]] if status == "group" else status
-            for status, groups in said_of(found["said"])
+            for ((status, groups, _),) in said_of(found["said"])
         ]
         if not {"unknown", "unread"} & set(both):
             said.append(tuple(both))

@@ -10,9 +10,8 @@ from typing import Any
 from portrayal.annotate.agency.llm import LLMClassifier, parse_llm, said, sentence_prompt
 from portrayal.annotate.agency.rows import AGENCY, AGENCY_UNMASKED, run_sentences
 from portrayal.annotate.annotator import Annotation
-from portrayal.collect.ask import provider_of
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
-from portrayal.collect.ask.replies import Ask, asker, kept
+from portrayal.collect.ask.replies import Ask, ask_missing, asker
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
 from portrayal.run.stages import fingerprint
@@ -55,7 +54,7 @@ class Classifying:
                 "--base-url in `score agency` (base_url among the settings of the classifier), "
                 "such as http://localhost:8000/v1."
             )
-        self._settled().make_provider()
+        asking.cold().make_provider()
         return self
 
     def ready(self, run: Run) -> "Classifying":
@@ -86,11 +85,12 @@ class Classifying:
         """
         form = parse_llm(self.spec)[1]
         prompts = {p.prompt_id: p for p in (sentence_prompt(s, form) for s in sentences)}
-        replies: Mapping[str, Any] = kept(folder / self.kept_in, prompts)
-        if any(i not in replies or replies[i].outcome == "failed" for i in prompts):
-            n = f"{len(prompts):,} different sentences"
-            tell(f"classifier: {self.asking.model} is asked what is not answered yet of {n}")
-            replies = self._asker(folder)(prompts.values())
+        n = f"{len(prompts):,} different sentences"
+        first = f"classifier: {self.asking.model} is asked what is not answered yet of {n}"
+        place = folder / self.kept_in
+        replies = ask_missing(
+            self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
+        )
         answers = {i: said(replies.get(i)) for i in prompts}
         counts = Counter(answers.values())
         listed = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
@@ -121,19 +121,7 @@ class Classifying:
         )
 
     def _asker(self, folder: Path) -> Ask:
-        return asker(self._settled(), folder / self.kept_in, _ANSWER_TOKENS)
-
-    def _settled(self) -> Asking:
-        """The asking at a temperature of 0, where none is given and the model takes one."""
-        asking = self.asking
-        if asking.provider is not None or "temperature" in asking.parameters:
-            return asking
-        cold = dataclasses.replace(asking, parameters={"temperature": 0.0, **asking.parameters})
-        try:
-            provider_of(cold.model, base_url=cold.base_url, parameters=cold.parameters)
-        except OptionError:  # reasoning models refuse it; any other reason shows without it too
-            return asking
-        return cold
+        return asker(self.asking.cold(), folder / self.kept_in, _ANSWER_TOKENS)
 
 
 def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Classifying | None:

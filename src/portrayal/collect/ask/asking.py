@@ -123,6 +123,17 @@ class Asking:
             return self.provider
         return provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
 
+    def cold(self) -> "Asking":
+        """Return it at a temperature of 0, where none is given and the model takes one."""
+        if self.provider is not None or "temperature" in self.parameters:
+            return self
+        cold = dataclasses.replace(self, parameters={"temperature": 0.0, **self.parameters})
+        try:
+            provider_of(cold.model, base_url=cold.base_url, parameters=cold.parameters)
+        except OptionError:  # reasoning models refuse it; any other reason shows without it too
+            return self
+        return cold
+
     def collect(
         self,
         run: Run,

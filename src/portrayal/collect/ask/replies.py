@@ -111,6 +111,24 @@ def asker(asking: Asking, folder: Path, answer_tokens: int | None = None) -> Ask
     return ask
 
 
+def ask_missing(
+    asking: Asking,
+    prompts: Mapping[str, Prompt],
+    folder: Path,
+    answer_tokens: int | None,
+    before: Callable[[], object],
+) -> Mapping[str, Reply]:
+    """Return the first answer to each prompt, asking only where one is missing or failed.
+
+    `before` is called when something will be asked.
+    """
+    replies: Mapping[str, Reply] = kept(folder, prompts)
+    if any(i not in replies or replies[i].outcome == "failed" for i in prompts):
+        before()
+        replies = asker(asking, folder, answer_tokens)(prompts.values())
+    return replies
+
+
 def kept(folder: Path, wanted: Container[str] | None = None) -> dict[str, Reply]:
     """Return the first answer in `folder` to each of these prompts or of all; ask nothing.
 

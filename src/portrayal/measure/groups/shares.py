@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.groups import STATUSES
+from portrayal.annotate.group_labels import STATUSES
 from portrayal.measure.clustered import share_inference, sums_by
 from portrayal.measure.groups.texts import TEXT, GroupTexts, Places, Seen, places_of
 from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null
-from portrayal.reference.factors import Baseline
+from portrayal.reference.factors import Baseline, ModelSource
 from portrayal.registry import Component
 from portrayal.types import FloatArray
 
@@ -83,12 +83,18 @@ def _yield_shares(
                 **({} if reason else found.effective(i)),
             },
             instruments={
-                **scope.instruments,
-                "factor": seen.factor.name,
+                **_instruments(seen, scope),
                 **({} if reason else found.missing(i, test=False)),
             },
             sums=None if reason else kept(i),
         )
+
+
+def _instruments(seen: Seen, scope: Scope) -> dict[str, Any]:
+    """What it was seen by: the labelling model only where that was asked."""
+    asked = isinstance(seen.source, ModelSource)
+    every = {n: v for n, v in scope.instruments.items() if asked or n != "factor_model"}
+    return {**every, "factor": seen.factor.name}
 
 
 def _left_out(seen: Seen, place: Places) -> tuple[FloatArray, dict[str, int]]:
@@ -104,7 +110,12 @@ def _left_out(seen: Seen, place: Places) -> tuple[FloatArray, dict[str, int]]:
     }
     apart = seen.source.several == "apart"
     wanted = [name for name in names if name != "several" or apart]
-    return status, {names[name]: round(reasons[name]) for name in wanted if reasons[name]}
+    left_out = {names[name]: reasons[name] for name in wanted if reasons[name]}
+    for why, count in seen.unknown.items():
+        if n := float(count[place.inside].sum()):
+            left_out[names["unknown"]] -= n
+            left_out[f"answer of the model: {why}"] = n
+    return status, {why: round(n) for why, n in left_out.items() if round(n)}
 
 
 def group_texts(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
@@ -199,8 +210,7 @@ def _ratios(
             "exclusions": left_out,
         }
         instruments = {
-            **scope.instruments,
-            "factor": seen.factor.name,
+            **_instruments(seen, scope),
             "baseline": baseline.name,
             "baseline_source": f"{baseline.source}{f', {baseline.date}' * bool(baseline.date)}",
         }

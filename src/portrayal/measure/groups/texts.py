@@ -5,13 +5,15 @@ million texts cost them what two thousand do.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.groups import STATUSES, said_of, text_sources
+from portrayal.annotate.group_labels import STATUSES, Said, said_of
+from portrayal.annotate.groups import text_sources
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.groups.association import Crossed
 from portrayal.records import ALL
@@ -19,6 +21,7 @@ from portrayal.reference import name_table
 from portrayal.reference.factors import (
     ColumnSource,
     Factor,
+    ModelSource,
     NameSource,
     ReferenceSource,
     Source,
@@ -59,6 +62,8 @@ class Seen:
         known, or no names were read.
     visible
         Whether the source can see each group at all, shape (k,): lists words or names of it.
+    unknown
+        Reason → units of the status "unknown" that have it, shape (n,); of a model's answers.
     """
 
     factor: Factor
@@ -73,6 +78,7 @@ class Seen:
     status: FloatArray
     population: FloatArray
     visible: BoolArray
+    unknown: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def decided(self) -> FloatArray:
@@ -239,7 +245,8 @@ def read_group_texts(
     ]
     for place, factor, source in answered:
         seen.append(_seen_in_texts(cells, place, factor, source))
-    for (i, factor, first), (j, other, second) in combinations(answered, 2):
+    of_texts = [one for one in answered if _unit(one[2]) == TEXT]
+    for (i, factor, first), (j, other, second) in combinations(of_texts, 2):
         if factor is other:
             both.append(_both(cells, i, j, factor, first, second))
         else:
@@ -305,6 +312,12 @@ class _Cells:
         cells, self.cell = np.unique(prompt * size + model, return_inverse=True)
         self.prompt, self.model = cells // size, cells % size
 
+    def taking(self, rows: Sequence[int]) -> "_Cells":
+        """The same cells, with these of the rows; one may come several times."""
+        taken = copy(self)
+        taken.count, taken.cell = self.count[rows], self.cell[rows]
+        return taken
+
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum the rows of `values`, shape (n_rows, k), by cell, each as often as it occurs."""
         total = np.zeros((len(self.prompt), *values.shape[1:]))
@@ -314,12 +327,13 @@ class _Cells:
 
 
 def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) -> Seen:
-    n, k = len(cells.count), len(factor.groups)
+    units = [(i, unit) for i, said in enumerate(cells.rows["said"]) for unit in said[place]]
+    cells = cells.taking([i for i, _ in units])
+    n, k = len(units), len(factor.groups)
     mentions, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
-    for row, said in enumerate(cells.rows["said"]):
-        what, groups = said[place]
-        status[row, STATUSES.index(what)] = 1.0
-        for group in groups:
+    for row, (_, said) in enumerate(units):
+        status[row, STATUSES.index(said.status)] = 1.0
+        for group in said.places:
             mentions[row, group] += 1.0
     shown = np.zeros((n, k))
     shown[mentions > 0] = 1.0
@@ -333,7 +347,15 @@ def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) ->
         weight = shown.copy()
     else:
         weight = shown * (how_many == 1.0)
-    return _of_cells(cells, factor, source, TEXT, weight, shown, mentions, status, visible)
+    seen = _of_cells(cells, factor, source, _unit(source), weight, shown, mentions, status, visible)
+    reasons = sorted({unit.why for _, unit in units if unit.why})
+    has = {why: np.array([[unit.why == why] for _, unit in units], float) for why in reasons}
+    return replace(seen, unknown={why: cells.sums(each)[:, 0] for why, each in has.items()})
+
+
+def _unit(source: Source) -> str:
+    """What a source that reads texts is asked of."""
+    return source.unit if isinstance(source, ModelSource) else TEXT
 
 
 def _of_people(factor: Factor) -> list[Source]:
@@ -437,18 +459,17 @@ def _both(cells: _Cells, i: int, j: int, factor: Factor, first: Source, second: 
     index = np.full((len(cells.count), 2), -1, dtype=np.int64)
     for row, said in enumerate(cells.rows["said"]):
         for side, place in enumerate((i, j)):
-            index[row, side] = _category(said[place], size)
+            index[row, side] = _category(said[place][0], size)
     known = (index >= 0).all(axis=1)
     table = np.zeros((len(cells.prompt), size, size))
     np.add.at(table, (cells.cell[known], index[known, 0], index[known, 1]), cells.count[known])
     return Both(factor, first, second, cells.prompt, cells.model, table)
 
 
-def _category(said: tuple[str, tuple[int, ...]], size: int) -> int:
-    status, groups = said
-    if status == "group":
-        return groups[0]
-    return {"none": size - 2, "several": size - 1}.get(status, -1)
+def _category(said: Said, size: int) -> int:
+    if said.status == "group":
+        return said.places[0]
+    return {"none": size - 2, "several": size - 1}.get(said.status, -1)
 
 
 _Answered = tuple[int, Factor, Source]
@@ -459,8 +480,8 @@ def _shown(cells: _Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
     place, factor, _ = one
     shown = np.zeros((len(cells.count), len(factor.groups)))
     for row, said in enumerate(cells.rows["said"]):
-        shown[row, list(said[place][1])] = 1.0
-    known = [said[place][0] in STATUSES[:3] for said in cells.rows["said"]]
+        shown[row, list(said[place][0].places)] = 1.0
+    known = [said[place][0].status in STATUSES[:3] for said in cells.rows["said"]]
     return shown, np.array(known, dtype=bool)
 
 

@@ -1,0 +1,188 @@
+"""A language model that labels groups: asked within limits, its answers kept, nothing twice."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from portrayal.annotate.annotator import Annotation
+from portrayal.annotate.group_labels import UNNAMED, Answers, people_of, read_label
+from portrayal.collect.ask.asking import Asking, asking_of, check_settings
+from portrayal.collect.ask.replies import ask_missing
+from portrayal.errors import OptionError
+from portrayal.records import Prompt
+from portrayal.reference.factors import Factor, ModelSource, factor_mark
+from portrayal.run.directory import Run
+from portrayal.run.reading import read_shards
+from portrayal.run.stages import fingerprint
+from portrayal.types import Say
+
+FOLDER = "factors"
+"""Folder of a run in which the answers of labelling models are kept, one folder for each."""
+
+_ANSWER_TOKENS = 15
+"""Tokens of an answer, about; for the cost that is shown beforehand."""
+
+
+class _Question(NamedTuple):
+    factor: Factor
+    source: ModelSource
+    prompt: Prompt | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLabelling:
+    """A language model that labels texts, or people in them, with the groups of factors.
+
+    Attributes
+    ----------
+    factors
+        The factors of the audit; those without a source of the kind "model" are left alone.
+    asking
+        Whom, within which limits. Where its `parameters` have no temperature it is 0, if the model
+        takes one.
+    """
+
+    factors: tuple[Factor, ...]
+    asking: Asking
+
+    @property
+    def sources(self) -> tuple[tuple[Factor, ModelSource], ...]:
+        """What is asked, each with its factor."""
+        return model_sources(self.factors)
+
+    @property
+    def kept_in(self) -> str:
+        """Where answers lie in a run: the model, and a digest of its parameters."""
+        return f"{FOLDER}/{self.asking.folder_name}"
+
+    def ready(self, run: Run, annotator: str) -> "GroupLabelling":
+        """Make the provider, unless the run holds the answers of this model to these factors.
+
+        So a missing key, client or address is an error before any text is read.
+        """
+        known = (note := run.annotations(annotator).note()).get("settings") or {}
+        state = [factor_mark(factor) for factor in self.factors]
+        kept = known.get("asked", {}).get("answers"), known.get("state")
+        if not note.get("complete") or kept != (self.kept_in, state):
+            asking = self.asking
+            if asking.model.startswith("server:") and not (asking.base_url or asking.provider):
+                raise OptionError(
+                    f"{asking.model} needs the address of its server: give --factor-base-url "
+                    "(base_url among the settings), such as http://localhost:8000/v1."
+                )
+            asking.cold().make_provider()
+        return self
+
+    def answered(self, run: Run, wanted: Annotation, people: str, tell: Say) -> Annotation:
+        """Ask about every text of a run, or every person, in a run that the caller holds.
+
+        Parameters
+        ----------
+        run
+            A run with texts.
+        wanted
+            The annotation that reads the answers.
+        people
+            Annotator of the people of the run, complete; "" where only texts are asked about.
+        tell
+            Told what is asked, and what the answers come to.
+
+        Returns
+        -------
+        The annotation, with where the answers lie, a digest of them and what they came to among its
+        settings; every answer that is no label is counted there by its reason.
+
+        Raises
+        ------
+        StopError, RunError, OptionError
+            Saying what to do; what was answered before is kept.
+        """
+        asked_of = (each.prompt for each in self._questions(run, people))
+        prompts = {prompt.prompt_id: prompt for prompt in asked_of if prompt is not None}
+        n = f"{len(prompts):,} different question(s)"
+        first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
+        place = run.path / self.kept_in
+        replies = ask_missing(
+            self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
+        )
+        counts: dict[str, Counter[str]] = {
+            f"{factor.name}/{source.name}": Counter() for factor, source in self.sources
+        }
+        read: dict[str, str] = {}
+        for factor, source, prompt in self._questions(run, people):
+            words = UNNAMED
+            if prompt is not None:
+                said = read_label(factor, source, replies.get(prompt.prompt_id))
+                keys = [factor.keys[place] for place in said.places]
+                words = read[prompt.prompt_id] = (
+                    said.why or " and ".join(keys) or f"({said.status})"
+                )
+            counts[f"{factor.name}/{source.name}"][words] += 1
+        for name, each in counts.items():
+            listed = ", ".join(f"{n:,} {word}" for word, n in sorted(each.items()))
+            tell(f"groups: {name}, {each.total():,} answers: {listed or 'none'}")
+        asked = {
+            "answers": self.kept_in,
+            "people": people,
+            "model": self.asking.model,
+            "digest": fingerprint(read=read),
+            "said": {name: dict(sorted(each.items())) for name, each in counts.items()},
+        }
+        return dataclasses.replace(wanted, settings={**wanted.settings, "asked": asked})
+
+    def _questions(self, run: Run, people: str) -> Iterator[_Question]:
+        """Yield what is asked of each text or person, in the order of the texts."""
+        who = people_of(run, people) if people else {}
+        answers = Answers(people=who)
+        for (table,) in read_shards(run.texts, ["text_id", "text", "outcome"]):
+            for row in table.to_pylist():
+                if row["outcome"] != "ok":
+                    continue
+                for factor, source in self.sources:
+                    for _, prompt in answers.asked(factor, source, row["text_id"], row["text"]):
+                        yield _Question(factor, source, prompt)
+
+
+def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource], ...]:
+    """Return the sources that a language model answers, each with its factor."""
+    every = ((factor, source) for factor in factors for source in factor.sources)
+    return tuple((f, source) for f, source in every if isinstance(source, ModelSource))
+
+
+def group_labelling(
+    factors: Sequence[Factor], model: str | None, settings: Mapping[str, Any] | None = None
+) -> GroupLabelling | None:
+    """Return how a model is asked about the groups of factors; None where no factor asks one.
+
+    Parameters
+    ----------
+    factors
+        The factors of an audit.
+    model
+        "SERVICE:MODEL".
+    settings
+        Further fields of `Asking`, such as `base_url`, `budget`, `batch` or `confirm`.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        Where a factor asks a model and none is named, or one is named that nothing asks.
+    """
+    check_settings(settings, "a model that labels groups")
+    sources = model_sources(factors)
+    if not sources:
+        if model is not None:
+            raise OptionError(
+                f"--factor-model {model} says nothing: no factor has a source of the kind 'model'."
+            )
+        return None
+    if model is None:
+        factor, source = sources[0]
+        raise OptionError(
+            f"the factor {factor.name} asks a language model (its source {source.name!r}): name it "
+            "with --factor-model SERVICE:MODEL (factor_model=), or leave the source out."
+        )
+    asking = asking_of(model, settings, "a model that labels groups")
+    return GroupLabelling(tuple(factors), asking)
