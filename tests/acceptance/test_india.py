@@ -159,6 +159,11 @@ def test_the_study_is_one_file_and_agrees_with_the_cells(example, path, tmp_path
             assert e.interval.high == pytest.approx(row["high"])
             compared += 1
     assert compared == 2 * 3 * (4 + 6)
+    assert run.annotations("everyone.v1").note()["settings"]["locale"] == "en-IN"
+    women = [
+        e for e in run.records if e.measure == "people_ratio.v1" and e.group == {"gender": "F"}
+    ]
+    assert {e.strata["state"] for e in women} == {"Tamil Nadu", "Uttar Pradesh"}
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "census-2011" in page
     (kept,) = (e for e in run.records if e.measure == "fisher_survival.v1")

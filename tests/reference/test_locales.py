@@ -5,9 +5,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import portrayal
 import portrayal.registry as registry
-from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people import extract_people, find_everyone
 from portrayal.annotate.people.any_text.candidates import PLACES
+from portrayal.annotate.people.shared.local import local_words
+from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.annotate.people.shared.words import FORMAL_TITLES
 from portrayal.cli import app
 from portrayal.errors import DataError, UnknownNameError
@@ -45,11 +48,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_shipped_locale_is_what_the_reader_uses() -> None:
     american = load_locale("en-US")
-    assert locales() == ("en-US",)
+    assert locales() == ("en-IN", "en-US")
     assert american.titles["formal"] == FORMAL_TITLES
     assert american.places["home"] <= PLACES
     assert american.tables[0] == "census-2020"
-    assert {"she", "her"} <= american.pronouns["F"]
+    assert american.pronouns["F"][:2] == ("she", "her")
 
 
 def test_people_are_told_from_what_the_locale_lists(folder: Path) -> None:
@@ -87,6 +90,152 @@ def test_the_command_takes_a_locale(folder: Path, tmp_path: Path) -> None:
     assert "Zentara" not in CliRunner().invoke(app, [*asked, "--locale", str(folder)]).stdout
     done = CliRunner().invoke(app, [*asked, "--locale", "xx-XX"])
     assert isinstance(done.exception, UnknownNameError)
+
+
+def told(text: str, spec: str | Path) -> list[tuple[str | None, str, tuple[str, ...]]]:
+    people = find_everyone(text, locale=load_locale(spec))
+    return [(person.name, person.gender, person.references) for person in people]
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Smt. Kavitha Rao greeted Shri Arun Kumar ji.",
+         [("Kavitha Rao", "F", ("smt",)), ("Arun Kumar", "M", ("shri",))]),
+        ("Priya-ji smiled, and Priya left with Ramji and Sharma saheb.",
+         [("Priya", "Unspecified", ()), ("Ram", "Unspecified", ()), ("Sharma", "Unspecified", ())]),
+        ("They prayed to Sri Murugan. Then Thiru Zorandam laughed.",
+         [("Zorandam", "M", ("thiru",))]),
+        ("The rites were led by the Qazi. Silent tears fell.", []),
+        ("Her son, Rishi, laughed. Rishi's father Balaji smiled.",
+         [("Rishi", "M", ("son",)), ("Balaji", "M", ("father",))]),
+    ],
+)  # fmt: skip
+def test_titles_and_honorifics_of_india(text: str, people: list[object]) -> None:
+    named = [each for each in told(text, "en-IN") if each[0] is not None]
+    assert named == people
+
+
+def test_the_locale_of_the_rules_changes_nothing() -> None:
+    assert local_words(load_locale("en-US")) is local_words(None)
+
+
+def test_pronouns_of_a_locale_tell_a_gender(tmp_path: Path) -> None:
+    (tmp_path / "locale.toml").write_text(
+        "language = 'en'\n[pronouns]\nNB = 'xe xem xyr xyrs xemself'\nF = 'shee heer heers'\n",
+        encoding="utf-8",
+    )
+    text = "Ann Lee was born in Leeds. Xe studied physics, and xe loved xyr work."
+    ((name, gender, words),) = told(text, tmp_path)
+    assert (name, gender, words) == ("Ann Lee", "NB", ("xe", "xyr"))
+    text = "Ann Lee was born in Leeds. Shee studied physics."
+    assert told(text, tmp_path) == [("Ann Lee", "F", ("shee",))]
+    story = "Ann taught Bo. Shee smiled, and he thanked heer."
+    roles = Roles("mentor", "student")
+    characters = extract_people(story, roles, load_locale(tmp_path))
+    assert [one.gender for one in characters if one] == ["F", "M"]
+    assert next(one.gender for one in extract_people(story, roles) if one) != "F"
+
+
+def test_the_reader_of_stories_takes_titles_and_lists_of_a_locale() -> None:
+    story = (
+        "Smt. Priya-ji taught the student, Shri Kamlesh, at Brihadeeswarar. On Pongal, Kashi "
+        "Vishwanath was full. Priya was kind."
+    )
+    roles = Roles("teacher", "student")
+    found = extract_people(story, roles, load_locale("en-IN"))
+    assert [(one.name, one.gender) for one in found if one] == [("Priya", "F"), ("Kamlesh", "M")]
+    assert clean_name("Shri Kamlesh ji", local_words(load_locale("en-IN"))) == "Kamlesh"
+
+
+HEBREW = """
+language = "he"
+[names]
+tables = ["names.csv"]
+prefixes = ["ו", "ל", "ש"]
+[titles]
+F = "גברת"
+M = "מר"
+[pronouns]
+F = "היא שלה"
+M = "הוא שלו"
+[places]
+every = ["נוף הגליל"]
+"""
+
+
+@pytest.fixture
+def hebrew(tmp_path: Path) -> Path:
+    made = tmp_path / "he-IL"
+    made.mkdir()
+    (made / "locale.toml").write_text(HEBREW, encoding="utf-8")
+    rows = ["דנה,a,600", "משה,b,900", "נוף,a,50", "יוסף,b,700"]
+    (made / "names.csv").write_text("\n".join(["name,sector,n", *rows]) + "\n", encoding="utf-8")
+    return made
+
+
+def test_names_are_found_in_a_language_without_rules(hebrew: Path) -> None:
+    text = "דנה כתבה למשה. הוא ענה שהיא צודקת. גברת נוף שמחה."
+    assert told(text, hebrew) == [
+        ("דנה", "F", ("שהיא",)),
+        ("משה", "M", ("הוא",)),
+        ("נוף", "F", ("גברת",)),
+    ]
+    assert told("הם גרים ב נוף הגליל.", hebrew) == []
+    (hebrew / "locale.toml").write_text('language = "he"\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"no table of names.*\[names\] tables"):
+        told(text, hebrew)
+
+
+FACTOR = """
+name = "sector"
+label = "Sector"
+note = "Shares of name bearers."
+source = "made up"
+[groups.a]
+[groups.b]
+[[sources]]
+kind = "names"
+table = "names.csv"
+"""
+
+
+def test_an_audit_of_ones_own_reads_people_with_its_locale(hebrew: Path, tmp_path: Path) -> None:
+    (hebrew / "sector.toml").write_text(FACTOR, encoding="utf-8")
+    (tmp_path / "own.toml").write_text(
+        "prompts = ['Write a sentence.', 'Write a line.']\nfactors = ['he-IL/sector.toml']\n"
+        "locale = 'he-IL'\n[people]\nread = 'none'\n",
+        encoding="utf-8",
+    )
+    texts = [
+        {"model": "m", "prompt": prompt, "text": text}
+        for prompt in ("Write a sentence.", "Write a line.")
+        for text in ("דנה כתבה למשה.", "יוסף חייך. גם דנה.")
+    ]
+    run = portrayal.audit(
+        str(tmp_path / "own.toml"), texts=texts, out=tmp_path / "run", draws=100, permutations=20
+    )
+    shares = {
+        e.group["sector"]: e
+        for e in run.records
+        if e.measure == "people_share.v1" and e.strata["model"] == "m"
+    }
+    assert shares["a"].value == pytest.approx(0.5)
+    assert shares["a"].instruments["locale"] == "he-IL"
+    settings = run.annotations("everyone.v1").note()["settings"]
+    assert settings["locale"].endswith("he-IL")
+    assert run.settings()["options"]["locale"].endswith("he-IL")
+    state = settings["state"]
+    (hebrew / "locale.toml").write_text(HEBREW.replace('"ל", ', ""), encoding="utf-8")
+    assert load_locale(hebrew).mark()["state"] != state
+
+
+def test_every_study_takes_a_locale() -> None:
+    for name in registry.names("studies"):
+        options = registry.get("studies", name).options
+        assert options(locale="en-IN").locale_instrument() == {"locale": "en-IN"}
+        with pytest.raises(UnknownNameError, match="neither a locale"):
+            options(locale="xx-XX")
 
 
 @pytest.mark.parametrize(

@@ -329,8 +329,12 @@ def _annotate(
     work: Mapping[str, Any],
     tell: Say,
 ) -> list[Stage]:
+    local = options.locale_settings()
+
     def embed() -> str:
-        return str(annotate_run(run, LABELERS["embedded"], **work).note()["annotator"])
+        return str(
+            annotate_run(run, LABELERS["embedded"], settings=local, **work).note()["annotator"]
+        )
 
     labelling, classifying, grouping = asked
     every = study.annotations(run, options)

@@ -4,9 +4,10 @@ A locale brings what tells people from what is no person, the tables of its name
 are compared with. `en-US` ships; one of your own is a folder with `locale.toml`.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,16 @@ from portrayal.reference.shipped import data_file
 _KEYS = ("language", "country", "source", "names", "titles", "honorifics", "pronouns", "places",
          "peoples", "feasts", "gods")  # fmt: skip
 _NAMES = ("tables", "baselines", "prefixes")
-_LISTS = ("titles", "honorifics", "pronouns", "places", "peoples", "feasts", "gods")
+_LISTS = ("titles", "honorifics", "places", "peoples", "feasts", "gods")
 NO_PEOPLE = ("places", "peoples", "feasts", "gods")
 """Lists of what is no person."""
+HOME = "en-US"
+"""The locale whose words the rules for English stand on."""
 
 Lists = Mapping[str, frozenset[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Locale:
     """A language and country.
 
@@ -39,11 +42,18 @@ class Locale:
     prefixes
         Letters that the language writes together with the word after them.
     titles, honorifics
-        Words before a name and behind it, by kind.
+        Words before a name and behind it, by kind: those of the kinds "F", "M" and "NB" tell a
+        gender, a title of the kind "formal" stands before surnames, one of the kind "sacred" before
+        gods as well. An honorific that opens with a
+        hyphen is written together with the name.
     pronouns
-        Words of each gender group that refer to a person.
+        Words of each gender group that refer to a person, in their order.
     places, peoples, feasts, gods
         Words and names of what is no person, by kind; in small letters.
+    folder
+        Where it lies; "" for one that ships.
+    digest
+        Tells one state of its file from another.
     """
 
     name: str
@@ -55,24 +65,43 @@ class Locale:
     prefixes: tuple[str, ...]
     titles: Lists
     honorifics: Lists
-    pronouns: Lists
+    pronouns: Mapping[str, tuple[str, ...]]
     places: Lists
     peoples: Lists
     feasts: Lists
     gods: Lists
+    folder: str = ""
+    digest: str = ""
 
     def is_no_person(self, name: str) -> bool:
         """Whether a whole name stands in one of the lists of what is no person."""
-        key = name_key(name)
-        lists: list[Lists] = [getattr(self, kind) for kind in NO_PEOPLE]
-        return any(key in words for each in lists for words in each.values())
+        return name_key(name) in self.no_people
+
+    @cached_property
+    def no_people(self) -> frozenset[str]:
+        """Every word and name of what is no person."""
+        return self.every(*NO_PEOPLE)
+
+    def every(self, *kinds: str) -> frozenset[str]:
+        """Return all words of some lists, such as "titles" or "places"."""
+        lists: list[Lists] = [getattr(self, kind) for kind in kinds]
+        return frozenset[str]().union(*(words for each in lists for words in each.values()))
+
+    @property
+    def spec(self) -> str:
+        """What `load_locale` finds it by."""
+        return self.folder or self.name
+
+    def mark(self) -> dict[str, str]:
+        """Return what a run keeps of it: where it lies, and the state of its file."""
+        return {"locale": self.spec, "state": self.digest}
 
 
 def locales() -> tuple[str, ...]:
     """Return the names of the locales that ship.
 
     >>> locales()
-    ('en-US',)
+    ('en-IN', 'en-US')
     """
     return tuple(sorted(entry.name for entry in data_file("locales").iterdir()))
 
@@ -125,13 +154,19 @@ def _read(file: Located, name: str, folder: Path | None) -> Locale:
     ]
     return Locale(
         name=name,
+        folder=str(folder or ""),
+        digest=hashlib.blake2b(repr(file.table).encode(), digest_size=8).hexdigest(),
         language=_text(file, "language"),
         country=_text(file, "country"),
         source=_text(file, "source"),
         tables=tuple(tables),
         baselines=_texts(file, ("names", "baselines"), names.get("baselines", [])),
         prefixes=_texts(file, ("names", "prefixes"), names.get("prefixes", [])),
-        **{kind: _lists(file, kind) for kind in _LISTS},
+        pronouns=_lists(file, "pronouns"),
+        **{
+            kind: {name: frozenset(words) for name, words in _lists(file, kind).items()}
+            for kind in _LISTS
+        },
     )
 
 
@@ -144,14 +179,14 @@ def _beside(file: Located, keys: Keys, said: str, folder: Path | None) -> str:
     return str(folder / said)
 
 
-def _lists(file: Located, kind: str) -> dict[str, frozenset[str]]:
+def _lists(file: Located, kind: str) -> dict[str, tuple[str, ...]]:
     table = file.table.get(kind, {})
     if not isinstance(table, dict):
         raise file.wrong((kind,), f"expected lists by kind, headed [{kind}]; got {table!r}.")
     found = {}
     for name, value in table.items():
         words = value.split() if isinstance(value, str) else _texts(file, (kind, name), value)
-        found[name] = frozenset(words if isinstance(value, str) else map(name_key, words))
+        found[name] = tuple("-" * word.startswith("-") + name_key(word) for word in words)
     return found
 
 

@@ -60,7 +60,7 @@ def group_annotations(options: Options, others: Sequence[Annotation]) -> tuple[A
     asked = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
     if not asked or people_among(each.name for each in others):
         return (groups,)
-    return (Annotation(EVERYONE), groups)
+    return (Annotation(EVERYONE, options.locale_settings()), groups)
 
 
 def _reads_people(source: Source) -> bool:
@@ -94,6 +94,7 @@ def group_estimates(
         run, factors_of(options), run.annotations(GROUPS), people, _by(run, study)
     )
     instruments = {"groups": GROUPS, "annotator": named, "factor_model": options.factor_model}
+    instruments |= options.locale_instrument()
     scope = options.scope(study.name, instruments={k: v for k, v in instruments.items() if v})
     for name in MEASURES:
         yield from registry.component("measures", name).run(texts, scope)

@@ -123,9 +123,8 @@ class StoryOptions(Options):
     name_column
         What columns of one's own name table hold; see `portrayal.reference.name_table`.
     locale
-        A locale that ships, or a folder of one's own (`portrayal.reference.locales`): its first
-        name table and baseline where others are not named; people of texts in another language
-        than English are taken from labels.
+        See `Options`; its first name table and baseline stand where others are not named. People of
+        stories in another language than English are taken from labels.
     min_count
         Bearers a name needs in the table; None takes the table's own.
     smoothing, min_name_count
@@ -148,9 +147,6 @@ class StoryOptions(Options):
         None,
         "What a column of your own name table holds, where it is not guessed: name=COLUMN, "
         "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count. Repeatable.",
-    )
-    locale: str | None = option(
-        None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
     )
     min_count: int | None = option(None, "Bearers a name needs in the name table.")
     smoothing: float = option(1.0, "Laplace pseudo-count at zero counts.")
@@ -330,8 +326,9 @@ class Stories:
         """Return how people are found: by the user's own labels where the texts carry them."""
         if self.read == "none":
             return ()
+        local = options.locale_settings()
         if run.texts.note().get("labelled") and options.labeler == "embedded":
-            return (Annotation("people-labelled.v1"),)
+            return (Annotation("people-labelled.v1", local),)
         foreign = options.locale is not None and load_locale(options.locale).language != "en"
         if (foreign or self.read == "labels") and options.labeler != "llm":
             raise OptionError(
@@ -340,10 +337,10 @@ class Stories:
                 "label (--labeler llm)."
             )
         if options.labeler == "reader":
-            return (Annotation(READER.name, reader_settings(options.reader)),)
+            return (Annotation(READER.name, reader_settings(options.reader) | local),)
         if options.labeler == "routed" and options.labeler_model is None:
-            return (Annotation(READER.name, reader_settings(options.reader, below=UNSURE)),)
-        return (Annotation(LABELERS[options.labeler]),)
+            return (Annotation(READER.name, reader_settings(options.reader, below=UNSURE) | local),)
+        return (Annotation(LABELERS[options.labeler], local),)
 
     def estimate(self, run: Run, options: StoryOptions) -> Iterator[Estimate]:
         """Yield every estimate of the audit from a run with complete annotations.
@@ -379,6 +376,7 @@ class Stories:
                 "word_list": "Table S6a",
                 "annotator": people.name,
                 "labeler": labeler_instrument(run, people.name),
+                **options.locale_instrument(),
             },
         )
         needs = self._needs(run, people.name, names, self.baseline(options, names))

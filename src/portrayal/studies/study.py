@@ -11,6 +11,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.records import Estimate, Prompt
+from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.types import Say
 
@@ -72,6 +73,9 @@ class Options:
         that ship, or TOML files (`portrayal.reference.load_factor`).
     factor_model
         The language model that labels texts for factors with a source of the kind "model".
+    locale
+        A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
+        people are read with.
 
     Raises
     ------
@@ -89,14 +93,26 @@ class Options:
     factor_model: str | None = option(
         None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
     )
+    locale: str | None = option(
+        None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
         self.scope("")
+        self.locale_settings()
 
     def said(self) -> tuple[str, ...]:
         """Return lines that the audit prints before it reads, such as how a file is understood."""
         return ()
+
+    def locale_settings(self) -> dict[str, str]:
+        """Return the settings of whatever reads people: the locale and its state, or nothing."""
+        return {} if self.locale is None else load_locale(self.locale).mark()
+
+    def locale_instrument(self) -> dict[str, str]:
+        """Return the locale as estimates name it among their instruments, or nothing."""
+        return {} if self.locale is None else {"locale": load_locale(self.locale).name}
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return what to read of each text: the study's `fields`, and columns that options name."""

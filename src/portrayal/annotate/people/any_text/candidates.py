@@ -133,8 +133,13 @@ def _opens_name(text: str, tokens: Tokens, at: int) -> bool:
     if not word[0].isupper():
         return _ARABIC.match(word) is not None
     if len(word) > 1:
-        return tokens.low[at] not in NOT_PARTS
+        return not _ends_names(tokens, at)
     return _opens_initials(text, tokens, at)
+
+
+def _ends_names(tokens: Tokens, at: int) -> bool:
+    """Whether the word at `at` is part of no name."""
+    return tokens.low[at] in NOT_PARTS or tokens.low[at] in tokens.local.nobody
 
 
 def _opens_initials(text: str, tokens: Tokens, at: int) -> bool:
@@ -161,16 +166,19 @@ def _take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     n = len(words)
     end = at
     while end < n and words[end][0].isupper():
-        if low[end] not in TITLES and not (
+        local = tokens.is_local_title(end)
+        if not (low[end] in TITLES or local) and not (
             low[end] in BEFORE_TITLES
             and end + 1 < n
             and words[end + 1][0].isupper()
-            and low[end + 1] in _IN_TITLES
+            and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
         ):
             break
         run.titles.append(end)
         end += 1
         if end < n and low[end] == "." and not gap(text, tokens, end - 1):
+            if local and low[end - 1] not in tokens.local.abbreviations:
+                break
             end += 1
     return end
 
@@ -189,7 +197,11 @@ def _take_name(text: str, tokens: Tokens, at: int, run: Candidate) -> None:
             break
         if length := _initial(text, tokens, end):
             end += length
-        elif low[end] in SUFFIXES and run.parts and word[0].isupper():
+        elif (
+            run.parts
+            and word[0].isupper()
+            and (low[end] in SUFFIXES or low[end] in tokens.local.honorifics)
+        ):
             end += 1 + (low[end] in _JUNIOR and words[end + 1 : end + 2] == ["."])
         elif _is_part(tokens, end):
             saint = low[end] in _SAINT and not run.parts
@@ -208,7 +220,7 @@ def _is_part(tokens: Tokens, at: int) -> bool:
     word = tokens.words[at]
     if not word[0].isupper():
         return word[0] in "aeib" and _ARABIC.match(word) is not None
-    if tokens.low[at] in NOT_PARTS:
+    if _ends_names(tokens, at):
         return False
     return len(word) == 1 or not word.isupper() or word in _CASES_OF_J
 
@@ -404,12 +416,24 @@ def _couple(tokens: Tokens, run: Candidate) -> list[Candidate]:
     return [other, run]
 
 
+def honorifics(tokens: Tokens, run: Candidate) -> list[int]:
+    """Position of the locale's honorific behind the name, in or behind the run."""
+    known, low = tokens.local.honorifics, tokens.low
+    if not known:
+        return []
+    return [
+        at
+        for at in (run.end - 1, run.end)
+        if at > run.parts[-1] and low[at : at + 1] and low[at] in known
+    ]
+
+
 def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
     """Gender that the titles of a run, or a noun of kinship beside it, tell, or ""."""
     low = tokens.low
-    for at in run.titles:
-        if low[at] in GENDER:
-            return GENDER[low[at]]
+    for at in (*run.titles, *honorifics(tokens, run)):
+        if gender := tokens.local.genders.get(low[at]) or GENDER.get(low[at]):
+            return gender
     first = run.titles[0] if run.titles else run.start
     if first and low[first - 1] in KIN:
         return GENDER.get(low[first - 1], "")
@@ -432,7 +456,8 @@ def _names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     if run.titles or low[end : end + 1] != [","] or not (run.opening or before in _WHERE):
         return False
     land = low[end + 1 : end + 2]
-    if not land or land[0] not in PLACES or not tokens.words[end + 1][0].isupper():
+    known = land and (land[0] in PLACES or land[0] in tokens.local.places)
+    if not known or not tokens.words[end + 1][0].isupper():
         return False
     return end + 2 >= len(low) or low[end + 2] in _BEHIND_PLACES
 
@@ -475,22 +500,26 @@ def _ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
     named = [low[part] for part in run.parts]
     first = named[0]
     if len(named) == 1:
-        if first in _KNOWN and not (run.titles and low[run.titles[-1]] in _POLITE):
+        if (first in _KNOWN or first in tokens.local.places) and not (
+            run.titles and low[run.titles[-1]] in _POLITE
+        ):
             return True
         return _continues(text, tokens, run) or (
             low[run.end : run.end + 1] in (["of"], ["for"]) and not is_given(first)
         )
-    if len(named) > _MOST or _names_a_body(named):
+    if len(named) > _MOST or _names_a_body(named, tokens.local.places):
         return not (run.titles and is_given(first) and len(named) <= _MOST)
     return _continues(text, tokens, run)
 
 
-def _names_a_body(named: list[str]) -> bool:
+def _names_a_body(named: list[str], local: frozenset[str]) -> bool:
     """Whether several words name an organisation, place or event."""
     first, last = named[0], named[-1]
     if any(part in BODY_PARTS for part in named[1:]) or first in BODY_OPENERS:
         return True
     if first in PLACE_OPENERS or (first in _HEADS and not is_given(first)):
+        return True
+    if first in local or last in local:
         return True
     return last in _TAILS and not is_given(last)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portrayal.annotate.people.any_text.candidates import LISTS, Candidate
+from portrayal.annotate.people.any_text.candidates import LISTS, Candidate, honorifics
 from portrayal.annotate.people.any_text.things import is_thing
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
@@ -87,7 +87,7 @@ def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
     after = low[run.end] if run.end < n else "."
     second = low[run.end + 1] if run.end + 1 < n else "."
     single = len(run.parts) == 1
-    score = _own(run)
+    score = _own(run) + 1.5 * bool(honorifics(tokens, run))
     if introduces(low, first):
         score += 1.5
     if after in SAYING or (before in SAYING and not run.opening):
@@ -340,7 +340,7 @@ class Cluster:
     def _untitled(self, tokens: Tokens) -> bool:
         """Whether the single word of the name is used as a first name."""
         formal = sum(
-            any(tokens.low[title] in SURNAME_TITLES for title in mention.titles)
+            any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
             for mention in self.mentions
         )
         return formal == 0 or (len(self.mentions) - formal > formal and self._known)
@@ -470,6 +470,11 @@ def _same(cluster: Cluster, run: Candidate) -> bool:
     return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
+def _before_surname(tokens: Tokens, title: str) -> bool:
+    """Whether a title stands before surnames."""
+    return title in SURNAME_TITLES or title in tokens.local.formal
+
+
 def _owner(
     tokens: Tokens, matching: Sequence[Cluster], alone: Sequence[Cluster], run: Candidate
 ) -> Cluster | None:
@@ -481,7 +486,8 @@ def _owner(
     (word,) = run.words
     titles = {tokens.low[title] for title in run.titles}
     last = [c for c in matching if c.words[-1] == word]
-    pool = last or ([] if titles & SURNAME_TITLES else list(matching))
+    formal = any(_before_surname(tokens, title) for title in titles)
+    pool = last or ([] if formal else list(matching))
     if last or not pool:
         pool = [*pool, *alone]
     pool = [c for c in pool if _agrees(c, run)]

@@ -5,7 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from portrayal.annotate.people.any_text.candidates import LISTS, Candidate, find_candidates
+from portrayal.annotate.people.any_text.candidates import (
+    LISTS,
+    Candidate,
+    find_candidates,
+    honorifics,
+)
 from portrayal.annotate.people.any_text.clusters import (
     Cluster,
     cluster_names,
@@ -23,6 +28,7 @@ from portrayal.annotate.people.any_text.pronouns import (
     resolve,
     single_they,
 )
+from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.mentions import pronoun_rank
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
 from portrayal.annotate.people.shared.scan import Tokens, scan
@@ -220,9 +226,11 @@ class PersonDraft:
 class TextDraft:
     """A text, its people, and the events that mention them."""
 
-    def __init__(self, text: str, sentences: Sequence[tuple[int, int]]) -> None:
+    def __init__(
+        self, text: str, sentences: Sequence[tuple[int, int]], local: LocalWords = ENGLISH
+    ) -> None:
         self.text = text
-        self.tokens = scan(text)
+        self.tokens = scan(text, local=local)
         self.quotes = number_quotations(self.tokens)
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
@@ -246,10 +254,14 @@ class TextDraft:
 
 
 def draft_people(
-    text: str, sentences: Sequence[tuple[int, int]], *, writer: bool = False
+    text: str,
+    sentences: Sequence[tuple[int, int]],
+    *,
+    writer: bool = False,
+    local: LocalWords = ENGLISH,
 ) -> list[PersonDraft]:
     """The people of `text`, whose sentences are given; the writer only where `writer` asks."""
-    draft = TextDraft(text, sentences)
+    draft = TextDraft(text, sentences, local)
     _add_names(draft)
     _add_writer(draft, asked=writer)
     _add_phrases(draft, find_phrases(draft.tokens, draft.names))
@@ -314,8 +326,8 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         draft.names[at] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
     one.titles += _titles(tokens, run.titles)
-    for at in run.titles:
-        if gender := GENDER.get(tokens.low[at]):
+    for at in (*run.titles, *honorifics(tokens, run)):
+        if gender := tokens.local.genders.get(tokens.low[at]) or GENDER.get(tokens.low[at]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
             one.spans.append(draft.span(at, at, "reference"))
     if not introduces(tokens.low, opens):
@@ -448,15 +460,16 @@ def _add_they(draft: TextDraft, who: dict[int, int]) -> None:
 
 def _genders_of(draft: TextDraft, one: PersonDraft) -> frozenset[str]:
     """Genders that the references so far tell."""
-    return frozenset(_genders(draft.text, one.spans))
+    return frozenset(_genders(draft.text, one.spans, draft.tokens.local.genders))
 
 
-def _genders(text: str, spans: Sequence[Span]) -> Iterator[str]:
+def _genders(text: str, spans: Sequence[Span], local: Mapping[str, str]) -> Iterator[str]:
     """Gender of each reference."""
     for span in spans:
         if span.kind == "reference":
             word = text[span.start : span.end].casefold()
-            yield PRONOUNS[word][0] if word in PRONOUNS else GENDER.get(word, NON_BINARY)
+            known = PRONOUNS[word][0] if word in PRONOUNS else local.get(word)
+            yield known or GENDER.get(word, NON_BINARY)
 
 
 def _add_speech(draft: TextDraft, who: dict[int, int]) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
+from portrayal.annotate.people.any_text.named import named_people
+from portrayal.annotate.people.shared.local import LocalWords, local_words
 from portrayal.annotate.people.shared.model import Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
 from portrayal.annotate.sentences import sentences as split
@@ -85,7 +87,7 @@ def find_everyone(
     Parameters
     ----------
     text
-        Any string, in English.
+        Any string, in English or the language of `locale`.
     unnamed
         Whether to return people without a name too: "a woman", "his wife", a "she" whom nothing
         names.
@@ -94,10 +96,11 @@ def find_everyone(
         below a closing formula ("Sincerely,") is the writer's then. One who says "My name is …"
         or "I'm …" is returned in any case.
     locale
-        Further lists for a country whose people and places the texts are about
-        (`portrayal.reference.locales`): its titles and honorifics are no part of a name, and a name
-        that it lists as a place, people, feast or god is left out unless the text refers to it as
-        to a person.
+        Further words for a country whose people and places the texts are about
+        (`portrayal.reference.locales`): its titles and honorifics are no part of a name and may
+        tell a gender, as its pronouns do; a name that it lists as a place, people, feast or god is
+        left out unless the text refers to it as to a person. In another language than English
+        people are those whom its first table of names names; nobody is unnamed or a writer.
 
     Returns
     -------
@@ -110,11 +113,15 @@ def find_everyone(
     >>> [(person.name, person.gender, person.sentences) for person in people]
     [('Ann Lee', 'F', (0, 1)), ('Bo Lee', 'M', (1,))]
     """
-    flat = is_flat(text)
     spans = split(text)
-    drafts = draft_people(recase(text) if flat else text, spans, writer=writer)
-    if flat:
-        _as_written(text, drafts)
+    if locale is not None and locale.language != "en":
+        drafts = named_people(text, spans, locale)
+    else:
+        flat = is_flat(text)
+        local = local_words(locale)
+        drafts = draft_people(recase(text) if flat else text, spans, writer=writer, local=local)
+        if flat:
+            _as_written(text, drafts)
     starts = [start for start, _ in spans]
     people = [
         _person(text, starts, draft)
@@ -122,36 +129,29 @@ def find_everyone(
         if draft.spans and (draft.name is not None or draft.writer or unnamed)
     ]
     if locale is not None:
-        people = _by_locale(people, locale)
+        people = _by_locale(people, local_words(locale))
     return sorted(people, key=_first)
 
 
-def _by_locale(people: Sequence[Person], locale: Locale) -> list[Person]:
-    """People without titles in their names, and without what the locale lists as no person."""
-    before = frozenset[str]().union(*locale.titles.values())
-    behind = frozenset[str]().union(*locale.honorifics.values())
+def _by_locale(people: Sequence[Person], local: LocalWords) -> list[Person]:
+    """People without honorifics in their names, and without what the locale lists as no person."""
     kept = []
     for person in people:
-        shown = person.references or person.title or person.writer
-        if person.name is None or shown or not locale.is_no_person(person.name):
-            kept.append(_without(person, before, behind))
+        told = {*person.references, *filter(None, [person.title and person.title.lower()])}
+        shown = told - local.sacred or person.writer
+        if person.name is None or shown or not local.is_no_person(person.name):
+            kept.append(_without(person, local))
     return kept
 
 
-def _without(person: Person, before: frozenset[str], behind: frozenset[str]) -> Person:
-    """A person whose name has no title before it and no honorific behind it."""
+def _without(person: Person, local: LocalWords) -> Person:
+    """A person whose name has no honorific behind it, nor written together with it."""
     words = (person.name or "").split()
-    start, end = 0, len(words)
-    while start < end - 1 and name_key(words[start]) in before:
-        start += 1
-    while end > start + 1 and name_key(words[end - 1]) in behind:
-        end -= 1
-    if end - start == len(words):
-        return person
-    name = " ".join(words[start:end])
-    title = person.title or (words[0] if start else None)
-    first = person.first if person.first in words[start:end] else words[start]
-    return replace(person, name=name, title=title, first=first)
+    while len(words) > 1 and name_key(words[-1]) in local.honorifics:
+        words.pop()
+    bare = [word[: len(local.bare(word.lower()))] for word in words]
+    first = person.first and person.first[: len(local.bare(person.first.lower()))]
+    return replace(person, name=" ".join(bare) or None, first=first)
 
 
 def _as_written(text: str, drafts: Sequence[PersonDraft]) -> None:

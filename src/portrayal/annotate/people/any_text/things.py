@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from portrayal.annotate.people.any_text.candidates import (
     LISTS,
-    LOCALE,
     PLACES,
     THINGS,
     Candidate,
     gap,
+    honorifics,
 )
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
@@ -33,7 +33,7 @@ from portrayal.annotate.people.shared.words import (
     word_set,
 )
 
-_GODS, _DEITIES, _WORSHIP = LOCALE.gods["every"], THINGS["deities"], THINGS["worship"]
+_DEITIES, _WORSHIP = THINGS["deities"], THINGS["worship"]
 _BEHIND = THINGS["nouns_behind"]
 _OF_PLACES, _OF_THINGS = THINGS["nouns_of_places"], THINGS["nouns_of_things"]
 _WHERE, _ARRIVAL = THINGS["where"], THINGS["arrival"]
@@ -99,13 +99,14 @@ def _by_words(words: Sequence[str], tokens: Tokens) -> float:
     """What the words of the name say for a thing."""
     if len(words) == 1:
         pair = words[0].split("-")
-        if words[0] in _ALONE or (len(pair) > 1 and _GODS.issuperset(pair)):
+        if words[0] in _ALONE or (len(pair) > 1 and tokens.local.gods.issuperset(pair)):
             return 1.5
         return float(words[0] in tokens.words)
     if words[-1] in _PARTS or words[0] in _OPENERS:
         return 1.0 if bearers(words[0]) >= FREQUENT else 1.5
-    called = words[0] in _DEITIES and _GODS.issuperset(words[1:])
-    return 1.5 if called else float(_GODS.issuperset(words))
+    gods = tokens.local.gods
+    called = words[0] in _DEITIES and gods.issuperset(words[1:])
+    return 1.5 if called else float(gods.issuperset(words))
 
 
 def _odd(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
@@ -204,7 +205,7 @@ def _before(text: str, tokens: Tokens, at: int) -> str:
 def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether what stands around a mention speaks for a thing."""
     first = run.titles[0] if run.titles else run.start
-    if run.titles and tokens.low[first] not in _DEITIES:
+    if run.titles and not _of_gods(tokens, first):
         return False
     before, earlier = _before(text, tokens, first), _token(tokens.low, first - 2)
     at = run.end + (_token(tokens.low, run.end) in QUOTES)
@@ -226,6 +227,11 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
         or _beside_plants(tokens, run)
         or _is_chanted(tokens, run)
     )
+
+
+def _of_gods(tokens: Tokens, at: int) -> bool:
+    """Whether the title at `at` also stands before gods."""
+    return tokens.low[at] in _DEITIES or tokens.low[at] in tokens.local.sacred
 
 
 def _one_of(tokens: Tokens, run: Candidate) -> bool:
@@ -290,12 +296,12 @@ def _token(low: Sequence[str], at: int) -> str:
 def _worshipped(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is a god's to whom somebody prays."""
     low, at = tokens.low, run.start
-    god = _GODS.issuperset(run.words)
+    god = tokens.local.gods.issuperset(run.words)
     if (low[at - 1] in _DEITIES and at) or (god and _is_sacred(tokens, at)):
         return True
     if at > 1 and low[at - 1] == "," and low[at - 2] in _DEITIES:
         return True
-    while god and at and (low[at - 1] in _GODS or low[at - 1] in _BETWEEN_ITEMS):
+    while god and at and (low[at - 1] in tokens.local.gods or low[at - 1] in _BETWEEN_ITEMS):
         at -= 1
     near = low[max(0, at - _NEAR_WORSHIP) : at]
     if god:
@@ -310,7 +316,8 @@ def _is_sacred(tokens: Tokens, at: int) -> bool:
     low = tokens.low
     if at > 1 and tokens.words[at - 1] == "Mother" and low[at - 2] not in _MARKS:
         return True
-    if at > 2 and low[at - 1] == "and" and low[at - 2] in _GODS and low[at - 3] in _DEITIES:
+    joined = at > 2 and low[at - 1] == "and" and low[at - 3] in _DEITIES
+    if joined and low[at - 2] in tokens.local.gods:
         return True
     return _token(low, at - 1) in _CALLS or low[max(0, at - 3) : at] == ["the", "name", "of"]
 
@@ -346,15 +353,15 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
     """What stands around a mention and speaks for a person."""
     low = tokens.low
     first = run.titles[0] if run.titles else run.start
-    if run.titles and low[first] not in _DEITIES:
+    if (run.titles and not _of_gods(tokens, first)) or honorifics(tokens, run):
         return 2.0
     before, earlier = _before(text, tokens, first), _token(low, first - 2)
     after, second = _token(low, run.end), _token(low, run.end + 1)
     if before in _DEITIES | _EXTREMES or _one_of(tokens, run):
         return 0.0
-    if _GODS.issuperset(run.words) and _is_sacred(tokens, first):
+    if tokens.local.gods.issuperset(run.words) and _is_sacred(tokens, first):
         return 0.0
-    found = 0.0
+    found = 0.5 * (low[first] in tokens.local.sacred)
     kin = before in _MARKS and (earlier in KIN or (after in _MARKS and earlier in _PEOPLE))
     spoke = not run.opening and _speaks(before, earlier)
     kind = before in NAMING and tokens.words[max(0, first - 2)] != earlier
@@ -378,7 +385,7 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
     if before == "and" or after == "and":
         beside = earlier if before == "and" else second
         if bearers(beside) > 0 and beside not in _PLANTS:
-            found += 0.5 * (beside not in _GODS) + _pair(tokens, run)
+            found += 0.5 * (beside not in tokens.local.gods) + _pair(tokens, run)
     return found
 
 

@@ -10,6 +10,7 @@ from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.people.reader.hidden import Hidden, hide, pieces_of
 from portrayal.annotate.people.reader.join import Joining, read_people
 from portrayal.annotate.people.reader.network import CARD, Network, load_network
+from portrayal.annotate.people.shared.local import locale_of
 from portrayal.annotate.people.shared.model import Character, Roles
 from portrayal.annotate.people.stories.cast import Cast
 from portrayal.annotate.people.stories.extract import (
@@ -20,6 +21,7 @@ from portrayal.annotate.people.stories.extract import (
 from portrayal.annotate.people.stories.rows import PEOPLE, person_columns
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import OptionError
+from portrayal.reference.locales import Locale
 
 People = tuple[Character, Character | None]
 
@@ -85,6 +87,7 @@ def read_stories(
     stories: Sequence[tuple[str, Roles, str | None]],
     folder: str,
     below: float = 1.0,
+    locale: Locale | None = None,
 ) -> list[People | Exception]:
     """Return the people of stories by rules and network together.
 
@@ -95,6 +98,8 @@ def read_stories(
         the roles stand for them then.
     folder, below
         See `reader_settings`.
+    locale
+        See `extract_people`.
 
     Returns
     -------
@@ -112,7 +117,7 @@ def read_stories(
     unsure: list[tuple[int, Scene, Cast, Hidden]] = []
     for at, (text, roles, prompt) in enumerate(stories):
         try:
-            scene, cast = read_story(text, roles)
+            scene, cast = read_story(text, roles, locale)
             people = people_of_cast(scene, cast)
             made.append(people)
             if min(each.confidence for each in people if each is not None) < below:
@@ -130,6 +135,7 @@ def read_stories(
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
     folder, below = settings["folder"], settings.get("below", 1.0)
+    locale = locale_of(settings)
 
     def annotate(
         rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
@@ -140,7 +146,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | E
         ]
         return [
             each if isinstance(each, Exception) else _columns(each)
-            for each in read_stories(stories, folder, below)
+            for each in read_stories(stories, folder, below, locale)
         ]
 
     return annotate

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.words import COMMON_TITLES, FORMAL_TITLES, GENDER_OF_WORD
 from portrayal.reference import load_factor
 from portrayal.reference.matching import any_word
@@ -124,7 +125,7 @@ def _word_of(name: str) -> re.Pattern[str]:
     return _WORD if name.isascii() else any_word("'’׳־\\-")
 
 
-def clean_name(raw: object) -> str | None:
+def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
     """First name in a labelled name, or None where it has none.
 
     A formal title before a single token is a surname ("Dr. Smith" → None); an informal one is not
@@ -142,10 +143,13 @@ def clean_name(raw: object) -> str | None:
     for alternative in raw.split("|"):
         words = _word_of(alternative).findall(alternative)
         formal = False
-        while words and words[0].casefold() in COMMON_TITLES:
-            formal |= words.pop(0).casefold() in FORMAL_TITLES
+        while words and (
+            words[0].casefold() in COMMON_TITLES or words[0].casefold() in local.titles
+        ):
+            title = words.pop(0).casefold()
+            formal |= title in FORMAL_TITLES or title in local.formal
         if words and not (formal and len(words) == 1):
-            return str(words[0])
+            return str(words[0])[: len(local.bare(words[0].casefold()))]
     return None
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import accumulate, compress
 from operator import not_
 
-from portrayal.annotate.people.shared.words import ABBREVIATIONS
+from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
+from portrayal.annotate.people.shared.words import ABBREVIATIONS, bearers
 
 QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
@@ -34,6 +35,8 @@ class Tokens:
         Number of the sentence it stands in; a quotation belongs to the sentence around it.
     quoted
         Whether it stands inside quotation marks.
+    local
+        What a locale adds to the words of English.
     """
 
     words: list[str]
@@ -41,10 +44,24 @@ class Tokens:
     starts: list[int]
     sentence: list[int]
     quoted: list[bool]
+    local: LocalWords = ENGLISH
+
+    def is_local_title(self, at: int) -> bool:
+        """Whether the word at `at` is a title of the locale; a first name only before a name."""
+        word = self.low[at]
+        if word not in self.local.titles:
+            return False
+        behind = at + 1 + (self.words[at + 1 : at + 2] == ["."])
+        return not bearers(word) or "".join(self.words[behind : behind + 1])[:1].isupper()
 
 
-def scan(text: str, start: int = 0) -> Tokens:
-    """Tokens of `text` from offset `start` on."""
+def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
+    """Tokens of `text` from offset `start` on.
+
+    In `low` a pronoun of the locale is the English one of its gender and case, and a name stands
+    without an honorific that is written together with it.
+    """
+    stopped = ABBREVIATIONS | local.abbreviations if local.abbreviations else ABBREVIATIONS
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
     low = words.copy()
@@ -68,7 +85,7 @@ def scan(text: str, start: int = 0) -> Tokens:
             quoted += [inside] * (at + 1 - len(quoted))
             ends, inside = 1, False
         elif first in _ENDS:
-            ends = not (inside or (mark == "." and at and _abbreviates(low[at - 1])))
+            ends = not (inside or (mark == "." and at and _abbreviates(low[at - 1], stopped)))
         else:
             low[at] = "–" if first == "-" else "'s"
         if ends:
@@ -79,10 +96,21 @@ def scan(text: str, start: int = 0) -> Tokens:
             low[at] = "'" + words[at][1:]
     sentence += [number] * (len(words) - len(sentence))
     quoted += [inside] * (len(words) - len(quoted))
+    if local is not ENGLISH:
+        _read_locally(words, low, local)
     starts = list(accumulate(map(len, pieces), initial=start))[1::2]
-    return Tokens(words, low, starts, sentence, quoted)
+    return Tokens(words, low, starts, sentence, quoted, local)
 
 
-def _abbreviates(word: str) -> bool:
+def _read_locally(words: list[str], low: list[str], local: LocalWords) -> None:
+    """Put English pronouns in the place of the locale's, and names without their honorifics."""
+    for at, word in enumerate(low):
+        if word in local.pronouns:
+            low[at] = local.pronouns[word]
+        elif local.endings and words[at][0].isupper():
+            low[at] = local.bare(word)
+
+
+def _abbreviates(word: str, stopped: frozenset[str]) -> bool:
     """Whether a full stop behind `word` marks an abbreviation."""
-    return len(word) == 1 or word in ABBREVIATIONS
+    return len(word) == 1 or word in stopped

@@ -78,7 +78,7 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
         cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
     for index, slot in slot_of.items():
         for title in scene.people[index].titles:
-            gender = GENDER_OF_WORD.get(tokens.low[title], NON_BINARY)
+            gender = _of_title(tokens, title)
             if gender != NON_BINARY:
                 cast.refer(slot, title, gender, CERTAIN)
     known = _free_roles(scene)
@@ -106,13 +106,19 @@ def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
     known: dict[int, str] = {}
     for index, person in enumerate(scene.people):
         for title in person.titles:
-            gender = GENDER_OF_WORD.get(scene.tokens.low[title], NON_BINARY)
+            gender = _of_title(scene.tokens, title)
             if index not in slot_of and gender != NON_BINARY:
                 known[index] = gender
     for noun in scene.nouns:
         if noun.person is not None and noun.person not in slot_of and noun.gender:
             known[noun.person] = noun.gender
     return known
+
+
+def _of_title(tokens: Tokens, at: int) -> str:
+    """Gender that a title tells; non-binary, which is no evidence, where it tells none."""
+    word = tokens.low[at]
+    return tokens.local.genders.get(word) or GENDER_OF_WORD.get(word, NON_BINARY)
 
 
 def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from operator import attrgetter
 
+from portrayal.annotate.people.shared.local import local_words
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
 from portrayal.annotate.people.shared.recase import MARK, is_flat, mark_uncased, recase
 from portrayal.annotate.people.shared.scan import Tokens, scan
@@ -26,6 +27,7 @@ from portrayal.annotate.people.stories.names import NamedPerson, find_people
 from portrayal.annotate.people.stories.pair import find_pair
 from portrayal.annotate.people.stories.roles import role_words
 from portrayal.annotate.people.stories.scene import GROUPS, SINGULAR, Scene, look
+from portrayal.reference.locales import Locale
 
 _PREAMBLE = re.compile(
     r"\s*(?:sure|certainly|of course|absolutely|okay|ok)?[,.!:\s]{0,4}"
@@ -66,7 +68,9 @@ def story_start(text: str) -> int:
 _START = attrgetter("start")
 
 
-def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None]:
+def extract_people(
+    text: str, roles: Roles, locale: Locale | None = None
+) -> tuple[Character, Character | None]:
     """Find the subject and the object of a story.
 
     Parameters
@@ -75,6 +79,8 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
         The story as the model wrote it; any string.
     roles
         The roles of its prompt.
+    locale
+        Further words of a country: titles, honorifics, pronouns, and names that are no person's.
 
     Returns
     -------
@@ -89,7 +95,7 @@ def extract_people(text: str, roles: Roles) -> tuple[Character, Character | None
     >>> mentor.name, mentor.gender, student.name, student.gender
     ('Maria', 'F', 'Sam', 'M')
     """
-    return people_of_cast(*read_story(text, roles))
+    return people_of_cast(*read_story(text, roles, locale))
 
 
 def people_of_cast(scene: Scene, cast: Cast) -> tuple[Character, Character | None]:
@@ -126,11 +132,11 @@ def characters(
     return made[0], made[1] if len(made) == 2 else None
 
 
-def read_story(text: str, roles: Roles) -> tuple[Scene, Cast]:
+def read_story(text: str, roles: Roles, locale: Locale | None = None) -> tuple[Scene, Cast]:
     """What a story holds, seen from its two most likely characters, before genders are chosen."""
     start = story_start(text)
     flat = is_flat(text[start:] if start else text)
-    tokens = scan(recase(text) if flat else text, start)
+    tokens = scan(recase(text) if flat else text, start, local_words(locale))
     marked = mark_uncased(text, tokens)
     people = find_people(tokens)
     if flat or marked:
@@ -196,8 +202,11 @@ def _character(
         name = person.first
         if name is not None:
             end = len(name)
+            long = bool(scene.tokens.local.endings)
             spans += [
-                Span(starts[i], starts[i] + end, "name") for i in person.at if words[i] == name
+                Span(starts[i], starts[i] + end, "name")
+                for i in person.at
+                if (words[i][:end] if long else words[i]) == name
             ]
     spans.sort(key=_START)
     said = [scene.tokens.low[i] for i in at]
@@ -214,6 +223,7 @@ def _references(scene: Scene, cast: Cast, slot: int, choice: Choice) -> list[int
     at = {place for place, entity in choice.found.items() if entity == slot}
     for place in cast.references[slot]:
         word = low[place]
-        if gender is not None and GENDER_OF_WORD.get(SINGULAR.get(word, word)) == gender:
+        told = scene.tokens.local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
+        if gender is not None and told == gender:
             at.add(place)
     return sorted(at)

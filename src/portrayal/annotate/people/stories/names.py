@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from itertools import compress
 from operator import ne
 
+from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import (
     APPOSITION,
@@ -111,7 +112,7 @@ def _follows_name(tokens: Tokens, run: NameRun) -> bool:
     """Whether the run behind an "and" is the second of two names: "Ann and Bo"."""
     if run.opens < 2:
         return False
-    return tokens.words[run.opens - 2][0].isupper() and tokens.low[run.opens - 2] not in NEVER_NAMES
+    return tokens.words[run.opens - 2][0].isupper() and not _no_name(tokens, run.opens - 2)
 
 
 def _is_month(run: NameRun) -> bool:
@@ -254,11 +255,11 @@ def find_runs(tokens: Tokens) -> NameRuns:
     organisations: set[str] = set()
     behind, last = 0, len(words) - 3
     for position in compress(range(len(words)), map(ne, words, low)):
-        if position < behind or low[position] in NEVER_NAMES or not words[position][0].isupper():
+        if position < behind or _no_name(tokens, position) or not words[position][0].isupper():
             continue
         run = _take(tokens, position)
         behind = run.end
-        if not run.parts:
+        if not run.parts or _is_listed(tokens, run):
             continue
         if behind < last and words[behind] in QUOTES:
             _take_nickname(tokens, run, found.nicknames)
@@ -280,22 +281,53 @@ def _take(tokens: Tokens, position: int) -> NameRun:
     n = len(words)
     end = position
     titles: list[int] = []
-    if end + 1 < n and not words[end + 1][0].isupper() and low[end] not in COMMON_TITLES:
+    if end + 1 < n and not words[end + 1][0].isupper() and not _is_title(tokens, end):
         return NameRun(
             position, end, end + 1, [words[end]] if len(words[end]) > 1 else [], titles, False
         )
-    while end < n and low[end] in COMMON_TITLES and words[end][0].isupper():
+    while end < n and _is_title(tokens, end) and words[end][0].isupper():
         titles.append(end)
         end += 1
-        if end < n and low[end] == ".":
+        full = (
+            low[end - 1] in tokens.local.titles and low[end - 1] not in tokens.local.abbreviations
+        )
+        if end < n and low[end] == "." and not full:
             end += 1
     start = end
     limit = min(n, start + LONGEST)
-    while end < limit and words[end][0].isupper() and low[end] not in NEVER_NAMES:
+    while end < limit and words[end][0].isupper() and not _no_name(tokens, end):
         end += 1
     parts = [part for part in words[start:end] if len(part) > 1]
-    formal = bool(titles) and any(low[title] in FORMAL_TITLES for title in titles)
+    if tokens.local is not ENGLISH:
+        parts = _without_honorifics(parts, tokens.local)
+    formal = any(
+        low[title] in FORMAL_TITLES or low[title] in tokens.local.formal for title in titles
+    )
     return NameRun(position, start, end, parts, titles, formal)
+
+
+def _no_name(tokens: Tokens, at: int) -> bool:
+    """Whether the word at `at` is part of no name."""
+    word, local = tokens.low[at], tokens.local
+    return word in NEVER_NAMES or word in local.nobody or word in local.places
+
+
+def _is_title(tokens: Tokens, at: int) -> bool:
+    """Whether the word at `at` is a title."""
+    return tokens.low[at] in COMMON_TITLES or tokens.is_local_title(at)
+
+
+def _is_listed(tokens: Tokens, run: NameRun) -> bool:
+    """Whether a locale lists several words without a title as no person's name."""
+    several = len(run.parts) > 1 and not run.titles
+    return several and " ".join(run.parts).lower() in tokens.local.whole
+
+
+def _without_honorifics(parts: list[str], local: LocalWords) -> list[str]:
+    """Words of a name without the honorifics behind and at the end of them."""
+    while len(parts) > 1 and parts[-1].lower() in local.honorifics:
+        parts = parts[:-1]
+    return [part[: len(local.bare(part.lower()))] for part in parts]
 
 
 def _take_nickname(tokens: Tokens, run: NameRun, nicknames: dict[str, str]) -> None:

@@ -1,12 +1,13 @@
 """People as annotations: found by the embedded extractor, or taken from the user's own labels."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.people.shared.local import LocalWords, local_words, locale_of
 from portrayal.annotate.people.shared.model import (
     UNSPECIFIED,
     Character,
@@ -41,11 +42,16 @@ def _schema(confidences: Sequence[str]) -> pa.Schema:
 _UNDEFINED = "a text that was refused, empty or failed has no people; an object only where asked"
 
 
-def _extracted(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    roles = Roles(strata["subject_role"], strata.get("object_role"))
-    subject, other = extract_people(row["text"], roles)
-    more = {} if other is None else person_columns("object", other)
-    return person_columns("subject", subject) | more
+def _extracting(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
+    locale = locale_of(settings)
+
+    def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+        roles = Roles(strata["subject_role"], strata.get("object_role"))
+        subject, other = extract_people(row["text"], roles, locale)
+        more = {} if other is None else person_columns("object", other)
+        return person_columns("subject", subject) | more
+
+    return annotate
 
 
 def person_columns(slot: str, character: Character) -> dict[str, Any]:
@@ -61,24 +67,30 @@ def person_columns(slot: str, character: Character) -> dict[str, Any]:
     }
 
 
-def _labelled(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    roles = Roles(strata.get("subject_role", ""), strata.get("object_role"))
-    people = _labelled_slot("subject", row)
-    labelled = any(row.get(f"object_{part}") for part in ("name", "gender", "references"))
-    if labelled or roles.has_object or strata.get("condition") == "power-laden":
-        people |= _labelled_slot("object", row)
-    return people
+def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
+    local = local_words(locale_of(settings))
+
+    def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+        roles = Roles(strata.get("subject_role", ""), strata.get("object_role"))
+        people = _labelled_slot("subject", row, local)
+        labelled = any(row.get(f"object_{part}") for part in ("name", "gender", "references"))
+        if labelled or roles.has_object or strata.get("condition") == "power-laden":
+            people |= _labelled_slot("object", row, local)
+        return people
+
+    return annotate
 
 
-def _labelled_slot(slot: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def _labelled_slot(slot: str, row: Mapping[str, Any], local: LocalWords) -> dict[str, Any]:
     references = [
         word.casefold() for word in re.findall(r"[^\W\d_]+", row.get(f"{slot}_references") or "")
     ]
     gender = normalise_gender(row.get(f"{slot}_gender"))
     if gender == UNSPECIFIED and references:
-        gender = gender_of_references(references)
+        told = {local.genders[word] for word in references if word in local.genders}
+        gender = told.pop() if len(told) == 1 else gender_of_references(references)
     return {
-        f"{slot}_name": clean_name(row.get(f"{slot}_name")),
+        f"{slot}_name": clean_name(row.get(f"{slot}_name"), local),
         f"{slot}_gender": gender,
         f"{slot}_references": references,
     }
@@ -93,7 +105,8 @@ PEOPLE = Annotator(
     undefined_when=_UNDEFINED,
     equation="references of the word list in Table S6a; several genders give Unsure",
     source="Shieh et al. 2025, Supplement B.1 and B.3",
-    run=_extracted,
+    run=_extracting({}),
+    setup=_extracting,
     schema=_schema(_CONFIDENCES),
     accuracy="on 955 hand-labelled stories of five models for 19 prompts that nothing was fitted "
     "to: names precision 94.0 %, recall 94.2 %; genders 90.4 %, 90.7 %; both right 88.8 %; "
@@ -110,7 +123,8 @@ LABELLED = Annotator(
     undefined_when=_UNDEFINED,
     equation="a gender as given; else references of the word list in Table S6a",
     source="Shieh et al. 2025, Supplement E (columns of the released data)",
-    run=_labelled,
+    run=_labelling({}),
+    setup=_labelling,
     schema=_schema(_CONFIDENCES[:1]),
     accuracy="that of the labels, which is not known here",
     title="Who is in a story",
