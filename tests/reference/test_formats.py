@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from portrayal.errors import DataError, OptionError
-from portrayal.reference import mena_nhpi_table, name_table
+from portrayal.reference import load_factor, mena_nhpi_table, name_table
+from portrayal.reference.formats import OTHER, race_group, share_columns
 
 Write = Callable[[str, str], Path]
 
@@ -36,6 +37,18 @@ def test_shares_without_counts_have_no_population(write: Write) -> None:
     assert np.isnan(table.n_people)
     with pytest.raises(OptionError, match="Add a column 'count'"):
         name_table(path, min_count=5)
+
+
+def test_headers_are_the_spellings_of_the_factor(write: Write) -> None:
+    race = load_factor("race")
+    for group in race.groups:
+        for spelling in (group.key, group.label, *group.also):
+            assert share_columns([spelling, spelling.upper(), f"pct_{spelling}"]) == dict.fromkeys(
+                (spelling, spelling.upper(), f"pct_{spelling}"), group.key
+            )
+    assert {race_group(spelling) for spelling in race.rest} == {OTHER}
+    path = write("t.csv", 'Name,Caucasian,"Middle Eastern and North African"\nAna,0.6,0.4\n')
+    assert name_table(path).races == ("White", "MENA")
 
 
 def test_percentages_with_counts(write: Write) -> None:

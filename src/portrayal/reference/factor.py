@@ -129,7 +129,7 @@ class NameSource(Source):
     names
         Group → names.
     spellings
-        Group → headers and codes of tables that mean it, in small letters without spaces and signs.
+        Group → codes in tables that mean it, beside the group's own spellings.
     by
         Column → value of the rows of the table that are meant, such as a region.
     """
@@ -243,6 +243,10 @@ class Factor:
         How it can be misread, where its words and groups come from, and of which language.
     groups, sources, baselines
         Its parts, in the order of the file.
+    also
+        What else columns of it are called.
+    rest
+        What tables call people of several groups, of another one, or of none that is known.
     path
         The file; "" for one that ships.
     digest
@@ -257,6 +261,8 @@ class Factor:
     groups: tuple[Group, ...]
     sources: tuple[Source, ...]
     baselines: tuple[Baseline, ...] = ()
+    also: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
     path: str = ""
     digest: str = ""
 

@@ -51,7 +51,10 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 _HAS_WORD = re.compile(r"[^\W_]")
 _TOLERANCE = 0.005
-_TOP = ("name", "label", "note", "source", "language", "groups", "sources", "baselines")
+_TOP = (
+    *("name", "label", "note", "source", "language", "also", "rest"),
+    *("groups", "sources", "baselines"),
+)
 _GROUP = ("label", "color", "also", "note", "said")
 _BASELINE = (
     *("name", "source", "date", "note", "stratum"),
@@ -152,6 +155,8 @@ def read_factor(file: Located, path: Path | None) -> Factor:
         groups=groups,
         sources=tuple(sources),
         baselines=tuple(baselines),
+        also=_texts(file, ("also",), ()),
+        rest=_texts(file, ("rest",), ()),
         path="" if path is None else str(path.absolute()),
         digest=digest,
     )

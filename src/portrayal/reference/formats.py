@@ -19,7 +19,7 @@ from portrayal.reference.columns import (
     header_key,
     known_headers,
 )
-from portrayal.reference.factors import NameSource, load_factor
+from portrayal.reference.factors import Factor, NameSource, load_factor
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
@@ -28,17 +28,18 @@ from portrayal.types import FloatArray
 OTHER = "other"
 """Several races, another race, or not known: part of the whole, of no group of its own."""
 
-_REST = (
-    *("other", "oth", "2prace", "multiracial", "twoormore", "twoormoreraces", "twoprace"),
-    *("mixedrace", "unknown", "notknown", "coother", "otherrace", "6", "7", "9", ""),
-)
-_GROUP = {
-    spelling: group
-    for source in load_factor("race").sources
-    if isinstance(source, NameSource)
-    for group, known in source.spellings.items()
-    for spelling in known
-} | dict.fromkeys(_REST, OTHER)
+_FACTOR = load_factor("race")
+
+
+def _spellings(factor: Factor) -> dict[str, str]:
+    """What headers and cells of tables call each group of a factor, and its rest."""
+    own = [(group.key, (group.key, group.label, *group.also)) for group in factor.groups]
+    codes = [s.spellings.items() for s in factor.sources if isinstance(s, NameSource)]
+    every = [*own, *(each for listed in codes for each in listed), (OTHER, (*factor.rest, ""))]
+    return {header_key(spelling): group for group, listed in every for spelling in listed}
+
+
+_GROUP = _spellings(_FACTOR)
 _UNIT = re.compile(r"^(percent|pct|share|prob|frac|count)|(percent|pct|share|prob|frac|count)$")
 
 PERCENT, SHARE, COUNT = "percentages", "shares", "counts"
@@ -47,7 +48,7 @@ _UNIT_APART = re.compile(
     re.IGNORECASE,
 )
 _UNIT_WORDS = {PERCENT: {"percent", "pct"}, SHARE: {"share", "prob", "frac"}, COUNT: {"count"}}
-RACE_COLUMNS = ("race", "raceethnicity", "racecode", "ethnicity")
+RACE_COLUMNS = tuple(map(header_key, (_FACTOR.name, *_FACTOR.also)))
 
 
 def race_group(label: str) -> str | None:
