@@ -151,10 +151,13 @@ class ReferenceSource(Source):
         Group → words, in lower case without punctuation.
     pairs_of
         The factor whose groups the two people of a text are of, for a factor of pairs; or "".
+    among
+        Words in roles or relationship of a prompt that say that its people are such a pair.
     """
 
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     pairs_of: str = ""
+    among: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

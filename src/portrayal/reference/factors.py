@@ -65,7 +65,7 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "column": ("column", "separator", "values", "none", "unknown"),
     "words": ("words", "not", "as_written", "followed_by", "plural"),
     "names": ("part", "table", "names", "spellings", "by"),
-    "references": ("words", "pairs_of"),
+    "references": ("words", "pairs_of", "among"),
     "codes": ("field", "file", "values", "none", "unknown"),
     "model": ("question", "unit", "answer"),
 }
@@ -242,7 +242,8 @@ def _source(
     if kind == "model":
         return _model_source(file, here, shared)
     if "pairs_of" in table:
-        return ReferenceSource(**shared, pairs_of=_text(file, (*here, "pairs_of")))
+        among = frozenset(map(str.casefold, _texts(file, (*here, "among"), ())))
+        return ReferenceSource(**shared, pairs_of=_text(file, (*here, "pairs_of")), among=among)
     words = _grouped(file, (*here, "words"), groups)
     folded = {group: frozenset(map(str.casefold, each)) for group, each in words.items()}
     return ReferenceSource(**shared, words=folded)

@@ -251,6 +251,8 @@ def _null(
 
 
 def _undefined(n: float, starred: float, key: str, baseline: Baseline, seen: Seen) -> str | None:
+    if seen.beside:
+        return seen.beside
     if np.isnan(starred):
         return f"the baseline {baseline.name} gives no share for {key}"
     return _unseen(n, seen.factor.keys.index(key), key, seen, seen.unit)

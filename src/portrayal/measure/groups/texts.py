@@ -4,6 +4,7 @@ Texts and people are counted once by the combinations that occur; measures read 
 million texts cost them what two thousand do.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from portrayal.reference.factors import (
     ReferenceSource,
     Source,
     WordSource,
+    load_factor,
 )
 from portrayal.reference.matching import name_key
 from portrayal.run.directory import Run
@@ -64,6 +66,8 @@ class Seen:
         Whether the source can see each group at all, shape (k,): lists words or names of it.
     unknown
         Reason → units of the status "unknown" that have it, shape (n,); of a model's answers.
+    beside
+        Why no baseline says anything of these units; "" where baselines do.
     """
 
     factor: Factor
@@ -79,6 +83,7 @@ class Seen:
     population: FloatArray
     visible: BoolArray
     unknown: Mapping[str, FloatArray] = field(default_factory=dict)
+    beside: str = ""
 
     @property
     def decided(self) -> FloatArray:
@@ -196,6 +201,20 @@ _ANY = """
     ) where not p.writer
 """
 
+_PAIRS = """
+    with pairs as (
+        select t.prompt_id, t.model,
+               case when a.error is null and t.outcome = 'ok' then {genders} end as genders
+        from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
+    )
+    select prompt_id, model, genders, count(*)::bigint as n from pairs group by all order by all
+"""
+_GENDERS = {
+    True: "[p.gender for p in a.people if not p.writer]",
+    False: "[g for g in [a.subject_gender, a.object_gender] if g is not null]",
+}
+"""Genders of the people of a text: of a stage with a list of people, or with two slots."""
+
 
 def read_group_texts(
     run: Run,
@@ -251,10 +270,12 @@ def read_group_texts(
             both.append(_both(cells, i, j, factor, first, second))
         else:
             crossed.append(_crossed(cells, (i, factor, first), (j, other, second)))
-    if people is not None and any(_of_people(factor) for factor in factors):
+    if people is not None:
         met = _Cells(codes, _query(run, people, _people_query(people)))
         for factor in factors:
             seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
+        for factor in factors:
+            seen += _seen_in_pairs(run, people, factor, codes, known)
     for factor in factors:
         _check_seen(factor, seen)
     order = {factor.name: i for i, factor in enumerate(factors)}
@@ -288,11 +309,15 @@ def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
     return {name: table[name].to_pylist() for name in table.column_names}
 
 
-def _people_query(people: Stage) -> str:
+def _lists_people(people: Stage) -> bool:
+    """Whether a stage of people lists them, or has two slots for them."""
     import pyarrow.parquet as pq
 
-    columns = pq.read_schema(people.parts()[0]).names
-    if "people" in columns:
+    return "people" in pq.read_schema(people.parts()[0]).names
+
+
+def _people_query(people: Stage) -> str:
+    if _lists_people(people):
         return _PEOPLE.format(people=_ANY)
     slots = [_SLOT.format(slot=slot) for slot in ("subject", "object")]
     return _PEOPLE.format(people=" union all ".join(slots))
@@ -389,6 +414,48 @@ def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Seen:
     return _of_cells(
         cells, factor, source, PERSON, weight, weight, weight, status, visible, population
     )
+
+
+def _seen_in_pairs(
+    run: Run,
+    people: Stage,
+    factor: Factor,
+    codes: tuple[Mapping[str, int], Mapping[str, int]],
+    known: Mapping[str, Mapping[str, str]],
+) -> Iterator[Seen]:
+    """Yield the pairs of the two people of each text, for the sources of a factor of pairs."""
+    for source in factor.sources:
+        if not (isinstance(source, ReferenceSource) and source.pairs_of):
+            continue
+        rows = _query(run, people, _PAIRS.format(genders=_GENDERS[_lists_people(people)]))
+        among = [_says(known[name], source.among) for name in rows["prompt_id"]]
+        if any(among):
+            rows = {
+                name: [value for value, kept in zip(column, among, strict=True) if kept]
+                for name, column in rows.items()
+            }
+        cells, find = _Cells(codes, rows), load_factor(source.pairs_of).find
+        n, k = len(cells.count), len(factor.groups)
+        weight, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
+        for row, genders in enumerate(rows["genders"]):
+            both = [find(gender) or "" for gender in genders or ()]
+            keys = ("-".join(both), "-".join(reversed(both)))
+            group = next((key for key in keys if key in factor.keys), None)
+            if group is not None and len(both) == 2:
+                weight[row, factor.keys.index(group)] = status[row, 0] = 1.0
+            else:
+                status[row, 4 if genders is None else 3 if len(both) == 2 else 2] = 1.0
+        seen = _of_cells(
+            cells, factor, source, TEXT, weight, weight, weight, status, np.ones(k, dtype=bool)
+        )
+        why = f"no prompt says that its people are {factor.label.casefold()}, as baselines do"
+        yield replace(seen, beside="" if any(among) or not source.among else why)
+
+
+def _says(strata: Mapping[str, str], words: Iterable[str]) -> bool:
+    """Whether roles or relationship of a prompt have one of these words."""
+    roles = " ".join(strata.get(k, "") for k in ("relationship", "subject_role", "object_role"))
+    return not set(re.findall(r"\w+", roles.casefold())).isdisjoint(words)
 
 
 def _of_names(
