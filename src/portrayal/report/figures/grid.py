@@ -4,7 +4,7 @@ import math
 from itertools import groupby
 
 from portrayal.records import Estimate
-from portrayal.report import formats as fmt
+import portrayal.report.formats as fmt
 from portrayal.report.figures.figure import Figure, facts
 from portrayal.report.figures.generic import MOST_PANELS, MOST_ROWS, figure_key, table
 from portrayal.report.figures.heat import heat, log2_within
