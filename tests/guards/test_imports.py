@@ -118,18 +118,21 @@ def test_the_guard_of_the_order_sees_every_kind_of_import(tmp_path: Path) -> Non
     package = _package(
         tmp_path,
         {
-            "errors": "def f():\n    from portrayal import registry\n",
+            "errors": "def f():\n    import portrayal.registry\n",
             "registry": "from portrayal.errors import DataError\n",
             "run/__init__": "",
             "run/directory": "if TYPE_CHECKING:\n    from portrayal.report.page import write\n",
             "run/shards": "import importlib\nimportlib.import_module('portrayal.report.page')\n",
+            "report/__init__": "",
             "report/page": "import portrayal\nfrom ..run import shards, Run\n",
         },
     )
     assert upward(import_graph(package)) == [
         "portrayal.errors -> portrayal.registry",
         "portrayal.report.page -> portrayal",
+        "portrayal.run.directory -> portrayal.report",
         "portrayal.run.directory -> portrayal.report.page",
+        "portrayal.run.shards -> portrayal.report",
         "portrayal.run.shards -> portrayal.report.page",
     ]
     assert import_graph(package)["portrayal.report.page"] == {
@@ -143,14 +146,33 @@ def test_the_guard_of_circles_sees_a_lazy_one(tmp_path: Path) -> None:
     package = _package(
         tmp_path,
         {
-            "a": "from portrayal import b, d\n",
+            "a": "from portrayal.b import x\nimport portrayal.d\n",
             "b": "from portrayal.c import x\n",
             "c": "def f():\n    import portrayal.a\n",
             "d": "",
-            "e": "from portrayal import a\n",
+            "e": "import portrayal.a\n",
         },
     )
     ring = ["portrayal.a", "portrayal.b", "portrayal.c"]
+    assert circles(import_graph(package)) == [ring]
+
+
+def test_the_guard_of_circles_sees_the_door_that_an_import_runs(tmp_path: Path) -> None:
+    package = _package(
+        tmp_path,
+        {
+            "page/__init__": "from portrayal.page.export import write\n",
+            "page/export": "from portrayal.page.chart import draw\n",
+            "page/chart": "from portrayal.page import words\n",
+            "page/words": "from portrayal.page.figures.table import Table\n",
+            "page/figures/__init__": "from portrayal.page.words import say\n",
+            "page/figures/table": "",
+        },
+    )
+    ring = ["portrayal.page.figures", "portrayal.page.words"]
+    page = ["portrayal.page", "portrayal.page.chart", "portrayal.page.export"]
+    assert circles(import_graph(package)) == [page, ring]
+    (package / "page/chart.py").write_text("import portrayal.page.words\n", encoding="utf-8")
     assert circles(import_graph(package)) == [ring]
 
 

@@ -59,15 +59,26 @@ def _called(node: ast.Call) -> str:
 def import_graph(package: Path = PACKAGE) -> dict[str, set[str]]:
     """Return the modules that each module of a package imports: lazily, for its types, or at once.
 
-    `from package import name` is an import of `package.name` where that is a module.
+    `from folder import name` imports the folder's door, and `folder.name` where that is a module. A
+    module of another folder is imported through the doors above it, which run first.
     """
     paths = {module_name(path, package): path for path in sorted(package.rglob("*.py"))}
     graph = {}
     for module, path in paths.items():
-        pairs = _imported(path, package)
-        wanted = {full if (full := f"{m}.{name}") in paths else m for m, name in pairs}
-        graph[module] = {name for name in wanted if name in paths} - {module}
+        names = {name for name in imports(path, package) if name in paths}
+        doors = {door for name in names for door in _doors(name) if not _inside(module, door)}
+        graph[module] = (names | doors) - {module}
     return graph
+
+
+def _doors(module: str) -> Iterator[str]:
+    """Yield the packages above a module, without the root, which imports nothing at once."""
+    parts = module.split(".")
+    yield from (".".join(parts[:end]) for end in range(2, len(parts)))
+
+
+def _inside(module: str, folder: str) -> bool:
+    return module == folder or module.startswith(f"{folder}.")
 
 
 def kept_files() -> list[Path]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import portrayal
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.records import Test as TestOf
-from portrayal.report.figures import figures
+from portrayal.report.figures.generic import figures
 from portrayal.report.page import render
 from portrayal.report.study import report_of
 from portrayal.report.view import View

@@ -10,7 +10,7 @@ import altair
 import pytest
 
 from portrayal import registry
-from portrayal.report.figures import GENERIC, BrokenFigureWarning, build, figures
+from portrayal.report.figures.generic import GENERIC, BrokenFigureWarning, build, figures
 from portrayal.report.page import render
 from portrayal.report.study import report_of
 from portrayal.report.view import View

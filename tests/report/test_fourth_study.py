@@ -17,7 +17,7 @@ from portrayal.records import Estimate
 from portrayal.report import write_report
 from portrayal.report.certainty import instruments
 from portrayal.report.downloads import csv_text, headline_rows
-from portrayal.report.figures import figures
+from portrayal.report.figures.generic import figures
 from portrayal.report.findings import cannot_say, findings
 from portrayal.report.view import View
 from portrayal.run import Run

@@ -6,7 +6,7 @@ import altair
 import pytest
 
 from portrayal.records import Estimate
-from portrayal.report.figures import GENERIC
+from portrayal.report.figures.generic import GENERIC
 from portrayal.report.view import View
 from portrayal.run import Run
 

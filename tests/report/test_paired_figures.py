@@ -10,7 +10,8 @@ import pytest
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report import write_report
-from portrayal.report.figures import BrokenFigureWarning, Figure, build, figures
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.generic import BrokenFigureWarning, build, figures
 from portrayal.report.view import View
 from portrayal.report.words import colour_of_group, colour_rules
 from portrayal.studies.news.report.series import (

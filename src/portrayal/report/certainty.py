@@ -2,10 +2,10 @@
 
 import math
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate, Interval
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.inert import short
 from portrayal.report.study import report_of

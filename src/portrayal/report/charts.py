@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from portrayal.report.figures import BrokenFigureWarning, Figure
 from portrayal.report.figures.drawing import Drawing, drawing
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.generic import BrokenFigureWarning
 from portrayal.report.inert import script_json, short
 from portrayal.run.pages import trusted
 

@@ -19,7 +19,7 @@ from portrayal.coding.codes import Codes, read_codes
 from portrayal.coding.llm import coder_notes
 from portrayal.raters import Coefficient
 from portrayal.records import Null
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Table
 from portrayal.report.inert import short
 from portrayal.report.passages import Passage, passage
 from portrayal.report.study import study_report

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from portrayal.errors import MissingExtraError, OptionError
-from portrayal.report.figures import CONFIG, build
-from portrayal.report.figures.generic import dots
+from portrayal.report.figures.generic import build, dots
+from portrayal.report.figures.panels import CONFIG
 from portrayal.report.first import first_screen
 from portrayal.report.formats import plural
 from portrayal.report.stated import Stated

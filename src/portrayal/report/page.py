@@ -10,8 +10,8 @@ import portrayal.report.coding as coded
 import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
 from portrayal.report.charts import Charts, Script, read_template
-from portrayal.report.figures import figures
 from portrayal.report.figures.drawing import Drawing
+from portrayal.report.figures.generic import figures
 from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted, leads
 from portrayal.report.first import first_screen
 from portrayal.report.inert import short

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from portrayal.records import Estimate
 
 if TYPE_CHECKING:
-    from portrayal.report.figures.figure import Builder
-    from portrayal.report.figures.tables import Table
+    from portrayal.report.figures.figure import Builder, Table
     from portrayal.report.stated import FirstScreen
     from portrayal.report.view import View
 

@@ -14,11 +14,8 @@ from portrayal.report.changes.words import (
     row_label,
     span_words,
 )
-from portrayal.report.figures import Figure, Table
-from portrayal.report.figures.figure import Spec
-from portrayal.report.figures.panels import Axis
-from portrayal.report.figures.parts import BAND, INK, kept, reach, rule_at
-from portrayal.report.figures.tables import ROWS
+from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
+from portrayal.report.figures.panels import BAND, INK, Axis, kept, reach, rule_at
 from portrayal.report.inert import short
 from portrayal.report.words import colour_of_group, measure_title
 

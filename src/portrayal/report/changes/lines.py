@@ -13,10 +13,8 @@ from portrayal.report.changes.words import (
     row_label,
     span_words,
 )
-from portrayal.report.figures import Figure, Table
-from portrayal.report.figures.figure import Spec
-from portrayal.report.figures.panels import Axis
-from portrayal.report.figures.parts import kept, reach, rule_at, tiled
+from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.panels import Axis, kept, reach, rule_at, tiled
 from portrayal.report.words import colour_of_group, measure_title
 
 MOST_PANELS = 30

@@ -12,7 +12,7 @@ from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
 from portrayal.report.charts import Charts, Script, packed, read_template
 from portrayal.report.downloads import plain_cell
-from portrayal.report.figures import Figure
+from portrayal.report.figures.figure import Figure
 from portrayal.report.words import colour_rules
 from portrayal.run.files import replacing
 from portrayal.run.pages import templates, trusted

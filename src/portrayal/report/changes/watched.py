@@ -17,7 +17,7 @@ from portrayal.report.changes.words import (
     span_words,
     subject,
 )
-from portrayal.report.figures import Table
+from portrayal.report.figures.figure import Table
 from portrayal.report.findings import q_words
 from portrayal.report.inert import short
 from portrayal.report.stated import FirstScreen, Stated

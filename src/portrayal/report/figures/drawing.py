@@ -1,7 +1,8 @@
 """Drawing: a Vega-Lite specification as a small SVG that stands alone, once wide and once narrow.
 
 Charts are drawn when the report is written, so the page carries no chart engine: only marks, with
-what a mark says when it is pointed at (its tooltip) as its title.
+what a mark says when it is pointed at (its tooltip) as its title. For a phone, any specification is
+laid out again: one panel under the other, labels above their rows.
 """
 
 import json
@@ -12,9 +13,139 @@ from functools import lru_cache
 from typing import Any
 
 from portrayal.report.figures.figure import Spec
-from portrayal.report.figures.narrow import PHONE, narrow
-from portrayal.report.figures.parts import CONFIG, FONT
+from portrayal.report.figures.panels import CONFIG, FONT
 from portrayal.report.inert import script_json
+
+PHONE = 340
+"""Width of a chart on a phone, in pixels."""
+_LABEL, _CELL, _LABELS = 17, 44, 92
+"""Height of a label above its row; width of a cell below which its text is small; width of the
+labels beside cells. In pixels."""
+_SMALL, _TINY = 175, 130
+"""Width of small panels of which two stand side by side, before and after."""
+
+
+def narrow(spec: Spec) -> Spec:
+    """Return a specification no wider than a phone; the given one is left as it is.
+
+    Examples
+    --------
+    >>> narrow({"hconcat": [{"mark": "bar", "width": 500}, {"mark": "bar", "width": 300}]})
+    {'vconcat': [{'mark': 'bar', 'width': 300}, {'mark': 'bar', 'width': 300}], 'spacing': 16}
+    """
+    for kind in ("concat", "hconcat", "vconcat"):
+        if kind in spec:
+            own = {k: v for k, v in spec.items() if k not in (kind, "columns", "spacing")}
+            panels = [narrow(panel) for panel in spec[kind]]
+            if kind == "concat" and all(_is_small(panel) for panel in spec[kind]):
+                small = [panel | {"width": _TINY} for panel in panels]
+                return own | {"concat": small, "columns": 2, "spacing": 16}
+            return own | {"vconcat": panels, "spacing": 16}
+    y = next((e["y"] for e in _encodings(spec) if e.get("y", {}).get("type") == "nominal"), None)
+    if y is None:
+        return spec | _capped(spec)
+    x = next((e["x"] for e in _encodings(spec) if e.get("x", {}).get("type") == "nominal"), None)
+    return _rows(spec) if x is None else _cells(spec, len(x["scale"]["domain"]))
+
+
+def _is_small(panel: Spec) -> bool:
+    width = panel.get("width")
+    return isinstance(width, int | float) and width < _SMALL and "height" in panel
+
+
+def _capped(spec: Spec) -> Spec:
+    width = spec.get("width")
+    return {"width": min(width, PHONE - 40)} if isinstance(width, int | float) else {}
+
+
+def _encodings(spec: Spec) -> list[Spec]:
+    return [part["encoding"] for part in (spec, *spec.get("layer", ())) if "encoding" in part]
+
+
+def _changed(spec: Spec, channel: str, change: Any) -> Spec:
+    """The specification with a nominal channel of it and its layers changed."""
+
+    def one(part: Spec) -> Spec:
+        encoding = part.get("encoding", {})
+        if encoding.get(channel, {}).get("type") != "nominal":
+            return part
+        return part | {"encoding": encoding | {channel: change(encoding[channel])}}
+
+    found = one(spec)
+    return found | ({"layer": [one(part) for part in spec["layer"]]} if "layer" in spec else {})
+
+
+def _rows(spec: Spec) -> Spec:
+    """Rows of dots or bars over the whole width, each under its label."""
+    height = spec.get("height")
+    step = float(height["step"]) if isinstance(height, dict) else 20.0
+    several = any("yOffset" in e for e in _encodings(spec))
+    above = {
+        "labels": True,
+        "labelAlign": "left",
+        "labelPadding": -2,
+        "labelLimit": PHONE - 40,
+        "labelOffset": -(step / 2 + 5) if several else -(step / 2 + 1),
+        "labelFontSize": 12,
+    }
+
+    def change(y: Spec) -> Spec:
+        axis = {k: v for k, v in (y.get("axis") or {}).items() if k != "labelExpr"}
+        scale = dict(y.get("scale") or {})
+        if several:
+            scale |= {"paddingInner": _LABEL / (step + _LABEL), "paddingOuter": 0.5}
+        return y | {"axis": axis | above, "scale": scale}
+
+    more = {"for": "position"} if several else {}
+    found = _changed(spec, "y", change)
+    if not several and "layer" in found:
+        found["layer"] = [_thinner(part, step / (step + _LABEL)) for part in found["layer"]]
+    return found | {
+        "width": PHONE - 20,
+        "height": {"step": step + _LABEL, **more},
+    }
+
+
+def _thinner(layer: Spec, share: float) -> Spec:
+    """A layer whose bars leave room for the label above them."""
+    mark = layer.get("mark")
+    band = mark.get("height", {}) if isinstance(mark, dict) else {}
+    if not isinstance(band, dict) or "band" not in band:
+        return layer
+    return layer | {"mark": {**layer["mark"], "height": {"band": band["band"] * share}}}
+
+
+def _cells(spec: Spec, columns: int) -> Spec:
+    """A heatmap whose cells fit, with tilted headings where they are narrow."""
+    given = spec["width"]["step"] if isinstance(spec.get("width"), dict) else _CELL
+    step = min(given, (PHONE - _LABELS) / max(columns, 1))
+    tilted = {"labelAngle": -50, "labelAlign": "left"} if step < _CELL else {}
+    found = _changed(
+        spec, "x", lambda x: x | {"axis": (x.get("axis") or {}) | {"labelFontSize": 11} | tilted}
+    )
+    found = _changed(
+        found,
+        "y",
+        lambda y: (
+            y
+            | {
+                "axis": (y.get("axis") or {})
+                | {"labels": True, "labelLimit": _LABELS - 8, "labelFontSize": 11}
+                | {"labelExpr": "replace(datum.label, ' (paper)', '')"}
+            }
+        ),
+    )
+    if step < _CELL:
+        found["layer"] = [_small_text(part, step) for part in found.get("layer", ())]
+    return found | {"width": {"step": step}}
+
+
+def _small_text(layer: Spec, step: float) -> Spec:
+    mark = layer.get("mark")
+    if not isinstance(mark, dict) or mark.get("type") != "text":
+        return layer
+    return layer | {"mark": mark | {"fontSize": 10 if step > 32 else 9}}
+
 
 _SVG = "http://www.w3.org/2000/svg"
 _DROPPED = ("font-family", "pointer-events", "role", "aria-roledescription", "aria-hidden")

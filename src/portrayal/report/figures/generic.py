@@ -1,16 +1,25 @@
-"""Generic figures: dots, a heatmap, a table, unread answers, and a broken figure's box."""
+"""Figures that any measure can name, and which figure draws which measure."""
 
 import math
+import warnings
+from itertools import groupby
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure, Spec, colour_of
-from portrayal.report.figures.heat import ratio_heat
-from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel
-from portrayal.report.figures.parts import reach, tiled
-from portrayal.report.figures.tables import Table, estimate_table
+from portrayal.report.figures.figure import (
+    Builder,
+    Figure,
+    Spec,
+    Table,
+    colour_of,
+    estimate_table,
+    facts,
+)
+from portrayal.report.figures.heat import heat, log2_within, ratio_heat
+from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel, reach, tiled
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.inert import short
+from portrayal.report.study import report_of
 from portrayal.report.view import View, domain_of, is_sure, no_difference, place_of, place_words
 from portrayal.report.words import described, group_label, group_words, measure_title
 
@@ -210,3 +219,113 @@ def _outcomes_reading(missed: dict[tuple[str, str, str], dict[str, Estimate]]) -
     lost = sum(e.value or 0 for e in worst[1].values())
     where = ", ".join(part for part in worst[0] if part)
     return f"Most are missing for {where}: {fmt.share(lost)} of its answers."
+
+
+_HOW = (
+    "Blue: below 1; red: above; grey: cannot be told from 1; dashed and empty: undefined, the "
+    "tooltip says why."
+)
+
+
+def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
+    """Return ratios of pairs as heatmaps, one for each two factors; what is resolved has colour."""
+    shown = [e for e in view.only_main(estimates) if len(e.group) == 2]
+    known = [e for e in shown if e.value is not None]
+    if not known:
+        return table(view, estimates)
+    limit = max(1, math.ceil(math.log2(reach(e.value for e in known))))
+    parts = [list(rows) for _, rows in groupby(sorted(shown, key=_axes), key=_axes)]
+    charts = []
+    for rows in parts[:MOST_PANELS]:
+        across, down = rows[0].group
+        columns = list(dict.fromkeys(short(e.group[across], 14) for e in rows))[:MOST_ROWS]
+        lines = list(dict.fromkeys(short(e.group[down], 28) for e in rows))[:MOST_ROWS]
+        cells = [
+            {
+                **facts(view, e),
+                "col": short(e.group[across], 14),
+                "row": short(e.group[down], 28),
+                "l": log2_within(e.value, limit),
+                "t": " " if e.value is None else fmt.ratio(e.value),
+                "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
+            }
+            for e in rows
+        ]
+        where = place_words(rows[0])
+        title = f"{down} by {across}{f', {where}' if where else ''}"
+        kept = [c for c in cells if c["col"] in columns and c["row"] in lines]
+        charts.append(
+            heat(
+                kept,
+                columns,
+                lines,
+                title=short(title, 60),
+                limit=limit,
+                legend=measure_title(rows[0].measure),
+                cell=(84, 23),
+            )
+        )
+    sure = sum(map(is_sure, known))
+    name = known[0].measure
+    component = described(name)
+    words = f"{component.summary} {component.reading} " if component is not None else ""
+    return [
+        Figure(
+            figure_key(name),
+            measure_title(name),
+            f"{sure} of {fmt.plural(len(known), 'pair')} can be told from 1.",
+            words + _HOW,
+            tiled(charts),
+            estimate_table(view, view.only_main(estimates), "model"),
+        )
+    ]
+
+
+def _axes(e: Estimate) -> tuple[str, ...]:
+    return (*e.group, place_words(e))
+
+
+GENERIC: dict[str, Builder] = {
+    "dots": dots,
+    "heatmap": heatmap,
+    "grid": grid,
+    "table": table,
+    "outcomes": outcomes,
+    "elsewhere": elsewhere,
+}
+"""Figures that any measure can name."""
+
+
+class BrokenFigureWarning(UserWarning):
+    """A figure could not be drawn; its place in the page says so."""
+
+
+def figures(view: View) -> list[Figure]:
+    """Return the figures of a run, in the study's order."""
+    return [f for name, rows in view.by_measure.items() for f in build(view, name, rows)]
+
+
+def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
+    """Return one measure's figures.
+
+    A builder that fails gives a box that names the error, and a `BrokenFigureWarning`, which tests
+    turn into an error.
+    """
+    if not estimates:
+        return []
+    try:
+        return list(_builder(view, measure, estimates)(view, estimates))
+    except Exception as error:
+        text = f"the figure of {measure} could not be drawn: {error!r}"
+        warnings.warn(text, BrokenFigureWarning, stacklevel=2)
+        return [broken(view, estimates, error)]
+
+
+def _builder(view: View, measure: str, estimates: list[Estimate]) -> Builder:
+    """The figure that the measure names, where the study or this package has it."""
+    component = described(measure)
+    name = component.figure if component is not None else ""
+    found = report_of(view).figures.get(name) or GENERIC.get(name)
+    if found is not None:
+        return found
+    return dots if all(e.statistic in STATISTICS for e in estimates) else table

@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Published, Spec, facts, tooltip
-from portrayal.report.figures.parts import DIVERGING, INK, IS_PUBLISHED
+from portrayal.report.figures.panels import DIVERGING, INK, IS_PUBLISHED
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
 

@@ -1,6 +1,6 @@
 """The report of the study: how far groups stand apart, masked and unmasked, with texts to read."""
 
-from portrayal.report.figures import Table
+from portrayal.report.figures.figure import Table
 from portrayal.report.study import Section, StudyReport, Wording
 from portrayal.studies.agency.report.figures import gaps, shares, variance_tables
 from portrayal.studies.agency.report.head import agency_first, agency_head, facts, instruments

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.figures.panels import Datum
-from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure
 from portrayal.studies.agency.report.human import beside_human

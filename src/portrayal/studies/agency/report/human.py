@@ -5,10 +5,8 @@ from collections.abc import Iterator
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Figure, Spec
-from portrayal.report.figures.panels import Datum
-from portrayal.report.figures.parts import rule_at
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.panels import Datum, rule_at
 from portrayal.report.view import View, is_sure
 from portrayal.studies.agency.report.panels import (
     DIFFERENCES,

@@ -9,8 +9,7 @@ from string import ascii_lowercase
 
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report.figures.figure import Figure, Spec
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.view import SURE, View, q_of
 from portrayal.studies.agency.report.panels import (
     SHARES,

@@ -6,7 +6,7 @@ from portrayal.annotate.people.labeler import labelling_removed, labelling_sente
 from portrayal.records import Estimate
 from portrayal.report.about import instruments as named_instruments
 from portrayal.report.certainty import accuracy, comparison, naive_sentence
-from portrayal.report.figures import Table
+from portrayal.report.figures.figure import Table
 from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
 from portrayal.report.words import borne, stem

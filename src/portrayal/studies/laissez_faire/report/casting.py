@@ -6,10 +6,9 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
+from portrayal.report.figures.figure import Figure, Spec, estimate_table, facts, tooltip
 from portrayal.report.figures.heat import heat
-from portrayal.report.figures.parts import INK, tiled
-from portrayal.report.figures.tables import estimate_table
+from portrayal.report.figures.panels import INK, tiled
 from portrayal.report.inert import short
 from portrayal.report.view import SURE, View, domain_of, domains, q_of
 from portrayal.report.words import column_label, group_words

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
-from portrayal.report.figures.parts import (
+from portrayal.report.figures.figure import Figure, Spec, Table, estimate_table, facts, tooltip
+from portrayal.report.figures.panels import (
     INK,
     channel,
     kept,
@@ -19,7 +19,6 @@ from portrayal.report.figures.parts import (
     rule_at,
     within,
 )
-from portrayal.report.figures.tables import Table, estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, is_sure

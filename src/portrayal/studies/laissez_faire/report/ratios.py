@@ -5,15 +5,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_TEST, Estimate, Interval
 from portrayal.reference import GENDERS, RACES, published
-from portrayal.report.figures.figure import Builder, Figure, Published, Spec
+from portrayal.report.figures.figure import Builder, Figure, Published, Spec, Table, estimate_table
 from portrayal.report.figures.heat import GAP, ratio_heat
-from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel, published_dot
-from portrayal.report.figures.parts import reach, tiled
-from portrayal.report.figures.tables import Table, estimate_table
+from portrayal.report.figures.panels import (
+    Axis,
+    dot_by_model,
+    legend,
+    panel,
+    published_dot,
+    reach,
+    tiled,
+)
 from portrayal.report.findings import distance, excludes_null
 from portrayal.report.inert import short
 from portrayal.report.view import View, domain_of, domains, is_sure, no_difference

@@ -8,8 +8,7 @@ from functools import lru_cache
 import portrayal.report.formats as fmt
 from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts, confusion_of
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.view import View
 from portrayal.report.words import GENDER_WORDS
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
+from portrayal.report.figures.figure import Figure, Spec, estimate_table, facts, tooltip
 from portrayal.report.figures.heat import ratio_heat
-from portrayal.report.figures.parts import (
+from portrayal.report.figures.panels import (
     BAND,
     INK,
     PUBLISHED,
@@ -20,7 +20,6 @@ from portrayal.report.figures.parts import (
     tiled,
     within,
 )
-from portrayal.report.figures.tables import estimate_table
 from portrayal.report.findings import distance
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import GENDER_LABELS, borne, group_label, people_of

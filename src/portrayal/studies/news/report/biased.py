@@ -6,9 +6,8 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.figures.panels import Axis, Datum
-from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View
 from portrayal.studies.news.report.series import (

@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 import portrayal.report.formats as fmt
 from portrayal.measure.pairs.table import DOCUMENT
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure
-from portrayal.report.figures.panels import Axis, Datum
-from portrayal.report.figures.parts import INK
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Figure, Table
+from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.inert import short
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_TEST, Estimate
+from portrayal.report.figures.figure import Table
 from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
-from portrayal.report.figures.tables import Table
 from portrayal.report.findings import facts_of, q_words
 from portrayal.report.first import nothing, read_line
 from portrayal.report.inert import short

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Spec
+from portrayal.report.figures.figure import Spec, Table
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
-from portrayal.report.figures.tables import Table
 from portrayal.report.inert import short
 from portrayal.report.view import View, q_of
 from portrayal.report.words import colour_class, colour_of_group, measure_title, stem

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 
-import portrayal.report.figures.tables as tables
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report.figures.figure import Figure
-from portrayal.report.figures.panels import Axis, Datum
-from portrayal.report.figures.parts import INK
-from portrayal.report.figures.tables import Table
+from portrayal.report.figures.figure import Figure, Table
+from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.inert import short
 from portrayal.report.view import View
 from portrayal.studies.news.report.series import (
