@@ -21,7 +21,7 @@ from portrayal.collect.corpus import Corpus, file_corpus
 from portrayal.measure import Scope
 from portrayal.measure.cues import cue_estimates, cue_list, find_cues
 from portrayal.run.files import write_parquet
-from portrayal.studies.laissez_faire.prompts import sample
+from portrayal.studies.laissez_faire import sample
 
 SHARD = 5_000
 EVERY = 5_000

@@ -31,7 +31,7 @@ from portrayal.planning.equivalence import _units
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, estimates_to_table, influences_to_table, write_parquet
 from portrayal.stats import infer_shares, prompt_subsets
-from portrayal.studies.laissez_faire.prompts import prompt_facts
+from portrayal.studies.laissez_faire import prompt_facts
 from portrayal.studies.stories import StoryOptions
 
 MARGIN = float(np.log(1.25))

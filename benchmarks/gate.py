@@ -29,7 +29,7 @@ from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.run.influences import Influences
 from portrayal.stats import clopper_pearson
-from portrayal.studies.laissez_faire.prompts import prompts as study_prompts
+from portrayal.studies.laissez_faire import prompts as study_prompts
 from portrayal.types import FloatArray, IntArray
 
 GOLD = {

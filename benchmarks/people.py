@@ -21,7 +21,7 @@ import pyarrow as pa
 from portrayal.annotate.annotator import annotate_shard
 from portrayal.annotate.people import Roles, extract_people
 from portrayal.run.files import write_parquet
-from portrayal.studies.laissez_faire.prompts import prompts, sample
+from portrayal.studies.laissez_faire import prompts, sample
 
 STRATA = pa.schema([("prompt_id", pa.string()), ("strata", pa.map_(pa.string(), pa.string()))])
 TIMES = 5

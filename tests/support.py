@@ -15,7 +15,7 @@ from portrayal.measure import Scope, Tally, tally_stories
 from portrayal.records import Prompt
 from portrayal.reference import RACES, baseline
 from portrayal.run import Run
-from portrayal.studies.laissez_faire.prompts import FIELDS, prompt_facts
+from portrayal.studies.laissez_faire import FIELDS, prompt_facts
 
 N_PRIMARY = 5
 _NO = (None,)
@@ -268,7 +268,7 @@ def student_stories(share: float, seed: int, model: str = "m", n: int = 40) -> l
 
 def student_prompts() -> list[str]:
     """Names of the power-neutral prompts about learning."""
-    from portrayal.studies.laissez_faire.prompts import prompts
+    from portrayal.studies.laissez_faire import prompts
 
     every = [p.prompt_id for p in prompts()]
     return [name for name in every if name.startswith("learning-neutral")]

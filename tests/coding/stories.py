@@ -3,7 +3,7 @@
 from portrayal.annotate import annotate_run
 from portrayal.collect import import_texts
 from portrayal.run import Run
-from portrayal.studies.laissez_faire.prompts import FIELDS
+from portrayal.studies.laissez_faire import FIELDS
 
 LADEN = {
     "domain": "Labor",

@@ -5,7 +5,7 @@ import pytest
 from portrayal.collect import LABELS
 from portrayal.collect.fields import map_columns, parse_columns
 from portrayal.errors import DataError, OptionError
-from portrayal.studies.laissez_faire.prompts import FIELDS
+from portrayal.studies.laissez_faire import FIELDS
 
 DATAVERSE = [
     "Model", "Domain", "Power Dynamic", "Subject", "Object", "Query", "Response",

@@ -10,7 +10,7 @@ from portrayal.errors import DataError
 from portrayal.records import Prompt
 from portrayal.studies.agency.prompts import FIELDS as AGENCY
 from portrayal.studies.agency.prompts import prompts as agency
-from portrayal.studies.laissez_faire.prompts import FIELDS, prompts
+from portrayal.studies.laissez_faire import FIELDS, prompts
 
 GOOD = """
 [[prompt]]

@@ -10,8 +10,7 @@ from portrayal.collect import import_texts
 from portrayal.collect.texts import said_left_out
 from portrayal.errors import DataError, OptionError, RunError
 from portrayal.run import Run
-from portrayal.studies.laissez_faire import prompts
-from portrayal.studies.laissez_faire.prompts import FIELDS
+from portrayal.studies.laissez_faire import FIELDS, prompts
 
 KNOWN = prompts()
 TEXT = "Uma fixed the clock, and the square had its hours again."

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import portrayal
-from portrayal.studies.laissez_faire.prompts import prompts
+from portrayal.studies.laissez_faire import prompts
 
 NAMES = {"she": ("Maria", "She"), "he": ("Juan", "He")}
 LEARNING = [p.prompt_id for p in prompts() if p.prompt_id.startswith("learning-neutral")]

@@ -28,8 +28,7 @@ from portrayal.collect.sources import MOST_UNPACKED
 from portrayal.collect.tables import FORMULAS
 from portrayal.errors import DataError
 from portrayal.run import Run, read_rows
-from portrayal.studies.laissez_faire import prompts
-from portrayal.studies.laissez_faire.prompts import FIELDS
+from portrayal.studies.laissez_faire import FIELDS, prompts
 
 STORY = "María Chen met her colleague José. She thanked him."
 COLUMNS = ("prompt_id", "text", "model")

@@ -16,7 +16,7 @@ from portrayal.comparison import Side
 from portrayal.errors import OptionError, RunError
 from portrayal.gating import Policy, Rule
 from portrayal.gating.verdict import EXIT_CODES
-from portrayal.studies.laissez_faire.prompts import prompts
+from portrayal.studies.laissez_faire import prompts
 
 WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
 RANGE = Rule("women", "representation", {"gender": ("F",)}, allowed_range=(0.8, 1.25))

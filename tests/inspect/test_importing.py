@@ -13,8 +13,7 @@ import pytest
 from portrayal.collect import import_texts
 from portrayal.errors import DataError, RunError
 from portrayal.run import Run
-from portrayal.studies.laissez_faire import prompts
-from portrayal.studies.laissez_faire.prompts import FIELDS
+from portrayal.studies.laissez_faire import FIELDS, prompts
 
 pytestmark = pytest.mark.usefixtures("inspect_ai")
 

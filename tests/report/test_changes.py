@@ -15,8 +15,8 @@ from portrayal.comparison import Side, watch
 from portrayal.comparison.watch import RoundFacts, Watch, Watched
 from portrayal.report.changes import write_comparison, write_watch
 from portrayal.report.changes.dumbbells import dumbbells
-from portrayal.report.changes.lines import timelines
-from portrayal.report.inert import script_json
+from portrayal.report.changes.watched import timelines
+from portrayal.report.formats import script_json
 from portrayal.run import Run
 
 from .test_browser import DRAWN, HOSTILE, opened, requests
@@ -25,7 +25,7 @@ NAMES = {"she": ("Maria", "She"), "he": ("Juan", "He")}
 
 
 def stories(share: float, model: str) -> Iterator[dict[str, str]]:
-    from portrayal.studies.laissez_faire.prompts import prompts
+    from portrayal.studies.laissez_faire import prompts
 
     chosen = [p.prompt_id for p in prompts() if p.prompt_id.startswith("learning-neutral")]
     for at, prompt in enumerate(chosen):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.report.certainty import instruments
-from portrayal.report.downloads import headline_rows
+from portrayal.report.about import reading_error
+from portrayal.report.charts import headline_rows
 from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.run import Run
@@ -106,7 +106,7 @@ def test_no_published_interval_is_said(tmp_path: Path) -> None:
 
 
 def test_instruments_are_those_of_word_lists(view: View) -> None:
-    assert "liang-2022" in instruments(view)[0]
+    assert "liang-2022" in reading_error(view)[0]
 
 
 def test_the_table_of_estimates_says_where(view: View) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from portrayal.records import Estimate
 from portrayal.report import write_report
-from portrayal.report.certainty import instruments
-from portrayal.report.downloads import csv_text, headline_rows
+from portrayal.report.about import reading_error
+from portrayal.report.charts import csv_text, headline_rows
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import cannot_say, findings
 from portrayal.report.view import View
@@ -86,7 +86,7 @@ def test_it_stands_in_table_and_download(view: View) -> None:
     lines = list(csv.DictReader(io.StringIO(csv_text(view))))
     assert {"religion", "ward", "value", "q"} <= set(lines[0])
     assert len(lines) == 6
-    assert instruments(view)
+    assert reading_error(view)
 
 
 def test_the_whole_page_is_written(view: View, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from portrayal.report.inert import script_json, short
+from portrayal.report.formats import script_json, short
 from portrayal.run.pages import visible
 
 HOSTILE = "</script><!--<script>alert(1)</script>\u2028\u2029{{ 7*7 }}"

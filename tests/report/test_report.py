@@ -14,7 +14,7 @@ import pytest
 
 from portrayal.errors import RunError
 from portrayal.report import write_report
-from portrayal.report.downloads import csv_text, packed_csv
+from portrayal.report.charts import csv_text, packed_csv
 from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.run import Run

@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 import portrayal
+import portrayal.studies.news.audit as levels
 from portrayal import registry
 from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.records import Estimate
 from portrayal.run import Run
-from portrayal.studies.news import levels
-from portrayal.studies.news.audit import NewsOptions
-from portrayal.studies.news.levels import LEVELS, chosen_levels
+from portrayal.studies.news.audit import LEVELS, NewsOptions, chosen_levels
 
 pytest.importorskip("textblob", reason="sentiment needs textblob (extra 'news')")
 pytest.importorskip("gensim", reason="topics need gensim (extra 'news')")

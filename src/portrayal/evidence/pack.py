@@ -14,8 +14,7 @@ from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.report.findings import leads
 from portrayal.report.first import first_screen
-from portrayal.report.stated import FirstScreen
-from portrayal.report.strength import strength_of
+from portrayal.report.strength import FirstScreen, strength_of
 from portrayal.report.study import report_of
 from portrayal.report.view import View, q_of
 from portrayal.report.words import described, stem

@@ -1,15 +1,20 @@
-"""About: what was asked, and how each number is made in the components' own words."""
+"""About: what was asked, how each number is made, and how sure it is."""
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
+from portrayal.records import ALL, Estimate, Interval
 from portrayal.registry import Component
-from portrayal.report.inert import short
+from portrayal.report.figures.figure import Table
+from portrayal.report.findings import distance, headline_measures
+from portrayal.report.formats import short
 from portrayal.report.study import Fact, report_of
-from portrayal.report.view import View
-from portrayal.report.words import measure_title
+from portrayal.report.view import FEW_PROMPTS, View, detail_q, place_words
+from portrayal.report.words import group_label, measure_title
 
 NAMED = 5
 """Models named in one line."""
@@ -118,3 +123,113 @@ def _method(title: str, component: Component) -> Method:
         ("Source", component.source),
     )
     return Method(title, component.name, component.summary, rows)
+
+
+ROWS = 12
+
+
+def intervals(view: View) -> tuple[str, Table]:
+    """Return how clustered intervals compare with published ones: a sentence and a table."""
+    own = report_of(view).intervals
+    return own(view) if own is not None else (naive_sentence(view), comparison(view))
+
+
+def naive_sentence(view: View) -> str:
+    """Return how many ratios lose their difference once prompts are resampled."""
+    naive = [e for e in _ratios(view) if _excludes(e, naive=True)]
+    kept = [e for e in naive if _excludes(e, naive=False)]
+    words = report_of(view).wording
+    if not any(e.paper_interval for e in _ratios(view)):
+        return ""
+    if not naive:
+        return f"No naive interval excludes 1, so none is lost by resampling {words.clusters}."
+    rest = f"{len(kept)} of them still do" if kept else "none of them still does"
+    both = [e for e in naive if e.interval is not None and e.paper_interval is not None]
+    wider = sum(_width(e.interval) > _width(e.paper_interval) for e in both)
+    return (
+        f"Treating every {words.unit} as independent, as published audits do, "
+        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {rest}. "
+        f"{words.texts.capitalize()} from one prompt resemble each other: the "
+        f"clustered interval is the wider one for {wider} of these {len(both)} ratios."
+    )
+
+
+def comparison(view: View) -> Table:
+    """Return clustered beside naive intervals of the ratios furthest from 1."""
+    rows = [e for e in _ratios(view) if e.interval is not None and e.paper_interval is not None]
+    rows = [e for e in rows if e.n_clusters >= FEW_PROMPTS and _excludes(e, naive=True)]
+    rows.sort(key=lambda e: (-distance(e), e.measure, *e.group.values()))
+    words = report_of(view).wording
+    columns = {
+        "Measure": lambda e: measure_title(e.measure),
+        words.place: lambda e: short(place_words(e) or ALL, 30),
+        "Group": lambda e: short(group_label(e.group)),
+        "Ratio": tables.value,
+        "Clustered": tables.interval,
+        "Naive": lambda e: fmt.interval(e.paper_interval),
+        words.clusters.capitalize(): tables.clusters,
+        "p": tables.p,
+        "q": lambda e: fmt.probability(detail_q(e)),
+        "q of the audit": lambda e: fmt.probability(e.tests[0].audit_q if e.tests else None),
+    }
+    return Table.of(rows, columns, 3, ROWS)
+
+
+def multiplicity(view: View) -> list[str]:
+    """Return a sentence on the tests behind findings, and one on the details of each measure."""
+    stated = [e for e in view.estimates if e.tests and e.tests[0].audit_q is not None]
+    family = [e.tests[0].audit_q for e in stated if detail_q(e) is not None]
+    below = sum(q is not None and q < 0.05 for q in family)
+    said = [
+        f"Tests that this report may state as findings, one family: {len(family):,}, {below:,} "
+        "with q of the audit below 0.05."
+    ]
+    for name, estimates in view.by_measure.items():
+        tested = [e for e in estimates if e.tests and e.tests[0].p == e.tests[0].p]
+        if not tested:
+            continue
+        p = sum(e.tests[0].p < 0.05 for e in tested)
+        q = sum((detail_q(e) or 0.0) < 0.05 for e in tested if detail_q(e) is not None)
+        said.append(
+            f"{measure_title(name)}: {len(tested):,} tests, {p:,} with p below 0.05, {q:,} with q "
+            "below 0.05."
+        )
+    return said if said[1:] else []
+
+
+def reading_error(view: View) -> list[str]:
+    """Return what is known of the error of what the numbers rest on."""
+    own = report_of(view).instruments
+    if own is not None:
+        return list(own(view))
+    annotators = view.settings.get("annotators", ())
+    said = [f"Texts were read by {short(name, 80)}." for name in annotators]
+    if view.annotator is not None:
+        said[0] += f" Its accuracy {accuracy(view)}."
+    return said or ["This report does not know what the numbers rest on, nor how often it errs."]
+
+
+def accuracy(view: View) -> str:
+    """Return what the annotator says of its own accuracy, or that it is not known."""
+    return getattr(view.annotator, "accuracy", "") or "is not known"
+
+
+def _width(bounds: Interval | None) -> float:
+    """Width of an interval of a ratio on the log scale; infinite where it reaches 0 or ∞."""
+    if bounds is None or bounds.low <= 0 or math.isinf(bounds.high):
+        return math.inf
+    return math.log(bounds.high / bounds.low)
+
+
+def _ratios(view: View) -> list[Estimate]:
+    return [
+        e
+        for name in headline_measures(view)
+        for e in view.of_main(name)
+        if e.value is not None and e.statistic == "ratio"
+    ]
+
+
+def _excludes(e: Estimate, *, naive: bool) -> bool:
+    bounds = e.paper_interval if naive else e.interval
+    return bounds is not None and not bounds.low <= 1 <= bounds.high

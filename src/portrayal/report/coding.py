@@ -20,7 +20,7 @@ from portrayal.coding.llm import coder_notes
 from portrayal.raters import Coefficient
 from portrayal.records import Null
 from portrayal.report.figures.figure import Table
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage
 from portrayal.report.study import study_report
 from portrayal.report.view import FEW_PROMPTS, View, study_named

@@ -27,10 +27,10 @@ from portrayal.records import (
     READER_ERROR,
     Estimate,
 )
-from portrayal.report.stated import Stated
 from portrayal.report.strength import (
     SOME,
     STRONG,
+    Stated,
     agreement,
     base_of,
     counts_of,

@@ -18,11 +18,12 @@ from portrayal.report.findings import (
     leads,
 )
 from portrayal.report.passages import rows_of
-from portrayal.report.stated import FirstScreen, Stated
 from portrayal.report.strength import (
     CANNOT,
     FEW_PEOPLE,
     UNCLEAR,
+    FirstScreen,
+    Stated,
     Strength,
     counts_of,
     is_missing,

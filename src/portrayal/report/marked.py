@@ -8,7 +8,7 @@ import numpy as np
 
 from portrayal.coding import Comparison, Counts, Documents, MarkedWord, places_of
 from portrayal.measure import Scope
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.run.pages import templates, visible
 
 AROUND = 90

@@ -10,7 +10,7 @@ from portrayal.report.figures.generic import build, dots
 from portrayal.report.figures.panels import CONFIG
 from portrayal.report.first import first_screen
 from portrayal.report.formats import plural
-from portrayal.report.stated import Stated
+from portrayal.report.strength import Stated
 from portrayal.report.view import View
 from portrayal.run import Run, choose
 from portrayal.run.pages import visible

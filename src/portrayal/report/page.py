@@ -5,18 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import portrayal.report.about as about
-import portrayal.report.certainty as certainty
+import portrayal.report.charts as downloads
 import portrayal.report.coding as coded
-import portrayal.report.downloads as downloads
 from portrayal.report.about import methods
 from portrayal.report.charts import Charts, Script, read_template
 from portrayal.report.figures.drawing import Drawing
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted, leads
 from portrayal.report.first import first_screen
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.passages import random_texts
-from portrayal.report.stated import Stated
+from portrayal.report.strength import Stated
 from portrayal.report.study import Section, report_of
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
@@ -115,7 +114,7 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
     scripts += [Script(read_template(report.package, name)) for name in own]
     names = ("style.css", "first_screen.css")
     style = "".join(read_template("portrayal.report", name) for name in names) + colour_rules()
-    compared, comparison = certainty.intervals(view)
+    compared, comparison = about.intervals(view)
     return {
         **_asked(view),
         "wording": report.wording,
@@ -128,8 +127,8 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
         "coded": coded.sections(view),
         "compared": compared,
         "comparison": comparison,
-        "multiplicity": certainty.multiplicity(view),
-        "instruments": certainty.instruments(view),
+        "multiplicity": about.multiplicity(view),
+        "instruments": about.reading_error(view),
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "style": trusted(

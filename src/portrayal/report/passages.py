@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View
 from portrayal.run.pages import visible
 from portrayal.run.stages import Stage

@@ -8,7 +8,7 @@ not have made it.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, READER_ERROR, Estimate
@@ -162,3 +162,71 @@ def _counted(view: View, e: Estimate) -> Estimate:
         if other.group == e.group and other.strata == e.strata
     )
     return next(same, e)
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A sentence with the numbers it rests on, and how strongly it may be said.
+
+    Attributes
+    ----------
+    headline
+        The sentence, without a full stop.
+    facts
+        Number and range, what chance gives, the counts, and how many models agree, each a few
+        words.
+    evidence
+        What else is known of it, in sentences.
+    strength
+        One of the four words of `portrayal.report.strength`.
+    estimates
+        What it rests on, the strongest first; none where two runs are compared.
+    flags
+        Warnings that stand beside it.
+    """
+
+    headline: str
+    facts: tuple[str, ...]
+    evidence: str
+    strength: Strength
+    estimates: tuple[Estimate, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def clear(self) -> bool:
+        """Whether chance does not explain it."""
+        return self.strength in (STRONG, SOME)
+
+    @property
+    def first(self) -> Estimate:
+        """The estimate the sentence is about."""
+        return self.estimates[0]
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """What a reader sees first.
+
+    Attributes
+    ----------
+    read
+        What was read, in one line.
+    stated
+        Two to five findings, the strongest first.
+    none
+        What the report leads with where nothing is stated; "" otherwise.
+    near
+        What came nearest then, which chance explains; "" for nothing.
+    cannot
+        What cannot be said, a few sentences.
+    chart
+        The findings, or what comes nearest, as a chart of at most five rows: `key`, `label`, `spec`
+        and `legend`; None where there is nothing to draw.
+    """
+
+    read: str
+    stated: tuple[Stated, ...]
+    none: str
+    cannot: tuple[str, ...]
+    near: str = ""
+    chart: dict[str, Any] | None = None

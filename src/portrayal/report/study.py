@@ -13,7 +13,7 @@ from portrayal.records import Estimate
 
 if TYPE_CHECKING:
     from portrayal.report.figures.figure import Builder, Table
-    from portrayal.report.stated import FirstScreen
+    from portrayal.report.strength import FirstScreen
     from portrayal.report.view import View
 
 Fact = tuple[str, str]

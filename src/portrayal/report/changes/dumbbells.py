@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change
 from portrayal.comparison.chart import CHANGED, SAME, verdict
-from portrayal.report.changes.words import (
+from portrayal.report.changes.sheet import (
     attribute_values,
     change_words,
     place_of,
@@ -16,7 +16,7 @@ from portrayal.report.changes.words import (
 )
 from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
 from portrayal.report.figures.panels import BAND, INK, Axis, kept, reach, rule_at
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.words import colour_of_group, measure_title
 
 MOST_ROWS = 40

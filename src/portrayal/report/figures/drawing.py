@@ -14,7 +14,7 @@ from typing import Any
 
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import CONFIG, FONT
-from portrayal.report.inert import script_json
+from portrayal.report.formats import script_json
 
 PHONE = 340
 """Width of a chart on a phone, in pixels."""

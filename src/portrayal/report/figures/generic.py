@@ -18,7 +18,7 @@ from portrayal.report.figures.figure import (
 from portrayal.report.figures.heat import heat, log2_within, ratio_heat
 from portrayal.report.figures.panels import Axis, dot_by_model, legend, panel, reach, tiled
 from portrayal.report.findings import STATISTICS, distance
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.study import report_of
 from portrayal.report.view import View, domain_of, is_sure, no_difference, place_of, place_words
 from portrayal.report.words import described, group_label, group_words, measure_title

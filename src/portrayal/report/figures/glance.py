@@ -6,8 +6,8 @@ from typing import Any
 from portrayal.records import ALL, Estimate
 from portrayal.report.figures.figure import colour_of
 from portrayal.report.figures.panels import LINE, Axis, dot_by_model, panel, reach
-from portrayal.report.inert import short
-from portrayal.report.stated import Stated
+from portrayal.report.formats import short
+from portrayal.report.strength import Stated
 from portrayal.report.view import View, is_sure, place_of
 from portrayal.report.words import described, group_label, measure_title
 

@@ -8,7 +8,7 @@ import portrayal.report.formats as fmt
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Published, Spec, facts, tooltip
 from portrayal.report.figures.panels import DIVERGING, INK, IS_PUBLISHED
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
 
 GAP = " "

@@ -7,7 +7,7 @@ from typing import Any
 
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Published, Spec, facts, tooltip
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
 
 INK, SOFT, FAINT = "#222222", "#5f5f5f", "#e8e8e8"

@@ -1,6 +1,36 @@
 """Laissez-faire (Shieh et al. 2025): who open-ended stories omit, subordinate and stereotype."""
 
-from portrayal.studies.laissez_faire.audit import STUDY
-from portrayal.studies.laissez_faire.prompts import prompts, sample
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
 
-__all__ = ["STUDY", "prompts", "sample"]
+from portrayal.records import Prompt
+from portrayal.studies.laissez_faire.reproduce import reproduce
+from portrayal.studies.own.reading import read_stories, read_study
+from portrayal.studies.study import PromptMaker
+
+FILE = Path(str(files(__package__).joinpath("study.toml")))
+
+STORIES = read_stories(FILE)
+"""What the study says of its stories."""
+
+STUDY = replace(read_study(FILE), reproduce=reproduce, card="card.md", file="")
+"""The door by which the study is registered."""
+
+
+FIELDS = STUDY.fields
+prompt_facts = STORIES.facts
+
+
+def prompts() -> tuple[Prompt, ...]:
+    """Return the 100 prompts of Tables S3–S5."""
+    return STUDY.prompts()
+
+
+def sample() -> Path:
+    """Return the path of the sample stories, written by a language model for the package."""
+    return STUDY.sample()["texts"]
+
+
+PROMPTS = PromptMaker(FIELDS, prompts)
+"""The door by which the prompts are registered."""

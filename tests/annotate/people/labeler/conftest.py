@@ -9,7 +9,7 @@ from portrayal.collect import import_texts
 from portrayal.collect.ask import Answer, RejectedError, Retry, Usage
 from portrayal.collect.ask.asking import Asking
 from portrayal.run import Run
-from portrayal.studies.laissez_faire.prompts import FIELDS
+from portrayal.studies.laissez_faire import FIELDS
 from servers.labeler import fields_of
 
 NAMES = ("Emily", "Maria", "Grace", "Olivia", "Nora", "Ruth", "Alice", "Clara", "Diana", "Edith")

@@ -9,19 +9,11 @@ from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.figures.panels import Datum
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
-from portrayal.studies.agency.report.human import beside_human
-from portrayal.studies.agency.report.panels import (
-    DIFFERENCES,
-    datum,
-    legend,
-    points_panel,
-    published_datum,
-    stacked,
-)
-from portrayal.studies.agency.report.ranking import ranking
+from portrayal.studies.agency.report.ranking import beside_human, ranking
 from portrayal.studies.agency.report.series import (
+    DIFFERENCES,
     DIMENSIONS,
     NOTE,
     PAPER,
@@ -30,13 +22,18 @@ from portrayal.studies.agency.report.series import (
     beside_pairs,
     called,
     crossed,
+    datum,
     group_name,
+    legend,
     of,
     other,
     points,
+    points_panel,
     primary,
+    published_datum,
     published_of,
     span,
+    stacked,
     variance,
     variance_span,
     wheres,

@@ -11,14 +11,15 @@ from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import q_words, units_of
 from portrayal.report.first import n_readable, nothing, read_line
-from portrayal.report.inert import short
-from portrayal.report.stated import FirstScreen, Stated
+from portrayal.report.formats import short
 from portrayal.report.strength import (
     CANNOT,
     FEW_PEOPLE,
     SOME,
     STRONG,
     UNCLEAR,
+    FirstScreen,
+    Stated,
     Strength,
     strength_of,
 )

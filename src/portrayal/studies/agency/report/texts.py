@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.passages import texts_by_id
 from portrayal.report.view import View
 from portrayal.run.pages import visible

@@ -4,8 +4,8 @@ import portrayal.report.formats as fmt
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import Estimate
+from portrayal.report.about import accuracy, comparison, naive_sentence
 from portrayal.report.about import instruments as named_instruments
-from portrayal.report.certainty import accuracy, comparison, naive_sentence
 from portrayal.report.figures.figure import Table
 from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
@@ -14,7 +14,9 @@ from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_
 from portrayal.studies.laissez_faire.report.names import (
     common_names,
     likelihood_histogram,
+    median_racialized,
     name_subordination,
+    threshold_subordination,
 )
 from portrayal.studies.laissez_faire.report.passages import found_readings
 from portrayal.studies.laissez_faire.report.ratios import (
@@ -24,10 +26,6 @@ from portrayal.studies.laissez_faire.report.ratios import (
     subordination,
 )
 from portrayal.studies.laissez_faire.report.reader import reader_note
-from portrayal.studies.laissez_faire.report.thresholds import (
-    median_racialized,
-    threshold_subordination,
-)
 
 
 def facts(view: View) -> list[Fact]:

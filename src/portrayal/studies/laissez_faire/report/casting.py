@@ -9,7 +9,7 @@ from portrayal.records import Estimate
 from portrayal.report.figures.figure import Figure, Spec, estimate_table, facts, tooltip
 from portrayal.report.figures.heat import heat
 from portrayal.report.figures.panels import INK, tiled
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import SURE, View, domain_of, domains, q_of
 from portrayal.report.words import column_label, group_words
 

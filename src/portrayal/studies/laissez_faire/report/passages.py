@@ -6,7 +6,7 @@ from typing import Any
 from portrayal.records import ALL
 from portrayal.report.findings import findings, leads
 from portrayal.report.passages import Reading, passage, rows_of
-from portrayal.report.stated import Stated
+from portrayal.report.strength import Stated
 from portrayal.report.view import View
 from portrayal.report.words import GENDER_WORDS, borne, people_of, stem
 

@@ -21,7 +21,7 @@ from portrayal.report.figures.panels import (
     tiled,
 )
 from portrayal.report.findings import distance, excludes_null
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, domains, is_sure, no_difference
 from portrayal.report.words import (
     GENDER_LABELS,

@@ -8,10 +8,9 @@ from portrayal.measure.pairs.table import DOCUMENT
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.figures.panels import INK, Axis, Datum
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title
-from portrayal.studies.news.report.biased import biased_forms
 from portrayal.studies.news.report.series import (
     LEVEL_TITLES,
     MINUS,
@@ -43,7 +42,7 @@ from portrayal.studies.news.report.series import (
     shown,
     title_of,
 )
-from portrayal.studies.news.report.tables import by_lexicon
+from portrayal.studies.news.report.tables import biased_forms, by_lexicon
 
 Place = tuple[str, str]
 

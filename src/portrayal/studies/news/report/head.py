@@ -12,9 +12,8 @@ from portrayal.report.figures.glance import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import facts_of, q_words
 from portrayal.report.first import nothing, read_line
-from portrayal.report.inert import short
-from portrayal.report.stated import FirstScreen, Stated
-from portrayal.report.strength import STRONG, UNCLEAR, strength_of
+from portrayal.report.formats import short
+from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
 from portrayal.report.words import measure_title
 from portrayal.studies.news.report.series import (

@@ -16,7 +16,7 @@ from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures.figure import Spec, Table
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.view import View, q_of
 from portrayal.report.words import colour_class, colour_of_group, measure_title, stem
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.report.inert import short
+from portrayal.report.formats import short
 from portrayal.report.passages import Piece, marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
