@@ -14,10 +14,10 @@ from scipy import stats as distributions
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
-from portrayal.stats.medians import infer_median_shares, median_over
 from portrayal.stats.naming import drawn_shares
 from portrayal.stats.resampling import two_sided_p
 from portrayal.stats.roles import RoleSums
+from portrayal.stats.summaries import infer_median_shares, median_over
 from portrayal.types import FloatArray
 
 ALIKE, APART = (1.0,) * 5, (0.5, 0.8, 1.0, 1.25, 2.0)

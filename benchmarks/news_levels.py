@@ -34,7 +34,7 @@ from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_settings
 from portrayal.collect import import_texts
 from portrayal.run import Run
-from portrayal.studies.news.prompts import FIELDS
+from portrayal.studies.news.audit import FIELDS
 
 
 def texts_of(path: Path | None, n_sentences: int, seed: int = 0) -> list[str]:

@@ -15,8 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from gensim.models import LdaModel
 
-from portrayal.annotate.topics.bags import Bags, count_words
-from portrayal.annotate.topics.corpus import Corpus
+from portrayal.annotate.topics.corpus import Bags, Corpus, count_words
 from portrayal.annotate.topics.fit import TopicSettings, chunk_for, fit_corpus, passes_for
 from portrayal.annotate.topics.model import TopicModel
 

@@ -33,9 +33,8 @@ from train_agency import COMPARED, KINDS, Material, Recipe, cross_validate, fitt
 
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.fine_tuning import Fitting
-from portrayal.annotate.agency.labelled import Labelled, read_labelled
+from portrayal.annotate.agency.labelled import Labelled, families, read_labelled
 from portrayal.annotate.agency.linear import read_linear, write_linear
-from portrayal.annotate.agency.paraphrases import families
 from portrayal.annotate.agency.training import train_agency
 
 FOLDS, DRAWS = 5, 4000

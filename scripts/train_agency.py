@@ -25,10 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency import mask
-from portrayal.annotate.agency.labelled import Labelled, read_labelled
-from portrayal.annotate.agency.linear import LinearClassifier, Scores, write_linear
-from portrayal.annotate.agency.linear_training import Counted, count, fit_counted
-from portrayal.annotate.agency.paraphrases import families
+from portrayal.annotate.agency.labelled import Labelled, families, read_labelled
+from portrayal.annotate.agency.linear import (
+    Counted,
+    LinearClassifier,
+    Scores,
+    count,
+    fit_counted,
+    write_linear,
+)
 
 NAME = "linear-lac.v1"
 OUT = Path(__file__).parents[1] / "src/portrayal/annotate/agency/linear.npz"

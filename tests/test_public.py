@@ -234,7 +234,7 @@ def test_names_go_in_as_a_frame() -> None:
 
 def test_plain_texts_and_labels_go_in_as_a_frame() -> None:
     from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.collect.plain import read_plain
+    from portrayal.collect.corpus import read_plain
     from portrayal.raters.people.slots import read_gold
 
     for frame in _frames([{"text_id": "a", "text": STORY, "label": "agentic"}]):
@@ -247,7 +247,7 @@ def test_plain_texts_and_labels_go_in_as_a_frame() -> None:
 
 
 def test_prompts_go_in_as_a_frame() -> None:
-    from portrayal.studies.news.prompts import PROMPTS
+    from portrayal.studies.news.audit import PROMPTS
 
     rows = [{"id": "a", "text": "Write on tea.", "pair": "Tea", "form": "original"}]
     made = [read_prompts(table, PROMPTS.fields) for table in [rows, *_frames(rows)]]

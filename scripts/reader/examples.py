@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from portrayal.annotate.people.reader.hidden import PRONOUNS, RARE_PRONOUNS, pieces_of
+from portrayal.annotate.people.reader.network import PRONOUNS, RARE_PRONOUNS, pieces_of
 from portrayal.annotate.people.shared.model import Roles, clean_name, normalise_gender
 from portrayal.annotate.people.shared.words import PERSON_NOUNS, TITLES, word_set
 from portrayal.annotate.people.stories.extract import read_story, story_start

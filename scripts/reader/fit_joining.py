@@ -19,13 +19,13 @@ from scipy import special
 from scipy.optimize import minimize
 from train import LEFT_OUT
 
-from portrayal.annotate.people.reader.join import (
+from portrayal.annotate.people.reader.network import CARD, Reading
+from portrayal.annotate.people.reader.rows import (
     Joining,
     read_people,
     signs_of_genders,
     ways_of,
 )
-from portrayal.annotate.people.reader.network import CARD, Reading
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories.confidence import log_odds
 from portrayal.annotate.people.stories.extract import (

@@ -36,21 +36,19 @@ from torch import nn
 from torch.nn.functional import cross_entropy, one_hot
 from transformers import AutoModel, AutoTokenizer
 
-from portrayal.annotate.people.reader.hidden import (
-    PLACEHOLDERS,
-    PRONOUNS,
-    Hidden,
-    Vocabulary,
-    hide,
-    vocabulary_of,
-)
 from portrayal.annotate.people.reader.network import (
     CARD,
     ENCODER,
     GENDERS,
     HEADS,
+    PLACEHOLDERS,
+    PRONOUNS,
     TOKENIZER,
+    Hidden,
+    Vocabulary,
     digest_of,
+    hide,
+    vocabulary_of,
 )
 
 LEFT_OUT, MODEL = "left_out.npz", "model.safetensors"

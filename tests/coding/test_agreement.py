@@ -9,8 +9,7 @@ from statsmodels.stats import inter_rater
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
 from portrayal.coding import Item, make_project
-from portrayal.coding.agreement import ALL_CODES, PEOPLE, WHOLE_SET, agreement
-from portrayal.coding.codes import read_codes
+from portrayal.coding.codes import ALL_CODES, PEOPLE, WHOLE_SET, agreement, read_codes
 from portrayal.errors import OptionError
 from portrayal.raters import STATISTICS
 

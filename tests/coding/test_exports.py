@@ -8,7 +8,7 @@ import pytest
 from coding.raters import TEXT, project
 from portrayal.coding import Item, codebook, make_project
 from portrayal.coding.codes import write_codes
-from portrayal.coding.files import CODES, SHEET, export_codes, export_sheets
+from portrayal.coding.files import CODE_COLUMNS, SHEET, export_codes, export_sheets
 from portrayal.errors import DataError
 
 
@@ -24,7 +24,7 @@ def test_codes(tmp_path: Path) -> None:
     path = export_codes(made)
     assert path == made.folder / "codes.csv"
     found = rows(path)
-    assert tuple(found[0]) == CODES
+    assert tuple(found[0]) == CODE_COLUMNS
     assert {(row["code"], row["value"]) for row in found} == {
         (code.key, "1" if code.key == "noble_savage" else "0") for code in made.codebook.codes
     }

@@ -6,7 +6,7 @@ import pytest
 from coding.coded import CODES, book, code_all, random_codes, small_project
 from portrayal.coding import Code, Codebook, Field, Item, codebook, make_project
 from portrayal.coding.codes import read_codes
-from portrayal.coding.labelstudio import export_tasks, import_tasks, labeling_config
+from portrayal.coding.files import export_tasks, import_tasks, labeling_config
 from portrayal.errors import DataError, OptionError
 
 

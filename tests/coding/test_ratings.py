@@ -3,8 +3,7 @@ import pytest
 
 from coding.coded import CODES, code_all, random_codes, small_project
 from portrayal.coding import Codebook, Field, Item, make_project
-from portrayal.coding.agreement import ratings_of, whole_sets
-from portrayal.coding.codes import read_codes, write_codes
+from portrayal.coding.codes import ratings_of, read_codes, whole_sets, write_codes
 
 
 def test_codes_become_ratings(tmp_path):

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from portrayal.collect.corpus import file_corpus
-from portrayal.collect.plain import read_plain
+from portrayal.collect.corpus import file_corpus, read_plain
 from portrayal.collect.sources import MOST_UNPACKED, open_source
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError

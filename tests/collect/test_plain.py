@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from portrayal.collect.plain import STDIN, read_plain
+from portrayal.collect.corpus import STDIN, read_plain
 from portrayal.errors import DataError, OptionError
 
 

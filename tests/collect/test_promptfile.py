@@ -8,8 +8,8 @@ import pytest
 from portrayal.collect.promptfile import prompts_to_csv, read_prompts
 from portrayal.errors import DataError
 from portrayal.records import Prompt
-from portrayal.studies.agency.prompts import FIELDS as AGENCY
-from portrayal.studies.agency.prompts import prompts as agency
+from portrayal.studies.agency.audit import FIELDS as AGENCY
+from portrayal.studies.agency.audit import prompts as agency
 from portrayal.studies.laissez_faire import FIELDS, prompts
 
 GOOD = """

@@ -13,7 +13,7 @@ from portrayal.comparison import Side, compare_several, models_of
 from portrayal.comparison.result import ordered, to_markdown
 from portrayal.comparison.sums import Sums, between
 from portrayal.errors import OptionError, RunError
-from portrayal.measure.kept import bucket
+from portrayal.measure.clustered import bucket
 from portrayal.stats import prompt_subsets
 from support import student_prompts, student_stories
 

@@ -20,10 +20,9 @@ import pytest
 from coding.raters import project
 from e2e.conftest import Portrayal
 from portrayal.coding import codebook
-from portrayal.coding.labelstudio import import_tasks
+from portrayal.coding.files import import_tasks
 from portrayal.collect import import_texts
-from portrayal.collect.corpus import file_corpus
-from portrayal.collect.plain import read_plain
+from portrayal.collect.corpus import file_corpus, read_plain
 from portrayal.collect.sources import MOST_UNPACKED
 from portrayal.collect.tables import FORMULAS
 from portrayal.errors import DataError

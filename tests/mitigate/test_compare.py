@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from measure.agency.test_agency import made
 from mitigate.conftest import crowd, passage
+from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
-from portrayal.measure.agency.share import AGENCY_SHARE
 from portrayal.measure.agency.variance import AGENCY_VARIANCE
 from portrayal.measure.scope import Scope
 from portrayal.mitigate import compare, noise_p

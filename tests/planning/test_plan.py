@@ -10,7 +10,7 @@ from portrayal.planning.effects import Effects
 from portrayal.records import Prompt
 from portrayal.reference import mena_nhpi_table, name_table
 from portrayal.run import Run
-from portrayal.studies.agency.prompts import prompts as agency
+from portrayal.studies.agency.audit import prompts as agency
 from portrayal.studies.laissez_faire import prompts, sample
 
 QUICK = {"replicates": 20}

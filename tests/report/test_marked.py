@@ -4,7 +4,7 @@ import re
 
 from portrayal.coding import count_words, marked_words, read_documents
 from portrayal.measure import Scope
-from portrayal.report.marked import words_page
+from portrayal.report.passages import words_page
 
 HOSTILE = '<script>alert(1)</script> <img src=x onerror=alert(2)> \u202eevil & "quoted"'
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.run.scratch import Column, Shelf
+from portrayal.run.files import Column, Shelf
 
 
 @pytest.mark.parametrize("on_disk", [True, False])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.stats import infer_shares
-from portrayal.stats.medians import FEW_MODELS, infer_median_shares, median_over
+from portrayal.stats.summaries import FEW_MODELS, infer_median_shares, median_over
 
 
 def rng(seed=0):

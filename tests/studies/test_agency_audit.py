@@ -12,8 +12,7 @@ from portrayal.cli import app
 from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
 from portrayal.run.estimates import flatten_estimates
-from portrayal.studies.agency.audit import AgencyOptions, known_prompts, sample
-from portrayal.studies.agency.prompts import FIELDS
+from portrayal.studies.agency.audit import FIELDS, AgencyOptions, known_prompts, sample
 
 FAST = {"draws": 100, "permutations": 40, "report": False}
 ACTS = "They founded a company and won the award. They lead the team."

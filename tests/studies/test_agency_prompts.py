@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from portrayal.studies.agency.prompts import FAIRNESS, FIELDS, ORIGINAL, prompts
+from portrayal.studies.agency.audit import FAIRNESS, FIELDS, ORIGINAL, prompts
 
 
 def test_counts_are_those_of_table_4():

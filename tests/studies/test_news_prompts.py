@@ -5,7 +5,7 @@ import json
 import pytest
 
 from portrayal.errors import DataError, OptionError
-from portrayal.studies.news.prompts import FIELDS, prompts
+from portrayal.studies.news.audit import FIELDS, prompts
 
 CUP = "Argentina Wins the 2022 World Cup, Defeating France"
 ROWS = [

@@ -14,13 +14,11 @@ from portrayal._version import __version__
 from portrayal.cli import agency, build, find, label, listing, mitigate, score
 from portrayal.cli.audit import audit, new
 from portrayal.cli.collect import collect
-from portrayal.cli.compare import compare
-from portrayal.cli.doctor import doctor
+from portrayal.cli.compare import compare, gate, watch
 from portrayal.cli.evidence import evidence
-from portrayal.cli.gate import gate
+from portrayal.cli.listing import doctor
 from portrayal.cli.options import Format, RunPath
 from portrayal.cli.plan import plan
-from portrayal.cli.watch import watch
 from portrayal.errors import PortrayalError
 
 START = """\

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
-    from portrayal.annotate.agency.labelled import Labelled
-    from portrayal.annotate.agency.scoring import AgencyScore, Score
+    from portrayal.annotate.agency.labelled import AgencyScore, Labelled, Score
     from portrayal.collect.ask.replies import Reply
     from portrayal.records import Prompt
 
@@ -64,9 +63,8 @@ def score(
 
     Example: portrayal score agency --hand-labels test.csv --classifier linear
     """
-    from portrayal.annotate.agency.checkpoints import Checkpoints
-    from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.annotate.agency.scoring import score_all
+    from portrayal.annotate.agency.classifier import Checkpoints
+    from portrayal.annotate.agency.labelled import read_labelled, score_all
 
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
@@ -98,8 +96,8 @@ def _classifiers(
     """
     from portrayal.annotate.agency import load_classifier
     from portrayal.annotate.agency.asked import classifying_of
-    from portrayal.annotate.agency.checkpoints import Checkpoints
-    from portrayal.annotate.agency.scoring import shown
+    from portrayal.annotate.agency.classifier import Checkpoints
+    from portrayal.annotate.agency.labelled import shown
     from portrayal.collect.ask.replies import kept
     from portrayal.run import Run
 

@@ -1,4 +1,4 @@
-"""The command `compare`, and what it prints."""
+"""The commands `compare`, `watch` and `gate`, and what they print."""
 
 import sys
 from collections.abc import Sequence
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Despite, Level, Margin, Measure, Seed, Where, formats
+from portrayal.cli.options import Despite, Format, Level, Margin, Measure, Seed, Where, formats
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Change, Comparison, Several, Summary
+    from portrayal.comparison import Change, Comparison, Several, Summary, Watch, Watched
 
 
 def compare(
@@ -202,3 +203,133 @@ def _summary_table(found: "Several", measure: str | None, where: list[str]) -> l
         for row in rows
     ]
     return [show.text_table(heads, cells)]
+
+
+def watch(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of runs of one study, one a round.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an HTML page as well.")
+    ] = None,
+    level: Level = 0.95,
+    despite: Despite = None,
+    fail: Annotated[
+        bool, typer.Option("--fail", help="Exit with status 1 where something has changed.")
+    ] = False,
+    format: Format = "table",
+) -> None:
+    """Test whether a repeated audit has changed since its first round, however often you look.
+
+    The level holds for all looks together.
+
+    Example: portrayal watch runs/weekly --fail
+    """
+    from portrayal.comparison import watch as watch_runs
+    from portrayal.comparison import watch_values
+
+    json = format == "json"
+    with show.working("reading rounds", quiet=json):
+        found = watch_runs(folder, level=level, despite=despite or ())
+    if out is not None:
+        from portrayal.report.changes import write_watch
+
+        write_watch(found, out)
+    if json:
+        show.as_json(watch_values(found))
+    else:
+        _print(found)
+        if out is not None:
+            show.line(f"page: {out}")
+    if fail and found.alarms:
+        raise typer.Exit(1)
+
+
+def _print(found: "Watch") -> None:
+    rounds = show.table("round", "date", "run", "models", "texts")
+    for number, each in enumerate(found.rounds, 1):
+        models = ", ".join(each.models)
+        rounds.add_row(str(number), each.when.isoformat(), each.name, models, f"{each.n_texts:,}")
+    console = Console(emoji=False)
+    console.print(rounds)
+    for text in found.differences:
+        show.line(f"differs: {text}")
+    for instrument in found.instruments:
+        show.line(f"instruments differ: {instrument}")
+    if found.left_out:
+        show.line(f"left out, as no audit was finished there: {', '.join(found.left_out)}")
+    tested = [row for row in found.rows if row.p is not None]
+    shown = show.table("number", "first", "last", "change", "from", "p", "changed")
+    for row in sorted(tested, key=lambda row: row.p or 0.0):
+        shown.add_row(*_cells(row))
+    if tested:
+        console.print(shown)
+    show.line(_verdict(found, len(tested)))
+
+
+def _cells(row: "Watched") -> list[str]:
+    known = [value for value in row.values if value is not None]
+    return [
+        ", ".join([row.measure, *row.strata.values(), *row.group.values()]),
+        f"{known[0]:.3g}",
+        f"{known[-1]:.3g}",
+        f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})",
+        str(row.start),
+        f"{row.p:.2g}",
+        "" if row.alarm is None else f"round {row.alarm}",
+    ]
+
+
+def _verdict(found: "Watch", tested: int) -> str:
+    if len(found.rounds) < 2:
+        return "one round: a change takes two."
+    return (
+        f"{len(found.alarms)} of {tested} tested numbers changed in {len(found.rounds)} rounds. "
+        "Where nothing changes, chance says so of any number, at any look, in "
+        f"{100 * (1 - found.level):.3g} % of folders at most."
+    )
+
+
+def gate(
+    run: Annotated[
+        Path | None, typer.Argument(metavar="[RUN]", help="Directory of the run that is judged.")
+    ] = None,
+    against: Annotated[
+        Path | None, typer.Option(metavar="BASE", help="Run that changes are counted from.")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Policy (TOML); see --init.")
+    ] = None,
+    format: Annotated[str, formats("table", "json", "junit", "markdown")] = "table",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write there, and print one line.")
+    ] = None,
+    init: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a commented policy, and no more.")
+    ] = None,
+) -> None:
+    """Judge a run by a policy: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable.
+
+    Example: portrayal gate runs/new --against runs/old --policy gate.toml
+    """
+    from portrayal.gating import FORMATS, write_example
+    from portrayal.gating import gate as judge
+    from portrayal.run.files import write_atomically
+
+    if init is not None:
+        write_example(init)
+        show.line(f"policy: {init} (its numbers are examples: choose your own)")
+        return
+    if run is None or policy is None:
+        raise OptionError(
+            "name a run and a policy: portrayal gate RUN --against BASE --policy gate.toml; "
+            "`portrayal gate --init gate.toml` writes one."
+        )
+    verdict = judge(run, against, policy)
+    said = FORMATS[format](verdict)
+    if out is None:
+        show.data(said)
+    else:
+        write_atomically(out, said)
+        show.line(verdict.summary)
+    raise typer.Exit(verdict.exit_code)

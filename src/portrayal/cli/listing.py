@@ -1,16 +1,27 @@
-"""The commands `list …`: what is installed, a study's prompts, a run's estimates."""
+"""The commands `list …`: studies, prompts, estimates; and `doctor`: what is installed."""
 
-from collections.abc import Iterable, Mapping
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.markup import escape
 
 import portrayal.cli.printing as show
+import portrayal.registry as registry
+from portrayal._version import __version__
 from portrayal.cli.options import Format, Measure, PromptFile, RunPath, Where, formats
 from portrayal.cli.studies import each_study, of_study
 
 if TYPE_CHECKING:
     from portrayal.records import Prompt
+
 
 app = typer.Typer(
     help="List studies, measures, annotators, prompts, or the estimates of a run.",
@@ -104,3 +115,108 @@ def _print_prompts(study: str, made: "Iterable[Prompt]", *, as_object: bool) -> 
         return
     names = dict.fromkeys(name for row in rows for name in row if name != "text")
     show.as_csv([*names, "text"], rows)
+
+
+_NAME = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
+_EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
+_READERS = {"embedded": None, "reader": "reader", "llm": "openai"}
+_ENGINES = {
+    "sentiment: vader": "vader",
+    "sentiment: textblob": "news",
+    "topics": "news",
+    "toxicity": "toxicity",
+    "agency: a trained transformer": "agency",
+    "local models": "local",
+    "raters' page": "coding",
+    "Inspect logs": "inspect",
+}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def doctor(format: Format = "table") -> None:
+    """Say which extras, readers, engines and keys are there; never what a key is.
+
+    Example: portrayal doctor
+    """
+    from portrayal.collect.ask.clients import KEYS
+
+    extras = {name: sorted(_missing("portrayal", name)) for name in _extras()}
+    facts: dict[str, Any] = {
+        "portrayal": __version__,
+        "python": sys.version.split()[0],
+        "studies": list(registry.names("studies")),
+        "extras": {name: {"here": not gone, "missing": gone} for name, gone in extras.items()},
+        "readers": {name: _here(extra, extras) for name, extra in _READERS.items()},
+        "engines": {name: _here(extra, extras) for name, extra in _ENGINES.items()},
+        "browser": next(filter(None, map(shutil.which, _BROWSERS)), None) is not None,
+        "keys": {name: any(map(_is_set, known)) for name, known in KEYS.items()},
+        "variables": {name: list(known) for name, known in KEYS.items()},
+    }
+    facts["readers"]["reader"] &= _weights().is_dir()
+    if format == "json":
+        show.as_json(facts)
+    else:
+        _print(facts)
+
+
+def _print(facts: dict[str, Any]) -> None:
+    show.line(f"Portrayal {facts['portrayal']}, Python {facts['python']}")
+    show.line(f"studies: {', '.join(facts['studies'])}")
+    rows = [
+        ("extra " + name, each["here"], _how(name, each)) for name, each in _of(facts, "extras")
+    ]
+    rows += [("reader " + name, here, "") for name, here in _of(facts, "readers")]
+    rows += [(name, here, "") for name, here in _of(facts, "engines")]
+    rows += [("a browser (for PDF)", facts["browser"], "")]
+    for name, is_set in _of(facts, "keys"):
+        rows.append(("key " + name, is_set, "" if is_set else f"set {facts['variables'][name][0]}"))
+    table = show.table("what", "here", "how to get it")
+    for what, here, how in rows:
+        table.add_row(what, "yes" if here else "–", escape(how))
+    Console(emoji=False).print(table)
+
+
+def _of(facts: dict[str, Any], name: str) -> list[tuple[str, Any]]:
+    return sorted(facts[name].items())
+
+
+def _how(name: str, each: dict[str, Any]) -> str:
+    return "" if each["here"] else f'pip install ".[{name}]"'
+
+
+def _here(extra: str | None, extras: dict[str, list[str]]) -> bool:
+    return extra is None or (extra in extras and not extras[extra])
+
+
+def _is_set(variable: str) -> bool:
+    return bool(os.environ.get(variable, "").strip())
+
+
+def _weights() -> Path:
+    import portrayal.annotate.people.reader as reader
+
+    return Path(reader.__file__).with_name("weights")
+
+
+def _extras() -> list[str]:
+    """The extras that Portrayal declares."""
+    found = {name for each in requires("portrayal") or () for name in _EXTRA.findall(each)}
+    return sorted(found)
+
+
+def _missing(package: str, extra: str) -> Iterator[str]:
+    """Names of the packages that an extra needs and that are not installed."""
+    for requirement in requires(package) or ():
+        wanted, _, condition = requirement.partition(";")
+        if extra not in _EXTRA.findall(condition):
+            continue
+        match = _NAME.match(wanted)
+        name, more = match.groups() if match else (wanted, None)
+        try:
+            version(name)
+        except PackageNotFoundError:
+            yield name
+            continue
+        for other in (more or "").split(","):
+            if other:
+                yield from _missing(name, other)

@@ -5,11 +5,19 @@ is a pattern that a text shows or does not. A *marked word* is one that a group'
 often than others do.
 """
 
-from portrayal.coding.agreement import Agreement, ProjectAgreement, agreement
 from portrayal.coding.characters import run_documents
 from portrayal.coding.clusters import GroupClusters, cluster_codes
 from portrayal.coding.codebook import Code, Codebook, Field, codebook
-from portrayal.coding.codes import Codes, Consensus, consensus, read_codes, write_codes
+from portrayal.coding.codes import (
+    Agreement,
+    Codes,
+    Consensus,
+    ProjectAgreement,
+    agreement,
+    consensus,
+    read_codes,
+    write_codes,
+)
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.project import (
     Item,

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from portrayal.collect.cells import missing
 from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
-from portrayal.collect.tables import restored, write_table
+from portrayal.collect.tables import missing, restored, write_table
 from portrayal.errors import DataError
 from portrayal.records import Prompt
 from portrayal.types import Tabular

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from portrayal.collect.cells import label, story
 from portrayal.collect.fields import LABELS, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Row, Source, open_source
+from portrayal.collect.tables import label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run

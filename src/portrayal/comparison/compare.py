@@ -17,7 +17,7 @@ from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
 from portrayal.comparison.result import Comparison
 from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.measure.kept import bucket, is_bucket
+from portrayal.measure.clustered import bucket, is_bucket
 from portrayal.measure.scope import is_stated, with_q_values
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portrayal.measure.clustered import sums_by
-from portrayal.measure.kept import BUCKETS
+from portrayal.measure.clustered import BUCKETS, sums_by
 from portrayal.records import Form
 from portrayal.run.influences import Influences
 from portrayal.stats import divide

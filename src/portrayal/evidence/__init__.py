@@ -4,10 +4,18 @@ Each field is filled from the run, with the ids of its estimates, or says that t
 measure it. A manifest holds the digests of texts, instruments, estimates, report and pack.
 """
 
-from portrayal.evidence.checking import Checked, Problem, verify_evidence
 from portrayal.evidence.forms import Field, Form, Section, form, forms
 from portrayal.evidence.pack import NOT_MEASURED, Answer, Pack, Statement, pack_of
-from portrayal.evidence.writing import FORMATS, to_json, to_markdown, write_evidence, write_pack
+from portrayal.evidence.writing import (
+    FORMATS,
+    Checked,
+    Problem,
+    to_json,
+    to_markdown,
+    verify_evidence,
+    write_evidence,
+    write_pack,
+)
 
 __all__ = [
     "FORMATS",

@@ -7,12 +7,10 @@ its text as it was and is counted; the report says what got worse as well as wha
 
 from portrayal.mitigate.compare import Change, Comparison, Number, compare, noise_p
 from portrayal.mitigate.edits import REASONS, Edit, Edited, apply_edits, read_edits
-from portrayal.mitigate.instruction import instruct
 from portrayal.mitigate.mitigation import METHODS, Mitigation, mitigate_agency
 from portrayal.mitigate.passages import Passage, Reading, read_agency, read_passages
-from portrayal.mitigate.prompts import rewrite_prompt, with_instruction
-from portrayal.mitigate.rewriting import Rewritten, Round, rewrite
-from portrayal.mitigate.targets import TARGETS, Levels
+from portrayal.mitigate.rewriting import Rewritten, Round, instruct, rewrite
+from portrayal.mitigate.targets import TARGETS, Levels, rewrite_prompt, with_instruction
 
 __all__ = [
     "METHODS",

@@ -12,10 +12,16 @@ from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import asker
 from portrayal.errors import DataError, OptionError
 from portrayal.mitigate.compare import Comparison, compare
-from portrayal.mitigate.instruction import ASKED_AGAIN, instruct
 from portrayal.mitigate.kept import Kept, preserved, render, worse
 from portrayal.mitigate.passages import Classify, Passage, Reading, read_agency, read_passages
-from portrayal.mitigate.rewriting import EDITED, Rewritten, first_readings, rewrite
+from portrayal.mitigate.rewriting import (
+    ASKED_AGAIN,
+    EDITED,
+    Rewritten,
+    first_readings,
+    instruct,
+    rewrite,
+)
 from portrayal.mitigate.targets import TARGETS, Target
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically

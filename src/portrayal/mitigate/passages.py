@@ -8,9 +8,9 @@ from typing import Any
 
 from portrayal.annotate.agency import mask
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.collect.cells import missing
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
+from portrayal.collect.tables import missing
 from portrayal.errors import DataError, OptionError
 from portrayal.run import Run, read_rows
 from portrayal.types import FloatArray, Tabular

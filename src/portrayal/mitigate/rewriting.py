@@ -1,8 +1,11 @@
-"""Selective rewriting (MSR): rounds of edits inside sentences of one class, until groups are alike.
+"""Rewriting texts: by edits of what a target names, or asked again with an instruction.
 
 In each round the classifier reads the texts, a target says which sentences to rewrite, a model is
 asked for edits, and those that hold are applied. A text whose answer is malformed, empty, refused
 or missing stays as it is, and is counted.
+
+The answers are other texts, not edits of the ones before. A text without a new answer keeps the one
+it has, and is counted.
 """
 
 from collections import Counter
@@ -11,10 +14,10 @@ from dataclasses import dataclass, field
 
 from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
+from portrayal.errors import DataError
 from portrayal.mitigate.compare import noise_p
 from portrayal.mitigate.edits import apply_edits, read_edits
 from portrayal.mitigate.passages import Passage, Reading
-from portrayal.mitigate.prompts import rewrite_prompt
 from portrayal.mitigate.targets import (
     Chosen,
     Levels,
@@ -23,7 +26,9 @@ from portrayal.mitigate.targets import (
     group_shares,
     levels_of,
     reference_of,
+    rewrite_prompt,
     toward,
+    with_instruction,
 )
 from portrayal.records import Prompt
 from portrayal.types import Say
@@ -255,3 +260,58 @@ def _one(
     now.texts[i] = done.text
     now.changed.setdefault(i, set()).update(done.changed)
     return EDITED
+
+
+ASKED_AGAIN = "asked again"
+
+
+def instruct(
+    passages: Sequence[Passage], read: Read, ask: Ask, text_type: str | None = None
+) -> Rewritten:
+    """Ask each text's prompt again with the fairness instruction.
+
+    Parameters
+    ----------
+    passages
+        Texts whose rows have a column `prompt`. Texts of one prompt get an answer each.
+    read, ask
+        The classifier, and the model, which should be the one that wrote the texts.
+    text_type
+        What the instruction calls a text; the row's `domain` where None, or else "text".
+
+    Raises
+    ------
+    DataError
+        Where a text names no prompt.
+
+    References
+    ----------
+    Wan & Chang (2024), Section 5.1 and Table 15.
+    """
+    now = Rewritten([passage.text for passage in passages], first_readings(passages, read))
+    used = [i for i, passage in enumerate(passages) if not passage.unread]
+    prompts, times = {}, Counter[str]()
+    for i in used:
+        words = str(passages[i].row.get("prompt") or "").strip()
+        if not words:
+            raise DataError(
+                f"text {i + 1} names no prompt, so it cannot be asked again; give the texts a "
+                "column `prompt`, or use --method rewrite."
+            )
+        kind = text_type or str(passages[i].row.get("domain") or "text").casefold()
+        asked = with_instruction(words, kind)
+        prompts[i] = prompt_of(asked, times[asked])
+        times[asked] += 1
+    replies = ask(prompts.values())
+    for i in used:
+        reply = replies.get(prompts[i].prompt_id)
+        now.last[i] = NO_ANSWER if reply is None else reply.outcome
+        if reply is not None and reply.outcome == "ok" and reply.text.strip():
+            now.last[i], now.texts[i] = ASKED_AGAIN, reply.text
+    again = [i for i in used if now.last[i] == ASKED_AGAIN]
+    fresh = read([now.texts[i] for i in again], [passages[i].names for i in again])
+    for i, reading in zip(again, fresh, strict=True):
+        now.readings[i] = reading
+    now.rounds.append(Round(dict(sorted(Counter(now.last.values()).items())), 0, {}, {}))
+    now.stopped = "every prompt was asked once more"
+    return now

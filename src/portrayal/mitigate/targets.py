@@ -1,4 +1,4 @@
-"""Targets: which sentences of which texts a round rewrites, and in which direction.
+"""Targets: which sentences of which texts are rewritten, in which direction, by which prompt.
 
 "always-up" is the paper's: every communal sentence of every text. As every group is raised, and
 some more than others, the variance between groups can grow (Table 3). "reference" rewrites no more
@@ -7,16 +7,62 @@ in either direction; the reference group itself is left alone. With levels per s
 within each occupation or department, where enough texts say what its level is.
 """
 
+import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Literal
 
 import numpy as np
 
 from portrayal.errors import OptionError
 from portrayal.mitigate.passages import Passage, Reading
-from portrayal.mitigate.prompts import Direction
+
+Direction = Literal["up", "down"]
+"""To more agentic sentences, or to more communal ones."""
+
+
+@cache
+def _words() -> dict[str, str]:
+    text = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def rewrite_prompt(
+    text: str, n_sentences: int, chosen: Collection[int], direction: Direction = "up"
+) -> str:
+    """Return the request to rewrite the chosen sentences of a text.
+
+    Parameters
+    ----------
+    text
+        The whole text.
+    n_sentences
+        How many sentences it has.
+    chosen
+        Which of them to rewrite, by number from 0.
+    direction
+        "up" asks with the prompt of Table 15, where the list marks the chosen sentences as communal
+        and every other one as agentic; "down" with its mirror, which is no paper's.
+
+    References
+    ----------
+    Wan & Chang (2024), Table 15.
+    """
+    marked, other = ("communal", "agentic") if direction == "up" else ("agentic", "communal")
+    said = [marked if number in chosen else other for number in range(n_sentences)]
+    return _words()[direction].format(text=text, agency_list=said)
+
+
+def with_instruction(prompt: str, text_type: str = "text") -> str:
+    """Return a prompt with the fairness instruction of Table 15 at its end.
+
+    `text_type` is what it asks for: "biography", "professor review", "reference letter", ….
+    """
+    return f"{prompt} {_words()['instruction'].format(text_type=text_type)}"
+
 
 Target = Literal["always-up", "reference"]
 TARGETS: tuple[Target, ...] = ("always-up", "reference")

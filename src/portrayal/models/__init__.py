@@ -5,8 +5,15 @@ transformers), or an exported ONNX file. Code that comes with a model is never r
 imported where they are needed, and one that is missing is an error that names the extra.
 """
 
-from portrayal.models.encoders import Encoder, load_encoder, probabilities, save_encoder
-from portrayal.models.loading import Transformer, load_onnx, load_transformer
+from portrayal.models.loading import (
+    Encoder,
+    Transformer,
+    load_encoder,
+    load_onnx,
+    load_transformer,
+    probabilities,
+    save_encoder,
+)
 
 __all__ = [
     "Encoder",

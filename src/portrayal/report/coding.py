@@ -12,10 +12,9 @@ import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.coding import Item, ItemPerson, Project, open_project
-from portrayal.coding.agreement import Agreement, ProjectAgreement, agreement
 from portrayal.coding.characters import RoleCount, RoleCounts, role_counts, run_of
 from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
-from portrayal.coding.codes import Codes, read_codes
+from portrayal.coding.codes import Agreement, Codes, ProjectAgreement, agreement, read_codes
 from portrayal.coding.llm import coder_notes
 from portrayal.raters import Coefficient
 from portrayal.records import Null

@@ -41,7 +41,6 @@ from portrayal.stats.design_effect import (
     share_evidence,
 )
 from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
-from portrayal.stats.medians import infer_median_shares, median_over
 from portrayal.stats.mixture import (
     fit_mixture,
     fit_shares,
@@ -106,7 +105,13 @@ from portrayal.stats.roles import (
     sharper_p,
     subset_ratios,
 )
-from portrayal.stats.summaries import cohens_d, median_of_defined, random_effects
+from portrayal.stats.summaries import (
+    cohens_d,
+    infer_median_shares,
+    median_of_defined,
+    median_over,
+    random_effects,
+)
 from portrayal.stats.tails import (
     beta_isf,
     beta_ppf,

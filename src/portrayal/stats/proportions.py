@@ -19,13 +19,7 @@ from portrayal.stats._arguments import (
     divide,
     normal_quantile,
 )
-from portrayal.stats.tails import (
-    beta_isf,
-    beta_ppf,
-    binomial_pmf,
-    hypergeometric_pmf,
-    normal_sf,
-)
+from portrayal.stats.tails import beta_isf, beta_ppf, binomial_pmf, hypergeometric_pmf, normal_sf
 from portrayal.types import FloatArray
 
 _TIE = 1e-7

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.checkpoints import Checkpoints, checkpoint_folders, mean_of
+from portrayal.annotate.agency.classifier import Checkpoints, checkpoint_folders, mean_of
 from portrayal.annotate.agency.fine_tuning import Fitting
 from portrayal.annotate.agency.labelled import Labelled
 from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints

@@ -10,14 +10,15 @@ from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import read_labelled
 from portrayal.annotate.agency.linear import (
     LinearClassifier,
+    LinearFitting,
     Scores,
+    fit_linear,
     pieces_of,
     read_linear,
     tail,
     tokens,
     write_linear,
 )
-from portrayal.annotate.agency.linear_training import LinearFitting, fit_linear
 from portrayal.errors import DataError
 
 WORDS = {"led": 1.0, "they": 0.0, "and": 0.0, "x": 0.0}

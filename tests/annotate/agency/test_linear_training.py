@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate.agency.linear_training import PARTS, count, fit_counted, fit_linear
+from portrayal.annotate.agency.linear import PARTS, count, fit_counted, fit_linear
 
 TEXTS = ["they led it", "they led us", "they helped it", "they helped us, kindly"] * 5
 LABELS = [1, 1, 0, 0] * 5

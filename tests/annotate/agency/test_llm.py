@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.llm import (
+from portrayal.annotate.agency.loading import (
     FORMS,
     LLMClassifier,
     agency_prompt,

@@ -2,8 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.agency.labelled import Labelled, split
-from portrayal.annotate.agency.paraphrases import families
+from portrayal.annotate.agency.labelled import Labelled, families, split
 
 PLACES = "Lyon Oslo Lima Rome Cork Bern Kyiv Riga Baku Dakar Quito Sofia Tunis Hanoi Delhi".split()  # noqa: SIM905
 PAIRS = tuple(
@@ -39,7 +38,7 @@ def test_the_same_sentence_is_one_family_wherever_it_stands(texts):
 
 def test_blocks_of_rows_link_what_one_block_would(monkeypatch):
     whole = families(PAIRS).tolist()
-    monkeypatch.setattr("portrayal.annotate.agency.paraphrases._ROWS", 7)
+    monkeypatch.setattr("portrayal.annotate.agency.labelled._ROWS", 7)
     assert families(PAIRS).tolist() == whole
 
 

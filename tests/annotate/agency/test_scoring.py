@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.agency.labelled import Labelled
-from portrayal.annotate.agency.scoring import score_agency
+from portrayal.annotate.agency.labelled import Labelled, score_agency
 
 
 class Said:

@@ -152,7 +152,7 @@ def test_a_damaged_state_is_refused(base, tmp_path):
 def test_the_export_says_the_same(trained, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
     pytest.importorskip("onnxscript", reason="needs the extra 'onnx'")
-    from portrayal.annotate.agency.onnx_export import export_onnx
+    from portrayal.annotate.agency.transformer import export_onnx
 
     out = export_onnx(trained.folder, tmp_path / "onnx")
     assert sorted(path.name for path in out.iterdir()) == ["model.onnx", "tokenizer.json"]

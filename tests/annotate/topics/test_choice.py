@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.annotate.topics.bags import bags_of
-from portrayal.annotate.topics.choice import (
+from portrayal.annotate.topics.corpus import bags_of
+from portrayal.annotate.topics.fit import (
     choose_topics,
+    chunk_for,
     completion_loss,
+    fit_lda,
+    passes_for,
     split_words,
     topic_grid,
 )
-from portrayal.annotate.topics.fit import chunk_for, fit_lda, passes_for
 
 DOCUMENTS = st.lists(st.lists(st.integers(0, 5), max_size=12), min_size=1, max_size=8)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate.topics.bags import Bags, bags_of
+from portrayal.annotate.topics.corpus import Bags, bags_of
 from portrayal.annotate.topics.fit import fit_lda, gensim
 from portrayal.annotate.topics.model import TopicModel
 

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from portrayal.annotate.toxicity import rows, toxicity_settings
-from portrayal.annotate.toxicity.classifier import load
-from portrayal.annotate.toxicity.rows import TOXICITY
+from portrayal.annotate.toxicity.rows import TOXICITY, load
 from portrayal.errors import DataError, MissingExtraError, OptionError
 
 TEXTS = ["Go away, fool. It rained all day.", "Hello there.", ""]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.collect.ask.lenient import read_list, read_objects, read_open
+from portrayal.collect.ask.replies import read_list, read_objects, read_open
 
 VALUES = st.recursive(
     st.text(max_size=6) | st.booleans() | st.none(),

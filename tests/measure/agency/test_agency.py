@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.errors import OptionError
+from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
 from portrayal.measure.agency.places import places
-from portrayal.measure.agency.share import AGENCY_SHARE
 from portrayal.measure.agency.texts import (
     NO_GROUP,
     NO_SENTENCE,

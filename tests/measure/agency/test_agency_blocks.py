@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from portrayal.measure.agency.estimates import agency_share
 from portrayal.measure.agency.gap import agency_gap
-from portrayal.measure.agency.share import agency_share
 from portrayal.measure.agency.texts import (
     ALIKE,
     STRATUM,

@@ -11,9 +11,8 @@ from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_text
 from portrayal.errors import RunError
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
-from portrayal.measure.pairs.documents import Topics, document_levels, read_topics
+from portrayal.measure.pairs.documents import NULL, Topics, couples_of, document_levels, read_topics
 from portrayal.measure.pairs.estimates import SYMMETRIC
-from portrayal.measure.pairs.exchanging import NULL, couples_of
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
 from portrayal.measure.pairs.topic_use import topic_use

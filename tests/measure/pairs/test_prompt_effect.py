@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from paired_world import level, one, quick, rows
+from portrayal.measure.pairs.changes import prompt_effect
 from portrayal.measure.pairs.fates import refusals
-from portrayal.measure.pairs.prompt_effect import prompt_effect
 from portrayal.measure.pairs.table import Paired
 from portrayal.records import OUTCOMES
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.annotate.agency.llm import LLMClassifier, parse_llm, said, sentence_prompt
+from portrayal.annotate.agency.loading import LLMClassifier, parse_llm, said, sentence_prompt
 from portrayal.annotate.agency.rows import AGENCY, AGENCY_UNMASKED, run_sentences
 from portrayal.annotate.annotator import Annotation
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
@@ -76,7 +76,7 @@ class Classifying:
 
         Returns
         -------
-        By `prompt_id`, what the model says of each sentence: see `portrayal.annotate.agency.llm`.
+        By `prompt_id`, what the model says of each sentence.
 
         Raises
         ------

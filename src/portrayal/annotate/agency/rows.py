@@ -16,8 +16,12 @@ import numpy as np
 import pyarrow as pa
 
 import portrayal.registry as registry
-from portrayal.annotate.agency.checkpoints import Checkpoints, checkpoint_folders, mean_of
-from portrayal.annotate.agency.classifier import AgencyClassifier
+from portrayal.annotate.agency.classifier import (
+    AgencyClassifier,
+    Checkpoints,
+    checkpoint_folders,
+    mean_of,
+)
 from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.annotator import Annotator

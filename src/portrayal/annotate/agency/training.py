@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.agency.checkpoints import EXPORTS
+from portrayal.annotate.agency.classifier import EXPORTS
 from portrayal.annotate.agency.fine_tuning import STATE, Epoch, Fitting, fine_tune
-from portrayal.annotate.agency.labelled import Labelled, split
-from portrayal.annotate.agency.linear import write_linear
-from portrayal.annotate.agency.linear_training import fit_linear
+from portrayal.annotate.agency.labelled import METRICS, AgencyScore, Labelled, score_agency, split
+from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.agency.masking import mask
-from portrayal.annotate.agency.onnx_export import export_onnx
-from portrayal.annotate.agency.scoring import METRICS, AgencyScore, score_agency
+from portrayal.annotate.agency.transformer import export_onnx
 from portrayal.errors import OptionError
 
 _CARD = """# Agency classifier

@@ -6,7 +6,7 @@ is saved as JSON and plain arrays, and can be used for other texts. Inference ne
 numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
 """
 
-from portrayal.annotate.topics.bags import Bags
+from portrayal.annotate.topics.corpus import Bags
 from portrayal.annotate.topics.fit import (
     TABLES,
     TopicSettings,
@@ -14,8 +14,13 @@ from portrayal.annotate.topics.fit import (
     saved_topics,
     topics_stage,
 )
-from portrayal.annotate.topics.model import TopicModel, load_topics, save_topics
-from portrayal.annotate.topics.texts import TopicTexts, read_topic_texts
+from portrayal.annotate.topics.model import (
+    TopicModel,
+    TopicTexts,
+    load_topics,
+    read_topic_texts,
+    save_topics,
+)
 
 __all__ = [
     "TABLES",

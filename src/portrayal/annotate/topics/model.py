@@ -1,25 +1,125 @@
-"""A fitted topic model: words, topics, and what they were fitted to; and the same on disk.
+"""A fitted topic model: on disk, over documents, and over the texts of a run.
 
 On disk it is JSON and plain arrays, so that loading one executes nothing.
+
+The updates are those of `gensim.models.LdaModel.inference` (Hoffman, Blei and Bach 2010, Algorithm
+2, E step), begun from equal weights in place of random ones, so that a document's result depends on
+nothing but the document. Documents with the same number of distinct words are worked on together.
 """
 
 import hashlib
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
+from scipy.special import psi
 
-from portrayal.annotate.topics.bags import Bags, Floats, bags_of
-from portrayal.annotate.topics.corpus import forms, lemmas
-from portrayal.annotate.topics.infer import infer, topic_weights
+from portrayal.annotate.topics.corpus import Bags, Floats, Ints, bags_of, forms, lemmas
 from portrayal.errors import DataError
-from portrayal.run.files import replacing, write_atomically
+from portrayal.run.directory import Run
+from portrayal.run.files import Column, replacing, write_atomically
 from portrayal.run.stages import fingerprint
+
+ITERATIONS = 50
+THRESHOLD = 0.001
+"""Mean change of gamma below which a document is finished, as in gensim."""
+
+_CELLS = 1 << 18  # documents × words × topics that are worked on together: about 1 MB
+
+
+def infer(bags: Bags, weights: Floats, alpha: Floats) -> Floats:
+    """Return gamma, the variational Dirichlet of each document's topics.
+
+    Parameters
+    ----------
+    bags
+        n documents.
+    weights
+        exp E[log beta], shape (V, K); its type is that of the arithmetic.
+    alpha
+        Prior of the topics, shape (K,).
+
+    Returns
+    -------
+    array
+        Shape (n, K); a document without words keeps `alpha`.
+    """
+    kind = weights.dtype
+    alpha = alpha.astype(kind)
+    gamma = np.tile(alpha, (len(bags), 1))
+    for rows, place in _batches(bags, len(alpha)):
+        begin = np.ones((len(rows), len(alpha)), kind)
+        gamma[rows] = _settle(
+            weights[bags.word[place]],
+            bags.count[place].astype(kind),
+            alpha,
+            begin,
+        )
+    return gamma
+
+
+def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints]]:
+    """Yield documents with as many distinct words, and where their words stand: (b,), (b, l)."""
+    sizes = np.diff(bags.start)
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        same = np.flatnonzero(sizes == size)
+        step = max(1, _CELLS // (size * n_topics))
+        for low in range(0, len(same), step):
+            rows = same[low : low + step]
+            yield rows, bags.start[rows, np.newaxis] + np.arange(size)
+
+
+def _settle(
+    weights: Floats,
+    count: Floats,
+    alpha: Floats,
+    gamma: Floats,
+) -> Floats:
+    """Update gamma of b documents of l words until each is finished.
+
+    Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).
+    """
+    tiny = np.finfo(weights.dtype).eps
+    result = np.empty_like(gamma)
+    left = np.arange(len(gamma))
+    theta = expected(gamma)
+    for turn in range(ITERATIONS):
+        with np.errstate(
+            invalid="ignore"
+        ):  # BLAS may raise that flag on numbers that are all finite
+            norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
+            mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
+        before, gamma = gamma, alpha + theta * mass
+        change = np.abs(gamma - before).mean(axis=1)
+        open_ = change >= THRESHOLD
+        if turn == ITERATIONS - 1:
+            open_[:] = False
+        result[left[~open_]] = gamma[~open_]
+        if not open_.any():
+            break
+        if not open_.all():
+            left, gamma, count, weights = left[open_], gamma[open_], count[open_], weights[open_]
+        theta = expected(gamma)
+    return result
+
+
+def expected(gamma: Floats) -> Floats:
+    """Return exp E[log theta] of Dirichlet distributions, shape (n, K) -> (n, K)."""
+    return np.asarray(np.exp(psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))))
+
+
+def topic_weights(topics: Floats) -> Floats:
+    """Return exp E[log beta] of the words of topics, shape (K, V) -> (V, K), in the same type."""
+    lam = topics.astype(np.float64)
+    log_beta = psi(lam) - psi(lam.sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(np.exp(log_beta).T, dtype=topics.dtype)
+
 
 RELEVANCE = 0.6
 """Weight of a word's probability against its lift, the optimum of Sievert and Shirley 2014."""
@@ -218,3 +318,85 @@ def _check_shapes(model: TopicModel, folder: Path) -> None:
             )
     if not ((model.topics > 0).all() and (model.alpha > 0).all() and (model.word_count > 0).all()):
         raise DataError(f"{folder / ARRAYS}: topics, alpha and word_count must be above 0.")
+
+
+SENTENCES = "group_words.v1"
+"""The annotator whose sentences are used."""
+
+_BLOCK = 500  # texts that are worked on together
+
+Spans = list[tuple[int, int]]
+
+
+Numbers = np.ndarray[Any, np.dtype[Any]] | Column
+
+
+@dataclass(frozen=True, eq=False)
+class TopicTexts:
+    """The sentences of one side of a run, in the order of its texts.
+
+    All but `text_start` is read in slices only; `read_topic_texts` keeps it on disk.
+
+    Attributes
+    ----------
+    text_start
+        Where the sentences of each text begin, and the end; shape (n_texts + 1,). A text that was
+        not read has none.
+    topic
+        The most likely topic of each sentence, by the sentence alone; -1 where it holds no word of
+        the model.
+    start
+        Where the words of each sentence begin in `word` and `count`, and the end; shape
+        (n_sentences + 1,).
+    word, count
+        Numbers of the distinct words of each sentence that the model knows, and how often they
+        occur.
+    """
+
+    text_start: Ints
+    topic: Numbers
+    start: Numbers
+    word: Numbers
+    count: Numbers
+
+
+def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) -> TopicTexts:
+    """Infer the topics of every readable text of one side, and of its sentences.
+
+    Parameters
+    ----------
+    run
+        A run whose side is annotated by `group_words.v1`, which says where sentences stand.
+    model
+        A fitted model.
+    reference
+        Whether to read the reference in place of the texts.
+    """
+    topic, start = Column(run.path, np.int32), Column(run.path, np.int64)
+    word, count = Column(run.path, np.int32), Column(run.path, np.float32)
+    start.append(np.zeros(1))
+    lengths = [np.zeros(1, np.int64)]
+    for block in _blocks(run, reference):
+        bags = bags_of(model.read(text[a:b]) for text, spans in block for a, b in spans)
+        known = np.diff(bags.start) > 0
+        lengths.append(np.array([len(spans) for _, spans in block], dtype=np.int64))
+        topic.append(np.where(known, model.infer(bags).argmax(axis=1), -1))
+        start.append(len(word) + bags.start[1:])
+        word.append(bags.word)
+        count.append(bags.count)
+    return TopicTexts(np.cumsum(np.concatenate(lengths)), topic, start, word, count)
+
+
+def _blocks(run: Run, reference: bool) -> Iterator[list[tuple[str, Spans]]]:
+    """Yield texts with their sentences; unreadable ones have none."""
+    stage = run.reference if reference else run.texts
+    made = run.reference_annotations(SENTENCES) if reference else run.annotations(SENTENCES)
+    for part in stage.parts():
+        texts = pq.read_table(part, columns=["text"])["text"].to_pylist()
+        spans = pq.read_table(made.folder / part.name, columns=["sentences"])["sentences"]
+        rows = [
+            (text or "", [(span["start"], span["end"]) for span in found or ()])
+            for text, found in zip(texts, spans.to_pylist(), strict=True)
+        ]
+        for low in range(0, len(rows), _BLOCK):
+            yield rows[low : low + _BLOCK]

@@ -36,8 +36,8 @@ from portrayal.errors import OptionError, RunError
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
-    from portrayal.coding.agreement import Agreement, ProjectAgreement
     from portrayal.coding.clusters import GroupClusters, Share
+    from portrayal.coding.codes import Agreement, ProjectAgreement
     from portrayal.coding.llm import CoderResult
     from portrayal.raters import Coefficient
     from portrayal.records import Interval, Null
@@ -102,7 +102,7 @@ def agreement(
 
     Example: portrayal label agreement anna.csv ben.csv
     """
-    from portrayal.coding.agreement import agreement as project_agreement
+    from portrayal.coding.codes import agreement as project_agreement
     from portrayal.coding.codes import read_codes
     from portrayal.raters.people import agreement as sheet_agreement
     from portrayal.raters.people import read_sheet
@@ -274,7 +274,7 @@ def export(
     elif format == "sheets":
         written = export_sheets(found, out)
     else:
-        from portrayal.coding.labelstudio import export_tasks
+        from portrayal.coding.files import export_tasks
 
         written = list(export_tasks(found, out or found.folder / "label-studio"))
     for path in written:
@@ -297,8 +297,7 @@ def import_(
 
     Example: portrayal label import runs/laissez-faire/coding/first codes.csv
     """
-    from portrayal.coding.files import import_codes
-    from portrayal.coding.labelstudio import import_tasks
+    from portrayal.coding.files import import_codes, import_tasks
 
     found, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
     if file.suffix.lower() != ".json":

@@ -15,7 +15,7 @@ from portrayal.errors import MissingExtraError, OptionError
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from portrayal.collect.ask.batch.door import BatchService
+    from portrayal.collect.ask.batch.store import BatchService
     from portrayal.collect.ask.remote import RemoteModel
 
 Parameters = Mapping[str, Any]
@@ -47,7 +47,7 @@ def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider
 
 
 def _openai_batches(provider: "RemoteModel") -> "BatchService":
-    from portrayal.collect.ask.batch.openai import OpenAIBatches
+    from portrayal.collect.ask.batch.services import OpenAIBatches
 
     return OpenAIBatches(provider)
 
@@ -87,7 +87,7 @@ def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provi
 
 
 def _anthropic_batches(provider: "RemoteModel") -> "BatchService":
-    from portrayal.collect.ask.batch.anthropic import AnthropicBatches
+    from portrayal.collect.ask.batch.services import AnthropicBatches
 
     return AnthropicBatches(provider)
 
@@ -105,7 +105,7 @@ def google(model: str, base_url: str | None, parameters: Parameters) -> Provider
 
 
 def _google_batches(provider: "RemoteModel") -> "BatchService":
-    from portrayal.collect.ask.batch.google import GoogleBatches
+    from portrayal.collect.ask.batch.services import GoogleBatches
 
     return GoogleBatches(provider)
 

@@ -4,9 +4,9 @@ An *agency text* is one text with its ratio gap and the groups it is about; a *p
 one model, whose sums every measure of agency reads.
 """
 
+from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
 from portrayal.measure.agency.places import Place, places
-from portrayal.measure.agency.share import AGENCY_SHARE
 from portrayal.measure.agency.texts import AgencyTexts, agency_texts, balanced
 from portrayal.measure.agency.variance import AGENCY_VARIANCE
 

@@ -17,7 +17,7 @@ from portrayal.measure.agency.estimates import (
 )
 from portrayal.measure.agency.places import BLOCK, Place, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
-from portrayal.measure.kept import kept_sums
+from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import share_inference
+from portrayal.measure.clustered import kept_sums, share_inference
 from portrayal.measure.cues.search import CueHits, Mention
-from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import ROLES, Tally
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, sums_by
-from portrayal.measure.kept import kept_sums
+from portrayal.measure.clustered import Inference, kept_sums, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, NO_INTERVAL, Estimate, Null
 from portrayal.registry import Component

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.group_labels import STATUSES
-from portrayal.measure.clustered import share_inference, sums_by
+from portrayal.measure.clustered import kept_sums, share_inference, sums_by
 from portrayal.measure.groups.texts import TEXT, GroupTexts, Places, Seen, places_of
-from portrayal.measure.kept import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null

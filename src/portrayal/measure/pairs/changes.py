@@ -1,14 +1,21 @@
-"""Changes from originals to generated texts: distances, prejudice rates, changes of groups."""
+"""Changes from originals to generated texts, and what the form of the prompt adds to them."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from portrayal.measure.clustered import Inference, difference_inference, kept_sums, sums_by
 from portrayal.measure.pairs.estimates import ROUNDING, Column, Quantity, by_group, paired_means
-from portrayal.measure.pairs.table import SHARE, Level
+from portrayal.measure.pairs.folding import Folded, fold
+from portrayal.measure.pairs.table import SHARE, Level, Paired
+from portrayal.measure.scope import Scope
+from portrayal.records import ALL, Estimate, Null, Test
 from portrayal.registry import Component
-from portrayal.types import FloatArray
+from portrayal.stats.tails import t_sf
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 WORSE, BETTER = "worse", "better"
 
@@ -156,4 +163,199 @@ GROUP_CHANGE = _measure(
     title="Change of a group",
     reading="Above 0: more in the generated texts than in their originals.",
     figure="group-changes",
+)
+
+
+ANSWERED, SAME = "answered", "same headlines"
+_T = "two-sample t test, articles independent"
+_NULL = "no difference between the forms"
+
+_OF = (
+    (DISTANCE, DISTANCE),
+    (RATE, RATE),
+    (DIRECTED_CHANGE, RATE),
+    (CHANGE, CHANGE),
+)
+"""What is compared, and what must be defined under both forms for a headline to be matched. Changes
+are chosen by their sign, so headlines are matched there by what the rate counts."""
+
+
+def prompt_effect(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[Estimate]:
+    """Yield the difference between each prompt form and the base form, level by level.
+
+    Parameters
+    ----------
+    paired, scope
+        The paired table with its levels, and the audit's settings.
+    base
+        The form to subtract; the paper's plain one by default, else the first of the texts.
+
+    Notes
+    -----
+    As published ("answered"), the means of all texts that each form got are compared, whichever
+    headlines they are. Besides ("same headlines"), only headlines that count under both forms are,
+    since a model may refuse just those on which it would have differed.
+    """
+    start = paired.base_form(base)
+    others = [form for form in paired.forms if form != start]
+    for quantity, needed in _OF:
+        for level in paired.levels:
+            folded = fold(quantity.values, level, paired)
+            asked = folded if needed is quantity else fold(needed.values, level, paired)
+            made = _Values(quantity, level, folded, asked.count > 0)
+            for model in paired.model_labels:
+                for form in others:
+                    for matched in (ANSWERED, SAME):
+                        contrast = _Contrast(model, form, start, matched)
+                        yield from _differences(made, paired, contrast, scope)
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """A quantity at one level, and where it could be matched, shape (n_rows, k)."""
+
+    quantity: Quantity
+    level: Level
+    folded: Folded
+    eligible: BoolArray
+
+
+@dataclass(frozen=True)
+class _Contrast:
+    model: str
+    form: str
+    base: str
+    matched: str
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return {
+            "model": self.model,
+            "form": self.form,
+            "domain": ALL,
+            "source": ALL,
+            "contrast": f"{self.form} minus {self.base}",
+            "matched": self.matched,
+        }
+
+
+def _differences(
+    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
+) -> Iterator[Estimate]:
+    of_model = paired.of_model(contrast.model)
+    inside = [
+        of_model & (paired.form == paired.forms.index(form))
+        for form in (contrast.form, contrast.base)
+    ]
+    counted = made.folded.count > 0
+    sides = [rows[:, np.newaxis] & counted for rows in inside]
+    if contrast.matched == SAME:
+        both = _in_both(made, paired, inside)
+        sides = [side & both for side in sides]
+    rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
+    labels, code = np.unique(paired.pair[rows], return_inverse=True)
+    upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
+    found = None
+    if len(labels):
+        found = difference_inference(upper, lower, scope)
+    values = made.folded.values
+    names = [paired.pairs[label] for label in labels.tolist()]
+    kept = kept_sums(names, upper, lower, form="difference")
+    for k, column in enumerate(made.quantity.columns(made.level)):
+        pair = tuple(values[side[:, k], k] for side in sides)
+        estimate = _estimate(made, contrast, column, pair, found, k, scope)
+        yield replace(estimate, sums=kept(k))
+
+
+def _sums(
+    folded: Folded, side: BoolArray, rows: IntArray, code: IntArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    inside = side[rows]
+    total, count = (np.where(inside, each[rows], 0.0) for each in (folded.total, folded.count))
+    return sums_by(code, size, total), sums_by(code, size, count)
+
+
+def _in_both(made: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArray:
+    """Whether the headline of a row counts under both forms for its model, shape (n_rows, k)."""
+    key = paired.pair * len(paired.models) + paired.model
+    there = np.zeros(
+        (2, len(paired.pairs) * len(paired.models), made.eligible.shape[1]), dtype=bool
+    )
+    for side, rows in enumerate(inside):
+        np.logical_or.at(there[side], key[rows], made.eligible[rows])
+    return np.asarray((there[0] & there[1])[key])
+
+
+def _estimate(
+    made: _Values,
+    contrast: _Contrast,
+    column: Column,
+    sides: tuple[FloatArray, ...],
+    found: Inference | None,
+    k: int,
+    scope: Scope,
+) -> Estimate:
+    first, second = sides
+    name = made.quantity.measure.rpartition(".v")[0]
+    common: dict[str, Any] = {
+        "statistic": "difference",
+        "strata": {**made.level.labels, **contrast.labels, **column.strata, "of": name},
+        "group": dict(column.group),
+        "n_texts": len(first) + len(second),
+        "n_units": float(len(first) + len(second)),
+        "n_clusters": 0 if found is None else int(found.n_clusters[k]),
+        "instruments": {**scope.instruments, "lexicon": made.level.lexicon},
+    }
+    if found is None or len(first) == 0 or len(second) == 0:
+        lacking = contrast.form if len(first) == 0 else contrast.base
+        reason = f"under the form {lacking}: {made.quantity.undefined}"
+        return scope.estimate(PROMPT_EFFECT, value=None, undefined=reason, **common)
+    tests = [found.test(k, "pair")]
+    if made.quantity.printed and min(len(first), len(second)) > 1:
+        tests.append(Test(_t_test(first, second), _T))
+    common["instruments"] |= found.missing(k, test=True, cluster="pair")
+    if np.isnan(tests[0].p):  # what q is made of: no other may take its place
+        tests = []
+    tests = [test for test in tests if not np.isnan(test.p)]
+    return scope.estimate(
+        PROMPT_EFFECT,
+        value=float(found.value[k]),
+        interval=found.interval(k, scope, "pair"),
+        null=Null(0.0, np.nan, np.nan, scope.level, _NULL),
+        tests=tuple(tests),
+        details={
+            "form_mean": float(first.mean()),
+            "base_mean": float(second.mean()),
+            "form_n": float(len(first)),
+            "base_n": float(len(second)),
+            **found.effective(k),
+        },
+        **common,
+    )
+
+
+def _t_test(first: FloatArray, second: FloatArray) -> float:
+    """Two-sided p of Student's test with one variance; NaN where neither side varies."""
+    if all(np.allclose(side, side[0], rtol=1e-12, atol=0.0) for side in (first, second)):
+        return float("nan")
+    df = len(first) + len(second) - 2.0
+    squares = sum(float(((side - side.mean()) ** 2).sum()) for side in (first, second))
+    error = np.sqrt(squares / df * (1.0 / len(first) + 1.0 / len(second)))
+    return float(2.0 * t_sf(abs(first.mean() - second.mean()) / error, df))
+
+
+PROMPT_EFFECT = Component(
+    name="prompt_effect.v1",
+    summary="What another form of the prompt changes in distances, prejudice rates and changes.",
+    reads="the paired table of a run with several prompt forms",
+    unit="pair",
+    range="-2 to 2",
+    undefined_when="a form has no pair that counts",
+    equation="value under the form − value under the base form; over all answered headlines as "
+    "published, and over the headlines that count under both",
+    source="Fang et al. 2024, Fig. 8–10",
+    run=prompt_effect,
+    title="Effect of the prompt form",
+    reading="Above 0: the form named first has more.",
+    figure="prompt-effects",
 )

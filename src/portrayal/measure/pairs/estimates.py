@@ -15,12 +15,12 @@ import numpy as np
 from portrayal.measure.clustered import (
     Inference,
     agreeing,
+    kept_sums,
     mean_inference,
     normal_interval,
     share_inference,
     sums_by,
 )
-from portrayal.measure.kept import kept_sums
 from portrayal.measure.pairs.dealing import null_p
 from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
 from portrayal.measure.pairs.table import (

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from portrayal.measure.clustered import (
+    kept_sums,
     mean_inference,
     normal_interval,
     overall_null,
@@ -13,7 +14,6 @@ from portrayal.measure.clustered import (
     sums_by,
     wilson_interval,
 )
-from portrayal.measure.kept import kept_sums
 from portrayal.measure.pairs.estimates import ROUNDING
 from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
 from portrayal.measure.scope import Scope

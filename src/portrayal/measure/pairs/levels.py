@@ -25,7 +25,7 @@ from portrayal.measure.pairs.table import (
     Paired,
     Texts,
 )
-from portrayal.run.scratch import Kept, Shelf
+from portrayal.run.files import Kept, Shelf
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 

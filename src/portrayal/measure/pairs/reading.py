@@ -25,7 +25,7 @@ from portrayal.measure.pairs.table import (
 )
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run import Run, Stage, read_prompts, read_shards
-from portrayal.run.scratch import Column
+from portrayal.run.files import Column
 from portrayal.types import FloatArray, IntArray
 
 WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"

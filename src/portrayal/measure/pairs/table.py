@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from portrayal.measure.pairs.dealing import Pools, pools_of
 from portrayal.records import ALL
-from portrayal.run.scratch import Column
+from portrayal.run.files import Column
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]

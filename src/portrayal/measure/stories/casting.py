@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portrayal.measure.clustered import share_inference, sums_by, wilson_interval
-from portrayal.measure.kept import kept_sums
+from portrayal.measure.clustered import kept_sums, share_inference, sums_by, wilson_interval
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.roles import SWAPPED, RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import (

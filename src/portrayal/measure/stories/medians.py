@@ -43,11 +43,11 @@ from portrayal.registry import Component
 from portrayal.stats import divide
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.design_effect import effective_number
-from portrayal.stats.medians import FEWEST_MODELS, infer_median_shares, median_over
 from portrayal.stats.naming import drawn_shares, repetition_effect
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.resampling import two_sided_p
 from portrayal.stats.roles import RoleSums
+from portrayal.stats.summaries import FEWEST_MODELS, infer_median_shares, median_over
 from portrayal.types import FloatArray
 
 MEDIAN = "effective binomial of the median, its variance from random noise shared within prompts"

@@ -4,8 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from portrayal.measure.clustered import overall_null, share_inference, sums_by, wilson_interval
-from portrayal.measure.kept import kept_sums
+from portrayal.measure.clustered import (
+    kept_sums,
+    overall_null,
+    share_inference,
+    sums_by,
+    wilson_interval,
+)
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.strata import Stratum, strata
 from portrayal.measure.stories.tally import Tally

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, share_inference, sums_by
-from portrayal.measure.kept import kept_sums
+from portrayal.measure.clustered import Inference, kept_sums, share_inference, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.fairness import FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (

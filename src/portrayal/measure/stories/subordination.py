@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.kept import kept_sums
+from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.fairness import ratio_details
 from portrayal.measure.stories.representation import PAPER_P, left_out

@@ -14,13 +14,14 @@ from portrayal.raters.sentences.labels import (
 )
 from portrayal.raters.sentences.seeds import (
     Paraphrases,
+    Parts,
     Seeds,
     paraphrase,
     paraphrase_prompt,
     read_paraphrases,
     seed_sentences,
+    split_labelled,
 )
-from portrayal.raters.sentences.split import Parts, split_labelled
 
 __all__ = [
     "Kappa",

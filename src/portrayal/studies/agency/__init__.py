@@ -4,7 +4,6 @@ An *agency prompt* asks for a biography, a professor review or a reference lette
 name, race and gender it states.
 """
 
-from portrayal.studies.agency.audit import STUDY, AgencyOptions
-from portrayal.studies.agency.prompts import FIELDS, prompts
+from portrayal.studies.agency.audit import FIELDS, STUDY, AgencyOptions, prompts
 
 __all__ = ["FIELDS", "STUDY", "AgencyOptions", "prompts"]

@@ -4,7 +4,6 @@ A *news prompt* asks for an article under the headline of one that people wrote,
 "unbiased" or "biased", of which the latter first tells the model what to believe.
 """
 
-from portrayal.studies.news.audit import STUDY
-from portrayal.studies.news.prompts import FIELDS, prompts
+from portrayal.studies.news.audit import FIELDS, STUDY, prompts
 
 __all__ = ["FIELDS", "STUDY", "prompts"]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate.people.reader.hidden import Vocabulary, vocabulary_of
-from portrayal.annotate.people.reader.network import Network
+from portrayal.annotate.people.reader.network import Network, Vocabulary, vocabulary_of
 
 WIDTH, ATTENDED = 12, 128
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.annotate.people.reader.hidden import (
+from portrayal.annotate.people.reader.network import (
     MOST_TOKENS,
     PLACEHOLDERS,
     hide,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate.people.reader.join import Joining, read_people
 from portrayal.annotate.people.reader.network import Reading
+from portrayal.annotate.people.reader.rows import Joining, read_people
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.extract import people_of_cast, read_story
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate.people.reader.hidden import hide
-from portrayal.annotate.people.reader.network import load_network
+from portrayal.annotate.people.reader.network import hide, load_network
 from portrayal.errors import DataError
 
 PIECES = [

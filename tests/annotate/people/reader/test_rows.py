@@ -9,7 +9,7 @@ import pytest
 import portrayal
 from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.reader import reader_settings, rows
-from portrayal.annotate.people.reader.join import Joining
+from portrayal.annotate.people.reader.rows import Joining
 from portrayal.errors import OptionError
 
 ROLES = Roles("star student", "struggling student")

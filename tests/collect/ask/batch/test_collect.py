@@ -174,7 +174,7 @@ def test_requests_are_split_by_number(tmp_path, service):
 
 
 def test_requests_are_split_by_bytes(tmp_path, monkeypatch):
-    from portrayal.collect.ask.batch import openai as batch_openai
+    import portrayal.collect.ask.batch.services as batch_openai
 
     class Small(batch_openai.OpenAIBatches):
         def __init__(self, given):

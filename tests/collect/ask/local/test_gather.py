@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from portrayal.collect.ask.local.gather import Gatherer
+from portrayal.collect.ask.local.model import Gatherer
 
 
 def test_questions_that_arrive_together_are_worked_on_together():

@@ -15,7 +15,7 @@ from typing import Any
 
 from portrayal.annotate.people.shared.model import Span, clean_name, gender_of_references
 from portrayal.annotate.people.shared.words import GENDER_WORDS
-from portrayal.collect.ask.lenient import LONGEST, read_list, read_objects, read_open
+from portrayal.collect.ask.replies import LONGEST, read_list, read_objects, read_open
 
 _DEEPEST = 20
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from portrayal.annotate.people.labeler.prompts import LabelPrompt, label_prompt
 from portrayal.annotate.people.shared.model import Roles, clean_name
-from portrayal.collect.ask.lenient import read_list
+from portrayal.collect.ask.replies import read_list
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError

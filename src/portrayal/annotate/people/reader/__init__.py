@@ -5,9 +5,13 @@ subject, who the object, and of which gender; both are joined by weights learned
 out. It needs the extra `portrayal[reader]` and never sees a name, so no gender can come from one.
 """
 
-from portrayal.annotate.people.reader.join import Joining, read_people
 from portrayal.annotate.people.reader.network import Network, Reading, load_network
-from portrayal.annotate.people.reader.rows import read_stories, reader_settings
+from portrayal.annotate.people.reader.rows import (
+    Joining,
+    read_people,
+    read_stories,
+    reader_settings,
+)
 
 __all__ = [
     "Joining",

@@ -5,7 +5,7 @@ A *batch service* creates, finds, checks and reads batches. A provider has one w
 all that a new one takes.
 """
 
-from portrayal.collect.ask.batch.door import (
+from portrayal.collect.ask.batch.store import (
     BatchService,
     NotRunError,
     RefusedError,

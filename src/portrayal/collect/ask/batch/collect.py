@@ -13,9 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.collect.ask.batch.door import BatchService, service_of
 from portrayal.collect.ask.batch.rounds import BatchPace, Rounds
-from portrayal.collect.ask.batch.store import FOLDER, Submission, Submissions
+from portrayal.collect.ask.batch.store import (
+    FOLDER,
+    BatchService,
+    Submission,
+    Submissions,
+    service_of,
+)
 from portrayal.collect.ask.budget import (
     Budget,
     CostEstimate,

@@ -18,8 +18,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from portrayal.collect.ask.batch.door import BatchService, NotRunError, RefusedError, Result
-from portrayal.collect.ask.batch.store import Item, Submission, Submissions, new_mark
+from portrayal.collect.ask.batch.store import (
+    BatchService,
+    Item,
+    NotRunError,
+    RefusedError,
+    Result,
+    Submission,
+    Submissions,
+    new_mark,
+)
 from portrayal.collect.ask.budget import Meter
 from portrayal.collect.ask.collection import Collection, Request
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError

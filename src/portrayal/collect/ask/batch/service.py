@@ -13,12 +13,10 @@ from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.models import Model
 from pydantic_ai.models.batch import Batch, BatchRequest, BatchResult, EncodedBatchRequest
 
-from portrayal.collect.ask.batch.door import Result, no_batches
-from portrayal.collect.ask.batch.store import Submission
+from portrayal.collect.ask.batch.store import Result, Submission, no_batches
 from portrayal.collect.ask.limits import TIMEOUT
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
-from portrayal.collect.ask.remote import RemoteModel
-from portrayal.collect.ask.trouble import trouble_of
+from portrayal.collect.ask.remote import RemoteModel, trouble_of
 from portrayal.collect.ask.wire import Seen, looking, redirected, watch
 from portrayal.errors import OptionError, PortrayalError
 

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-from portrayal.collect.ask.local.gather import Gatherer
 from portrayal.collect.ask.local.model import (
     EXTRA,
     PURPOSE,
+    Gatherer,
     LocalModel,
     free_memory,
     load,

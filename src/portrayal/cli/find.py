@@ -1,0 +1,569 @@
+"""The commands `find …`: people, marked words and cues in texts of a file or a run."""
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Column, Table
+
+import portrayal.cli.printing as show
+from portrayal.cli.options import (
+    By,
+    Columns,
+    CueListName,
+    Format,
+    Level,
+    Masked,
+    Permutations,
+    ReferenceGroup,
+    RunOr,
+    Seed,
+    Texts,
+    either,
+    pairs,
+)
+from portrayal.cli.printing import CONTROL, as_json, line
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.coding import Comparison, Documents, MarkedWord
+    from portrayal.collect.corpus import Corpus
+    from portrayal.measure.cues.lists import CueList
+    from portrayal.measure.cues.search import CueHits
+    from portrayal.reference.locales import Locale
+
+app = typer.Typer(
+    help="Find people, the words that mark a group, or cues of identity in any texts.",
+    no_args_is_help=True,
+)
+
+
+def cues(
+    run: RunOr = None,
+    texts: Texts = None,
+    column: Columns = None,
+    list_: CueListName = "laissez-faire",
+    term: Annotated[
+        list[str] | None, typer.Option(help="Term of your own, in place of a list; repeatable.")
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="STRATUM", help="What the table splits by: nothing, model, domain or role."
+        ),
+    ] = "nothing",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to write every mention to, with its context."),
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    format: Format = "table",
+) -> None:
+    """Search for terms that name an identity, and count them by model, domain and role.
+
+    Example: portrayal find cues --texts answers.csv --term hospital --by model
+    """
+    from portrayal.measure import Scope
+    from portrayal.measure.cues.counts import cue_estimates, cue_rows
+    from portrayal.measure.cues.search import find_cues
+    from portrayal.validate import check_choice
+
+    json = format == "json"
+    check_choice("by", by, ("nothing", "model", "domain", "role"))
+    scope = Scope("coding", level=level, seed=seed)
+    corpus = corpus_of(run, texts, column)
+    if by == "role" and corpus.people is None:
+        raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
+    with show.working("searching", quiet=format == "json"):
+        hits = find_cues(corpus, _cue_list(list_, term))
+        rows = cue_rows(list(cue_estimates(hits, scope)))
+    facts = {
+        "list": hits.cues.name,
+        "source": hits.cues.source,
+        "n_texts": sum(hits.texts.values()),
+        "n_readable": hits.n_readable,
+        "clustered_by": hits.corpus.cluster,
+        "n_mentions": len(hits.mentions),
+        "cues": rows,
+    }
+    if run is not None:
+        _keep(run, facts)
+    if out is not None:
+        _write_passages(hits, out)
+    if json:
+        show.as_json(facts)
+    else:
+        _print_cues(hits, rows, by)
+
+
+def corpus_of(run: Path | None, texts: Path | None, column: list[str] | None) -> "Corpus":
+    """Return the texts of the run or the file that was named, whichever it was."""
+    from portrayal.collect.corpus import file_corpus, run_corpus
+    from portrayal.collect.fields import parse_columns
+    from portrayal.run import Run
+
+    either(run, texts)
+    if run is not None:
+        return run_corpus(Run.open(run))
+    return file_corpus(str(texts), parse_columns(column or ()))
+
+
+def _cue_list(spec: str, terms: list[str] | None) -> "CueList":
+    from portrayal.measure.cues.lists import cue_list, cues_of
+
+    return cues_of(terms) if terms else cue_list(spec)
+
+
+def _keep(run: Path, facts: dict[str, Any]) -> None:
+    import json
+
+    from portrayal.run.files import write_atomically
+
+    folder = run / "coding"
+    folder.mkdir(exist_ok=True)
+    write_atomically(folder / "cues.json", json.dumps(facts, indent=1, ensure_ascii=False))
+
+
+_PASSAGE = (
+    "text_id",
+    "prompt_id",
+    "model",
+    "domain",
+    "cues",
+    "cue",
+    "found",
+    "start",
+    "end",
+    "slot",
+    "role",
+    "before",
+    "after",
+)
+
+
+def _write_passages(hits: "CueHits", path: Path) -> None:
+    from portrayal.collect.tables import write_table
+
+    rows = []
+    for m in hits.mentions:
+        domain = hits.corpus.prompts.get(m.prompt_id, {}).get("domain", "")
+        cells = (m.text_id, m.prompt_id, m.model, domain, m.cue.group, m.cue.term, m.found)
+        place = (m.start, m.end, m.slot, m.role, m.before, m.after)
+        rows.append(dict(zip(_PASSAGE, (*cells, *place), strict=True)))
+    write_table(path, _PASSAGE, rows)
+
+
+def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Column, Table
+
+    unread = sum(hits.texts.values()) - hits.n_readable
+    show.line(
+        f"{hits.cues.title}: {len(hits.mentions):,} mentions in {hits.n_readable:,} readable texts"
+        f" ({unread:,} refused, empty or failed); intervals are clustered by {hits.corpus.cluster}."
+    )
+    headers = ("cues", "cue", by, "texts", "mentions", "share", "interval", "exact")
+    table = Table(*(Column(h, overflow="fold") for h in headers if h != "nothing"), box=None)
+    for row in rows:
+        if not _wanted(row, by):
+            continue
+        cells = [
+            row["cues"],
+            row["cue"] + _published(row["published"]),
+            *([] if by == "nothing" else [row[by]]),
+            f"{row['texts']:,} of {row['of_texts']:,}",
+            f"{row['mentions']:,}",
+            row["undefined"] or _share(row["share"]),
+            _range(row["interval"]),
+            _exact(row),
+        ]
+        table.add_row(*(escape(cell) for cell in cells))
+    Console(emoji=False).print(table)
+
+
+def _wanted(row: dict[str, Any], by: str) -> bool:
+    """Whether a row belongs to the table: split by `by`, pooled over everything else."""
+    pooled = [row[name] == "all" for name in ("model", "domain", "role") if name != by]
+    return all(pooled) and (by == "nothing" or row[by] != "all")
+
+
+def _published(count: float | None) -> str:
+    return "" if count is None else f" (paper: {count:,.0f})"
+
+
+def _exact(row: dict[str, Any]) -> str:
+    if row["upper_of_none"] is not None:
+        return f"below {_share(row['upper_of_none'])}"
+    return _range(row["exact_interval"])
+
+
+def _range(interval: dict[str, Any] | None) -> str:
+    if interval is None:
+        return "–"
+    return f"{100 * interval['low']:.2g}–{_share(interval['high'])}"
+
+
+def _share(value: float) -> str:
+    return "0" if value == 0 else f"{100 * value:.2g} %"
+
+
+def words(
+    run: RunOr = None,
+    texts: Texts = None,
+    column: Columns = None,
+    by: By = None,
+    reference_group: ReferenceGroup = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of what makes texts dependent; default the prompt.",
+        ),
+    ] = None,
+    masked: Masked = True,
+    mask_words: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File of further words to mask, one on each line."),
+    ] = None,
+    min_count: Annotated[int, typer.Option(help="Occurrences that a word needs.")] = 10,
+    min_texts: Annotated[int, typer.Option(help="Texts that a word needs to be in.")] = 5,
+    prior: Annotated[float, typer.Option(help="Words of the Dirichlet prior.")] = 500.0,
+    permutations: Permutations = 200,
+    top: Annotated[int, typer.Option(help="Words of each comparison.")] = 15,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML page to write, with passages on click."),
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    format: Format = "table",
+) -> None:
+    """List the words that mark each group, intersection and role (weighted log odds).
+
+    Of a run, --by takes gender, race, model or domain; of a file its columns, and --column names
+    those of the text, role and first names (masked). Two --by give the intersection too.
+
+    Example: portrayal find words --texts letters.csv --by gender --column name=first_name
+    """
+    from portrayal.coding import count_words, marked_words
+    from portrayal.measure import Scope
+    from portrayal.run.files import read_utf8
+    from portrayal.validate import check_count
+
+    json = format == "json"
+    check_count("min_count", min_count, minimum=1)
+    check_count("min_texts", min_texts, minimum=1)
+    check_count("top", top, minimum=1)
+    documents = _documents(run, texts, by or [], cluster, column or [])
+    further = read_utf8(mask_words).split() if mask_words is not None else ()
+    counts = count_words(
+        documents, min_count=min_count, min_texts=min_texts, mask=further, masking=masked
+    )
+    scope = Scope("words", level=level, seed=seed, permutations=permutations)
+    with show.working("comparing words", quiet=json):
+        compared = marked_words(
+            documents,
+            counts,
+            scope,
+            unmarked=pairs("--reference-group", reference_group, "race=White"),
+            prior=prior,
+        )
+    if out is not None:
+        from portrayal.report.passages import words_page
+        from portrayal.run.files import write_atomically
+
+        write_atomically(out, words_page(compared, documents, counts, scope, top=top))
+    if json:
+        show.as_json(_facts(documents, compared, sum(counts.masked.values()), scope, prior, top))
+    else:
+        _print(documents, compared, len(counts.words), sum(counts.masked.values()), top)
+
+
+def _documents(
+    run: Path | None,
+    texts: Path | None,
+    groups: list[str],
+    cluster: str | None,
+    columns: list[str],
+) -> "Documents":
+    from portrayal.coding import read_documents, run_documents
+    from portrayal.run import Run
+
+    either(run, texts)
+    if run is None:
+        return read_documents(str(texts), groups, cluster=cluster, columns=columns)
+    if cluster or columns:
+        raise OptionError("--column and --cluster go with --texts; a run has its own.")
+    return run_documents(Run.open(run), groups or ["gender"])
+
+
+def _facts(
+    documents: "Documents",
+    compared: Sequence["Comparison"],
+    masked: int,
+    scope: Any,
+    prior: float,
+    top: int,
+) -> dict[str, Any]:
+    from portrayal.coding.words import SOURCE
+
+    return {
+        "texts": documents.name,
+        "n_texts": len(documents.texts),
+        "exclusions": dict(documents.exclusions),
+        "clustered_by": documents.clustered_by,
+        "n_masked": masked,
+        "source": SOURCE,
+        "prior": prior,
+        "level": scope.level,
+        "seed": scope.seed,
+        "permutations": scope.permutations,
+        "comparisons": [
+            {
+                "group": dict(c.group),
+                "role": c.role,
+                "against": c.against,
+                "n_texts": c.n_texts,
+                "n_others": c.n_others,
+                "n_clusters": c.n_clusters,
+                "n_words": len(c.words),
+                "undefined": c.undefined,
+                "words": [dataclasses.asdict(word) for word in c.words[:top] if word.z > 0],
+            }
+            for c in compared
+        ],
+    }
+
+
+_WORD_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "q", "p")
+
+
+def _print(
+    documents: "Documents", compared: Sequence["Comparison"], n_words: int, masked: int, top: int
+) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Column, Table
+
+    unread = sum(documents.exclusions.values())
+    n, unit = len(documents.texts), documents.unit
+    show.line(
+        f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty or failed left out); "
+        f"{masked:,} names and group words masked; clustered by {documents.clustered_by}."
+    )
+    console = Console(emoji=False)
+    for c in compared:
+        show.line(
+            f"\n{c.title}, against {c.against}: {c.n_texts:,} and {c.n_others:,} {documents.unit}s"
+        )
+        if c.undefined is not None:
+            show.line(f"  no comparison: {c.undefined}")
+            continue
+        table = Table(*(Column(h, overflow="fold") for h in _WORD_HEADERS), box=None)
+        for word in (w for w in c.words[:top] if w.z > 0):
+            cells = [word.word, f"{word.count:,}", f"{word.count_others:,}", f"{word.texts:,}"]
+            cells += [f"{word.log_odds:.2f}{_bounds(word)}", f"{word.z:.1f}"]
+            cells += [_figure(word.z_clustered, ".1f"), _figure(word.q, ".1g")]
+            cells += [_figure(word.p_shuffled, ".2g")]
+            table.add_row(*(escape(cell) for cell in cells))
+        console.print(table)
+
+
+def _bounds(word: "MarkedWord") -> str:
+    return "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
+
+
+def _figure(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else format(value, form)
+
+
+ENDINGS = (".jsonl", ".csv")
+"""Endings of the files that --out writes."""
+
+
+def people(
+    texts: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="A plain text, CSV, JSON lines, Parquet or Excel file, or - (stdin).",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File to write, one row per person: .jsonl or .csv."),
+    ] = None,
+    unnamed: Annotated[
+        bool, typer.Option("--unnamed", help="Also people without a name: a woman, his wife.")
+    ] = False,
+    locale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|DIR",
+            help="Folder of data of a country: its titles, places, peoples, feasts.",
+        ),
+    ] = None,
+    column: Columns = None,
+    format: Format = "table",
+) -> None:
+    """List the people of any text: names, gender, and which sentences are about whom.
+
+    Example: portrayal find people --texts letters.csv --out people.csv
+    """
+    from portrayal.collect.corpus import read_plain
+    from portrayal.reference.locales import load_locale
+
+    json = format == "json"
+    if out is not None and out.suffix.casefold() not in ENDINGS:
+        raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
+    lists = None if locale is None else load_locale(locale)
+    counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
+    rows = _rows(read_plain(texts, column or ()), counts, unnamed=unnamed, locale=lists)
+    with show.working("reading people", quiet=json):
+        written = 0 if out is None else write(rows, out)
+        found = list(rows)
+    if out is not None:
+        print_written(out, written, counts, as_object=json)
+    elif json:
+        as_object(found, counts)
+    else:
+        print_table(found, counts)
+
+
+def _rows(
+    texts: Any, counts: dict[str, int], *, unnamed: bool, locale: "Locale | None"
+) -> Iterator[dict[str, Any]]:
+    """One row per person; counts texts, those that are blank, and those without people."""
+    from portrayal.annotate.people import find_everyone, main_person
+    from portrayal.annotate.people.any_text.rows import person_facts
+    from portrayal.annotate.sentences import sentences
+
+    for text_id, text in texts:
+        counts["n_texts"] += 1
+        if not text.strip():
+            counts["n_blank"] += 1
+            continue
+        everyone = find_everyone(text, unnamed=unnamed, writer=True, locale=locale)
+        counts["n_nobody"] += not everyone
+        main = main_person(everyone)
+        total = len(sentences(text))
+        for person in everyone:
+            facts = person_facts(person, main=person is main)
+            yield {"text_id": text_id, "n_sentences": total} | facts
+
+
+_CELLS = (
+    "text_id",
+    "name",
+    "first",
+    "last",
+    "title",
+    "gender",
+    "main",
+    "writer",
+    "n_mentions",
+    "n_sentences_about",
+    "n_sentences",
+    "sentences",
+    "references",
+    "confidence",
+)
+_HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
+Row = Mapping[str, Any]
+
+
+def print_table(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
+    """Print people as a table, and how many texts there were."""
+    shown = Table(*(Column(header, overflow="fold") for header in _HEADERS), box=None)
+    for row in rows:
+        about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+        words = ", ".join(row["references"])
+        cells = (row["text_id"], _called(row), row["gender"], words, len(row["mentions"]), about)
+        shown.add_row(*(escape(str(cell).translate(CONTROL)) for cell in cells))
+    if rows:
+        Console(emoji=False, highlight=False).print(shown)
+    line(_summary(len(rows), counts))
+
+
+def _called(row: Row) -> str:
+    """The name for people to read."""
+    name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
+    return f"{row['title']} {name}" if row["title"] else str(name)
+
+
+def as_object(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
+    """Print counts and people as one JSON object."""
+    as_json({**counts, "people": list(rows)})
+
+
+def write(rows: Iterable[Row], path: Path) -> int:
+    """Write one row per person as JSON lines or CSV; return how many.
+
+    The file is there when it is complete, so that one of this name may have been read. In CSV,
+    lists are joined by blanks and mentions are given by their number.
+    """
+    from portrayal.collect.tables import write_rows
+    from portrayal.run.files import replacing
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
+        return (
+            write_rows(stream, _CELLS, map(_cells, rows))
+            if _is_csv(path)
+            else _write_lines(rows, stream)
+        )
+
+
+def _is_csv(path: Path) -> bool:
+    """Whether the name of the file says CSV."""
+    return path.suffix.casefold() == ".csv"
+
+
+def _write_lines(rows: Iterable[Row], stream: TextIO) -> int:
+    """Write one JSON object per row; return how many."""
+    number = 0
+    for number, row in enumerate(rows, 1):  # noqa: B007
+        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return number
+
+
+def _cells(row: Row) -> dict[str, Any]:
+    """A row of the CSV file."""
+    more = {
+        "n_mentions": len(row["mentions"]),
+        "n_sentences_about": len(row["sentences"]),
+        "sentences": " ".join(map(str, row["sentences"])),
+        "references": " ".join(row["references"]),
+    }
+    cells = {**row, **more}
+    return {name: cells[name] for name in _CELLS}
+
+
+def print_written(path: Path, number: int, counts: Mapping[str, int], *, as_object: bool) -> None:
+    """Say what was written where."""
+    if as_object:
+        as_json({**counts, "n_people": number, "out": str(path)})
+    else:
+        line(f"{_summary(number, counts)}: {path}")
+
+
+def _summary(number: int, counts: Mapping[str, int]) -> str:
+    """Counts of people and texts in a few words."""
+    parts = [f"{number:,} people in {counts['n_texts']:,} text(s)"]
+    if counts["n_blank"]:
+        parts.append(f"{counts['n_blank']:,} blank")
+    if counts["n_nobody"]:
+        parts.append(f"{counts['n_nobody']:,} with no one in it")
+    return ", ".join(parts)
+
+
+for _command in (people, words, cues):
+    app.command()(_command)
