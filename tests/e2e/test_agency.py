@@ -3,9 +3,9 @@
 import pytest
 
 import portrayal
-import portrayal.studies.agency.audit as prompts
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.promptfile import prompts_to_csv
+from portrayal.studies.agency import prompts
 from servers.openai_server import OpenAIServer
 
 

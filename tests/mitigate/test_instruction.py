@@ -2,11 +2,11 @@
 
 import pytest
 
-import portrayal.studies.agency.audit as prompts
 from mitigate.conftest import LEADS, Model, crowd, passage, read
 from portrayal.collect.ask.replies import Reply
 from portrayal.errors import DataError
 from portrayal.mitigate import instruct, with_instruction
+from portrayal.studies.agency import prompts
 
 
 def test_the_words_are_those_of_the_prompts_with_fairness() -> None:

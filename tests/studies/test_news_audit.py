@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import portrayal
-import portrayal.studies.news.audit as levels
+import portrayal.studies.news.audit as news_audit
 from portrayal import registry
 from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.records import Estimate
@@ -46,8 +46,8 @@ def test_estimates_are_made_again_where_the_topics_were(tmp_path: Path) -> None:
 
 
 def test_levels_that_were_asked_for_must_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = levels.find_spec
-    monkeypatch.setattr(levels, "find_spec", lambda name: name != "gensim" and whole(name))
+    whole = news_audit.find_spec
+    monkeypatch.setattr(news_audit, "find_spec", lambda name: name != "gensim" and whole(name))
     chosen, left_out = chosen_levels(())
     assert chosen == ("word", "sentiment")
     assert 'pip install "portrayal[news]"' in left_out["document"]

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import portrayal.report.about as about
-import portrayal.report.charts as downloads
 import portrayal.report.coding as coded
 from portrayal.report.about import methods
-from portrayal.report.charts import Charts, Script, read_template
+from portrayal.report.charts import Charts, Script, headline_rows, packed_csv, read_template
 from portrayal.report.figures.drawing import Drawing
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted, leads
@@ -107,7 +106,7 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
     below = _filled(view, report.asked, "nothing.html.j2")
     first = first_screen(view)
     charts = Charts.of([] if brief else figures(view), first.chart)
-    table = {} if brief else downloads.headline_rows(view)
+    table = {} if brief else headline_rows(view)
     scripts = [Script(read_template("portrayal.report", "page.js"))]
     sections = () if brief else (below, found, texts)
     own = [section.script for section in sections if section.script]
@@ -138,7 +137,7 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
         "policy": " ".join(script.digest for script in scripts),
         "example": _example(table.get("rows", [])),
         "data": charts.packed(table),
-        "csv": "" if brief else downloads.packed_csv(view),
+        "csv": "" if brief else packed_csv(view),
     }
 
 

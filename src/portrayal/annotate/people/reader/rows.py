@@ -15,8 +15,6 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import special
 
-from portrayal.reference.locales import Locale
-from portrayal.annotate.people.shared.local import locale_of
 from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.people.reader.network import (
     CARD,
@@ -28,6 +26,7 @@ from portrayal.annotate.people.reader.network import (
     load_network,
     pieces_of,
 )
+from portrayal.annotate.people.shared.local import locale_of
 from portrayal.annotate.people.shared.model import Character, Roles
 from portrayal.annotate.people.stories.cast import Cast, Slots
 from portrayal.annotate.people.stories.confidence import log_odds
@@ -44,6 +43,7 @@ from portrayal.annotate.people.stories.extract import (
 from portrayal.annotate.people.stories.rows import PEOPLE, person_columns
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import OptionError
+from portrayal.reference.locales import Locale
 from portrayal.types import FloatArray
 
 _LEAST = 1e-9
