@@ -1,46 +1,70 @@
-"""Print the share of rows of `portrayal people` that are no people, by a list of judged rows.
+"""Print the share of rows of `portrayal find people` that are no people, by a list of judged rows.
 
-    python scripts/score_rows.py tests/annotate/people/judged_rows.csv --stories STORIES.jsonl.gz
+    python scripts/score_rows.py tests/annotate/people/judged_rows.csv --stories STORIES.jsonl.gz \
+        --locale en-IN --gold GOLD.jsonl
 
 The list has a row for each person listed: sample, story, name, and whether a reader of the story
-took it for a person's (1) or not (0). Intervals are 95 %, by bootstrap over stories. With
-`--stories`, it also says how many of the judged rows are still listed.
+took it for a person's (1) or not (0). Intervals are 95 %, clustered by prompt: a story's number
+behind its prompt's name does not count. With `--stories`, it also says how many of the judged rows
+are still listed, without a locale and with it; with `--gold`, the share of hand-labelled first
+names that are found in stories with labels.
 """
 
 import argparse
 import csv
 import gzip
 import json
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from portrayal.annotate.people import find_everyone
+from portrayal.reference.locales import Locale, load_locale
+from portrayal.stats import infer_shares
 
-DRAWS, SEED = 10_000, 0
 Row = dict[str, str]
 
 
-def share(rows: list[Row]) -> tuple[float, float, float]:
-    """Percent of rows that are no people, and its interval by stories."""
-    stories = sorted({row["story"] for row in rows})
-    sums = np.zeros((2, len(stories)))
-    for row in rows:
-        sums[:, stories.index(row["story"])] += int(row["person"] == "0"), 1
-    rng = np.random.default_rng(SEED)
-    weights = rng.multinomial(len(stories), np.full(len(stories), 1 / len(stories)), size=DRAWS)
-    drawn = 100 * (weights @ sums[0]) / (weights @ sums[1])
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return 100 * sums[0].sum() / sums[1].sum(), float(low), float(high)
+def share(units: Iterable[tuple[str, bool]]) -> str:
+    """Percent of units that count, with its interval; a unit is its prompt and whether it does."""
+    counts, totals = Counter[str](), Counter[str]()
+    for prompt, counted in units:
+        counts[prompt] += counted
+        totals[prompt] += 1
+    found = infer_shares([[counts[p]] for p in totals], [[n] for n in totals.values()], 0.95)
+    value, low, high = (100 * float(each[0]) for each in (found.value, found.low, found.high))
+    return f"{value:.1f} % [{low:.1f}, {high:.1f}], {totals.total()} of {len(totals)} prompts"
 
 
-def still_listed(rows: list[Row], texts: dict[str, str]) -> list[tuple[Row, bool]]:
-    """Each row, and whether its name is listed for its story now."""
+def prompt_of(story: str) -> str:
+    """The prompt of a story: "up-birth-caste-explicit-013" is the 13th of its prompt."""
+    return story.rpartition("-")[0]
+
+
+def is_listed(name: str, listed: Iterable[str]) -> bool:
+    """Whether a name, or a part of it without a title or honorific, is listed."""
+    words = {word.removesuffix("ji").rstrip("-") for word in name.split()}
+    return any(name == each or words.issuperset(each.split()) for each in listed)
+
+
+def still_listed(rows: list[Row], texts: dict[str, str], locale: Locale | None) -> list[bool]:
+    """Whether the name of each row is listed for its story now."""
     listed = {
-        story: {person.name for person in find_everyone(texts[story])}
+        story: [person.name or "" for person in find_everyone(texts[story], locale=locale)]
         for story in {row["story"] for row in rows}
     }
-    return [(row, row["name"] in listed[row["story"]]) for row in rows]
+    return [is_listed(row["name"], filter(None, listed[row["story"]])) for row in rows]
+
+
+def recalled(path: Path, locale: Locale | None) -> str:
+    """The share of first names of hand-labelled characters that are found in their stories."""
+    units = []
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        names = {row[f"gold_{slot}_name"] or "" for slot in ("subject", "object")}
+        names = {name for name in names if name.isalpha() and name != "Unspecified" and row["text"]}
+        ours = {person.first for person in find_everyone(row["text"] or "", locale=locale)}
+        units += [(row["prompt"], name in ours) for name in names]
+    return share(units)
 
 
 def read(path: Path) -> list[Row]:
@@ -54,20 +78,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("judged", type=Path)
     parser.add_argument("--stories", type=Path)
+    parser.add_argument("--gold", type=Path)
+    parser.add_argument("--locale")
     given = parser.parse_args()
+    locales = [None, *([load_locale(given.locale)] if given.locale else [])]
     rows = read(given.judged)
     for sample in dict.fromkeys(row["sample"] for row in rows):
         part = [row for row in rows if row["sample"] == sample]
-        value, low, high = share(part)
-        stories = len({row["story"] for row in part})
-        print(f"{sample}: {len(part)} rows of {stories} stories", end=", ")
-        print(f"no people {value:.1f} % [{low:.1f}, {high:.1f}]")
-    if given.stories:
-        lines = gzip.decompress(given.stories.read_bytes()).splitlines()
-        texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
-        for person, label in (("1", "people"), ("0", "no people")):
-            found = still_listed([row for row in rows if row["person"] == person], texts)
-            print(f"{label} that are still listed: {sum(now for _, now in found)} of {len(found)}")
+        found = share((prompt_of(row["story"]), row["person"] == "0") for row in part)
+        print(f"{sample}: no people {found}")
+    for locale in locales:
+        under = f"with {locale.name}" if locale else "without a locale"
+        if given.stories:
+            lines = gzip.decompress(given.stories.read_bytes()).splitlines()
+            texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
+            for person, label in (("1", "people"), ("0", "no people")):
+                part = [row for row in rows if row["person"] == person]
+                listed = still_listed(part, texts, locale)
+                units = zip((prompt_of(row["story"]) for row in part), listed, strict=True)
+                print(f"{under}: judged {label} listed {share(units)}")
+        if given.gold:
+            print(f"{under}: labelled first names found {recalled(given.gold, locale)}")
 
 
 if __name__ == "__main__":

@@ -218,6 +218,8 @@ def _take_name(text: str, tokens: Tokens, at: int, run: Candidate) -> None:
 def _is_part(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is a word of a name."""
     word = tokens.words[at]
+    if tokens.low[at] in tokens.local.honorifics and not bearers(tokens.low[at]):
+        return False
     if not word[0].isupper():
         return word[0] in "aeib" and _ARABIC.match(word) is not None
     if _ends_names(tokens, at):

@@ -79,6 +79,7 @@ EVERYONE = Annotator(
     setup=_setup,
     schema=_SCHEMA,
     accuracy="of the people named in 1,220 stories that no rule was written for and that are meant "
-    "to be hard, 83.6 % found; 4.7 % of the rows on Indian stories held out are no people",
+    "to be hard, 83.6 % found; of 900 rows on Indian stories with the locale en-IN 0.3 % "
+    "[0.1, 1.0] are no people",
     title="Who is in a text",
 )

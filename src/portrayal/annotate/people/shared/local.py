@@ -58,7 +58,7 @@ class LocalWords:
 
     def bare(self, word: str) -> str:
         """The word without an honorific that is written together with it: "priya-ji" → "priya"."""
-        for ending in self.endings:
+        for ending in self.endings if word not in self.titles else ():
             name = word.removesuffix(ending)
             if name != word and (name.endswith("-") or bearers(name) > bearers(word)):
                 return name.rstrip("-") or word
