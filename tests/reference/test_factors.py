@@ -45,6 +45,22 @@ moon = 0.5
 """
 
 
+SENTENCES = Path(__file__).parent / "lexicons"
+
+
+@pytest.mark.parametrize("path", sorted(SENTENCES.glob("*.tsv")), ids=lambda path: path.stem)
+def test_sentences_that_measure_a_lexicon_are_labelled_with_its_groups(path: Path) -> None:
+    factor = load_factor(path.stem)
+    rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    texts = [text for _, text, _ in rows]
+    assert len(texts) == len(set(texts))
+    for which, least in (("dev", 20), ("test", 60)):
+        groups = [groups.split(";") if groups else [] for kept, _, groups in rows if kept == which]
+        assert len(groups) >= least
+        assert {group for listed in groups for group in listed} == set(factor.keys)
+        assert groups.count([]) >= least // 4
+
+
 def read(folder: Path, text: str) -> Any:
     path = folder / "faith.toml"
     path.write_text(text, encoding="utf-8")
