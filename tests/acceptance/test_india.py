@@ -129,14 +129,32 @@ def test_the_form_of_the_prompt_changes_the_legal_class_and_not_the_religion(exa
 def test_legal_class_from_texts_where_the_rule_was_chosen_on_the_other_state(example, path):
     india, words = example
     found = {
-        row["tested on"]: row
+        (row["tested on"], row["method"]): row
         for row in words.compare(india.read(path), words=False)
-        if "part" in row["method"]
     }
-    assert found["Uttar Pradesh"]["macro F1"] >= 0.85
-    assert found["Uttar Pradesh"]["decided"] >= 0.9
-    assert found["Tamil Nadu"]["macro F1"] >= 0.77  # labels call the Paraiyar OBC; the law, SC
-    assert found["Tamil Nadu"]["decided"] >= 0.9
+    for listed, least in (("law", 0.77), ("orders", 0.79)):
+        there = found["Uttar Pradesh", f"{listed}, rule"]
+        assert there["low"] < there["macro F1"] < there["high"]
+        assert there["macro F1"] >= 0.85
+        here = found["Tamil Nadu", f"{listed}, rule"]
+        assert here["macro F1"] >= least  # labels call the Paraiyar OBC; the law, SC
+        assert min(there["decided"], here["decided"]) >= 0.9
+    assert found["Tamil Nadu", "orders, rule"]["without Paraiyar"] >= 0.84
+
+
+def test_classes_are_cut_and_folds_keep_prompts_whole(example):
+    _, words = example
+    chance = np.array([[0.7, 0.4, 0.0, 0.0], [0.1, 0.3, 0.2, 0.0], [0.0] * 4])
+    said = words.cut_at(chance, 0.5)
+    assert said.tolist() == [[True, False, False, False], [False, True, False, False], [False] * 4]
+    rows = [
+        {"state": "a", "ritual": r, "form": f, "text": "x"}
+        for r in "bw"
+        for f in "ie"
+        for _ in "12"
+    ]
+    own = words.Stories(rows, np.zeros((8, 4), bool), np.zeros((8, 4, 3)), [[set()] * 4] * 8)
+    assert own.prompts().tolist() == [1, 1, 0, 0, 3, 3, 2, 2]
 
 
 def test_the_study_is_one_file_and_agrees_with_the_cells(example, path, tmp_path):
