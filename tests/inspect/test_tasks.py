@@ -155,3 +155,90 @@ def test_inspect_finds_the_task_on_its_command_line(tmp_path: Path) -> None:
     assert log.status == "success", done.stdout
     assert len(log.samples or []) == 6
     assert {sample.metadata["domain"] for sample in log.samples or []} == {"Labor"}
+
+
+FAITH = """
+name = "faith"
+label = "Faith"
+note = "Mentions."
+[groups.sun]
+[groups.moon]
+[[sources]]
+kind = "words"
+words = { sun = ["sunny"], moon = ["moonlit"] }
+[[sources]]
+kind = "column"
+column = "faith"
+[[sources]]
+kind = "model"
+question = "Which?"
+"""
+
+
+def test_a_study_of_ones_own_is_a_task_with_its_factors(
+    evaluate: Callable[..., Any], tmp_path: Path
+) -> None:
+    from portrayal.inspect import portrayal_prompts
+    from portrayal.pipeline.audit import audit
+
+    (tmp_path / "faith.toml").write_text(FAITH, encoding="utf-8")
+    study = tmp_path / "mine.toml"
+    study.write_text(
+        'factors = ["faith.toml", "gender"]\n[people]\nread = "none"\n'
+        '[[prompt]]\ntext = "Write about a hill."\nfaith = "sun"\n'
+        '[[prompt]]\ntext = "Write about a sea."\nfaith = "moon"\n',
+        encoding="utf-8",
+    )
+    texts = ["A sunny hill.", "A sunny, moonlit sea.", "A hill.", ""]
+    log = evaluate(portrayal_prompts(str(study), samples=2, factor="religion"), texts)
+    assert log.status == "success"
+    assert log.eval.metadata["portrayal_study"] == "mine"
+    assert [sample.input for sample in log.samples[:2]] == [p.text for p in study_prompts(study)]
+    (found,) = [score for score in log.results.scores if score.name == "groups"]
+    shares = {name: metric.value for name, metric in found.metrics.items()}
+    # words of the three answers that can be read: sun, sun and moon, none
+    assert shares["faith_words_sun"] == pytest.approx(0.75)
+    assert shares["faith_words_moon"] == pytest.approx(0.25)
+    assert shares["faith_words_seen"] == pytest.approx(2 / 3)
+    assert shares["religion_words_seen"] == 0.0
+    assert not any("model" in name or "gender" in name for name in shares)
+    values = [s.scores["groups"].value for s in log.samples]
+    said = [v["faith_words"] for v in values if isinstance(v, dict)]
+    assert sorted(said) == ["none", "sun", "sun; moon"]
+    # the audit of the log reads the same
+    (tmp_path / "faith.toml").write_text(FAITH[: FAITH.rindex("[[sources]]")], encoding="utf-8")
+    run = audit(
+        str(study), texts=log.location, out=tmp_path / "run", draws=100, permutations=20,
+        report=False,
+    )  # fmt: skip
+    shown = {
+        e.group["faith"]: e.value
+        for e in run.records
+        if e.measure == "group_share.v1"
+        and e.strata["seen_by"] == "words"
+        and "faith" in e.group
+        and all(v in ("all", "words") or k == "model" for k, v in e.strata.items())
+    }
+    assert shown == pytest.approx({"sun": 0.75, "moon": 0.25})
+
+
+def study_prompts(study: Path) -> tuple[Prompt, ...]:
+    from portrayal.inspect import tasks
+
+    return tasks.study_prompts(str(study))
+
+
+def test_what_no_answer_shows_is_refused(tmp_path: Path) -> None:
+    from portrayal.errors import DataError
+    from portrayal.inspect import laissez_faire, portrayal_prompts
+
+    with pytest.raises(OptionError, match="portrayal audit STUDY --texts LOG --factor race"):
+        laissez_faire(factor="race")
+    with pytest.raises(UnknownNameError, match="neither a factor that ships"):
+        laissez_faire(factor="nothing-like-it")
+    (tmp_path / "bad.toml").write_text("prompts = 3\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"bad\.toml"):
+        portrayal_prompts(str(tmp_path / "bad.toml"))
+    (tmp_path / "good.toml").write_text('prompts = ["Write."]\n', encoding="utf-8")
+    with pytest.raises(OptionError, match="take no options"):
+        portrayal_prompts(str(tmp_path / "good.toml"), options={"headlines": "x.csv"})

@@ -16,6 +16,8 @@ except ImportError as error:
 from portrayal.inspect.logs import log_source
 from portrayal.inspect.scorers import (
     gender_shares,
+    group_shares,
+    groups,
     name_shares,
     outcome,
     outcome_shares,
@@ -26,6 +28,8 @@ from portrayal.inspect.tasks import laissez_faire, portrayal_prompts
 
 __all__ = [
     "gender_shares",
+    "group_shares",
+    "groups",
     "laissez_faire",
     "log_source",
     "name_shares",

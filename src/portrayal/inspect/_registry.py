@@ -2,6 +2,8 @@
 
 from portrayal.inspect.scorers import (
     gender_shares,
+    group_shares,
+    groups,
     name_shares,
     outcome,
     outcome_shares,
@@ -12,6 +14,8 @@ from portrayal.inspect.tasks import laissez_faire, portrayal_prompts, register_s
 
 __all__ = [
     "gender_shares",
+    "group_shares",
+    "groups",
     "laissez_faire",
     "name_shares",
     "outcome",

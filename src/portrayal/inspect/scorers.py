@@ -1,6 +1,6 @@
 """Scorers: one answer as the audit reads it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,21 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import TaskState
 
 import portrayal.registry as registry
+from portrayal.annotate.group_labels import UNKNOWN, said_of
+from portrayal.annotate.groups import GroupReader, group_reader
 from portrayal.annotate.people import GENDERS
+from portrayal.errors import OptionError
 from portrayal.inspect.logs import Answer, answers_of
 from portrayal.records import Outcome
-from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
+from portrayal.reference import (
+    RACES,
+    Factor,
+    load_factor,
+    mena_nhpi_table,
+    name_table,
+    race_likelihoods,
+)
+from portrayal.reference.factors import ColumnSource, WordSource
 from portrayal.stats import divide
 
 LEAST_NAMED = 30
@@ -136,6 +147,30 @@ def race_shares(table: str = "census-2020") -> Metric:
     return compute
 
 
+@metric(scores="unreduced")
+def group_shares() -> Metric:
+    """Share of each group of each factor among answers whose group is seen; and of these.
+
+    An answer with k groups counts 1/k for each. Words are mentions, not identities.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        found: dict[str, float] = {}
+        told = [score.score.metadata or {} for score in scores]
+        keys = {name: listed for each in told for name, listed in each.get("keys", {}).items()}
+        for seen_by, listed in keys.items():
+            groups = [each.get("groups", {}).get(seen_by) for each in told]
+            known = np.array([bool(each) for each in groups])
+            for group in listed:
+                weight = [each.count(group) / len(each) if each else 0.0 for each in groups]
+                _put(found, f"{seen_by}_{group}", weight, known, _prompts(scores))
+            readable = np.array([each is not None for each in groups])
+            _put(found, f"{seen_by}_seen", known, readable, _prompts(scores))
+        return found
+
+    return compute
+
+
 def _put(
     found: dict[str, float],
     name: str,
@@ -209,6 +244,65 @@ def people(annotator: str = "people.v2") -> Scorer:
         return _score(found, component.name)
 
     return score
+
+
+@scorer(metrics=[group_shares()])
+def groups(factor: str | list[str]) -> Scorer:
+    """Find the groups of factors in an answer: by their words, and by columns of the metadata.
+
+    The value says for each factor and source which groups are seen, "none" or "unknown". People's
+    names and references, codes and models are read in the audit of the log.
+
+    Parameters
+    ----------
+    factor
+        Names of factors that ship, or TOML files.
+
+    Raises
+    ------
+    OptionError
+        For a factor that nothing in an answer shows.
+    """
+    chosen = [load_factor(spec) for spec in ([factor] if isinstance(factor, str) else factor)]
+    if blind := [each.name for each in chosen if not seen_in_answers(each)]:
+        raise OptionError(
+            f"no answer shows the factor {blind[0]} by itself: it is seen by people, codes or a "
+            "model. Audit the log instead: portrayal audit STUDY --texts LOG --factor "
+            f"{blind[0]}."
+        )
+    reader = group_reader(chosen)
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
+        answer = _first(state)
+        if answer.outcome != "ok":
+            return Score.unscored(reason=_REASONS[answer.outcome])
+        row = {"text_id": "", "text": answer.text, "outcome": "ok"}
+        known = {name: value for name, value in state.metadata.items() if isinstance(value, str)}
+        return _group_score(reader, reader([row], [known])[0]["said"], known)
+
+    return score
+
+
+def seen_in_answers(factor: Factor) -> bool:
+    """Whether an answer itself, or the metadata of its sample, can show a factor."""
+    return any(isinstance(source, (WordSource, ColumnSource)) for source in factor.sources)
+
+
+def _group_score(reader: GroupReader, said: str, known: Mapping[str, str]) -> Score:
+    value: dict[str, str] = {}
+    shown: dict[str, list[str] | None] = {}
+    keys: dict[str, list[str]] = {}
+    for (factor, source), units in zip(reader.sources, said_of(said), strict=True):
+        column = isinstance(source, ColumnSource) and source.column in known
+        if not (column or isinstance(source, WordSource)):
+            continue
+        ((status, places, _),) = units
+        name = f"{factor.name}_{source.name}"
+        seen = [factor.keys[place] for place in dict.fromkeys(places)]
+        value[name] = "; ".join(seen) or status
+        shown[name] = None if status == UNKNOWN else seen
+        keys[name] = list(factor.keys)
+    return Score(value={**value}, metadata={"groups": shown, "keys": keys})
 
 
 def _first(state: TaskState) -> Answer:

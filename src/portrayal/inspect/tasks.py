@@ -13,8 +13,9 @@ from inspect_ai.solver import generate
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.inspect.scorers import outcome, people
+from portrayal.inspect.scorers import groups, outcome, people, seen_in_answers
 from portrayal.records import Prompt
+from portrayal.reference import load_factor
 from portrayal.validate import check_count
 
 GROUP = "portrayal.prompts"
@@ -34,7 +35,7 @@ def study_prompts(study: str, options: Mapping[str, Any] | None = None) -> tuple
     Parameters
     ----------
     study
-        Registered name; `_` and `-` are the same.
+        Registered name, in which `_` and `-` are the same; or the path of a study of one's own.
     options
         Arguments of the study's prompt maker, such as a file of headlines.
 
@@ -45,11 +46,17 @@ def study_prompts(study: str, options: Mapping[str, Any] | None = None) -> tuple
     UnknownNameError
         Naming the studies that have prompts.
     """
+    if registry.file_of("studies", study) is not None:
+        if options:
+            raise OptionError(f"the prompts of {study} stand in it, and take no options.")
+        made: tuple[Prompt, ...] = registry.get("studies", study).prompts()
+        return made
     names = {name.replace("_", "-").casefold(): name for name in studies_with_prompts()}
     name = names.get(study.replace("_", "-").casefold())
     if name is None:
         raise UnknownNameError(
-            f"no study with prompts is called {study!r}. Known: {', '.join(names.values())}."
+            f"no study with prompts is called {study!r}. Known: {', '.join(names.values())}; "
+            "a study of your own is named by the path of its TOML file."
         )
     maker = _makers()[name].load() if name in _makers() else registry.get("studies", name).prompts
     if not callable(maker):
@@ -115,7 +122,9 @@ def to_samples(prompts: Iterable[Prompt]) -> list[Sample]:
 
 
 @task
-def laissez_faire(samples: int = 1, domain: Choice = None, condition: Choice = None) -> Task:
+def laissez_faire(
+    samples: int = 1, domain: Choice = None, condition: Choice = None, factor: Choice = None
+) -> Task:
     """Ask the 100 prompts of the laissez-faire study (Shieh et al. 2025).
 
     Parameters
@@ -126,8 +135,11 @@ def laissez_faire(samples: int = 1, domain: Choice = None, condition: Choice = N
         Only "Learning", "Labor" or "Love", or several of them.
     condition
         Only "power-neutral" or "power-laden".
+    factor
+        Factors whose groups are looked for in each answer: names that ship, or TOML files.
     """
-    return study_task("laissez-faire", samples, {"domain": domain, "condition": condition})
+    where = {"domain": domain, "condition": condition}
+    return study_task("laissez-faire", samples, where, factor=factor)
 
 
 @task
@@ -136,21 +148,25 @@ def portrayal_prompts(
     samples: int = 1,
     where: Choice = None,
     options: dict[str, Any] | None = None,
+    factor: Choice = None,
 ) -> Task:
-    """Ask the prompts of any study that is installed.
+    """Ask the prompts of any study that is installed, or of one's own.
 
     Parameters
     ----------
     study
-        Registered name.
+        Registered name, or the path of a study of one's own: a TOML file, or its folder.
     samples
         Answers to each prompt, as Inspect epochs.
     where
         Only prompts of these strata: "FIELD=VALUE", or several.
     options
         Arguments of the study's prompt maker.
+    factor
+        Factors whose groups are looked for in each answer: names that ship, or TOML files. Those
+        that the study's own file names are looked for as well, where answers show them.
     """
-    return study_task(study, samples, parse_where(where), options)
+    return study_task(study, samples, parse_where(where), options, factor)
 
 
 def study_task(
@@ -158,6 +174,7 @@ def study_task(
     samples: int,
     where: Mapping[str, Choice],
     options: Mapping[str, Any] | None = None,
+    factor: Choice = None,
 ) -> Task:
     """Return the task of a study.
 
@@ -166,22 +183,25 @@ def study_task(
 
     Parameters
     ----------
-    study, samples, options
+    study, samples, options, factor
         As in `portrayal_prompts`.
     where
         Stratum → chosen values.
 
     Raises
     ------
-    OptionError, UnknownNameError
-        Naming what can be chosen.
+    OptionError, UnknownNameError, DataError
+        Naming what can be chosen, or what is wrong in a file.
     """
     check_count("samples", samples, minimum=1)
     prompts = select(study_prompts(study, options), where)
     scorers: list[Scorer] = [outcome()]
     if any("subject_role" in prompt.strata for prompt in prompts):
         scorers.append(people())
-    name = study.replace("_", "-")
+    if wanted := _factors(study, factor):
+        scorers.append(groups(wanted))
+    own = registry.file_of("studies", study) is not None
+    name = registry.called(study) if own else study.replace("_", "-")
     return Task(
         dataset=MemoryDataset(to_samples(prompts), name=name),
         solver=generate(cache=False),
@@ -190,6 +210,16 @@ def study_task(
         continue_on_fail=True,
         metadata={"portrayal_study": name, "portrayal_version": __version__},
     )
+
+
+def _factors(study: str, factor: Choice) -> list[str]:
+    """The factors that are asked for, and those of a study of one's own that answers show."""
+    given = [factor] if isinstance(factor, str) else list(factor or ())
+    wanted = [part.strip() for each in given for part in str(each).split(",")]
+    own: tuple[str, ...] = ()
+    if registry.file_of("studies", study) is not None:
+        own = registry.get("studies", study).options().factor
+    return list(dict.fromkeys([*wanted, *(f for f in own if seen_in_answers(load_factor(f)))]))
 
 
 def register_studies() -> None:
@@ -201,7 +231,12 @@ def register_studies() -> None:
 
 
 def _sibling(study: str) -> Callable[..., Task]:
-    def ask(samples: int = 1, where: Choice = None, options: dict[str, Any] | None = None) -> Task:
-        return study_task(study, samples, parse_where(where), options)
+    def ask(
+        samples: int = 1,
+        where: Choice = None,
+        options: dict[str, Any] | None = None,
+        factor: Choice = None,
+    ) -> Task:
+        return study_task(study, samples, parse_where(where), options, factor)
 
     return ask
