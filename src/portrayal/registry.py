@@ -62,6 +62,9 @@ class Component:
         Name of the figure that draws it: a generic one ("dots", "table", "elsewhere") or one that
         the study's report gives. Where it is empty, ratios and differences are drawn as dots and
         everything else is a table.
+    changes
+        Whether comparisons state its changes though a report states no value of it: a share has no
+        value of no difference, its change has.
     listed
         Whether the report's table of estimates lists it.
     """
@@ -82,6 +85,7 @@ class Component:
     brief: str = field(default="", kw_only=True)
     repeats: str = field(default="", kw_only=True)
     figure: str = field(default="", kw_only=True)
+    changes: bool = field(default=False, kw_only=True)
     listed: bool = field(default=True, kw_only=True)
 
 

@@ -14,7 +14,7 @@ from portrayal.cli.options import Despite, Format, Level, Margin, Measure, Seed,
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Change, Comparison, Several, Summary, Watch, Watched
+    from portrayal.comparison import Change, Comparison, Several, Side, Summary, Watch, Watched
 
 
 def compare(
@@ -54,7 +54,7 @@ def compare(
     Example: portrayal compare runs/before runs/after --format html --out changes.html
     """
     from portrayal.comparison import Side, compare_several, models_of
-    from portrayal.run import Run, write_atomically
+    from portrayal.run import Run
 
     opened = [Side(Run.open(path)) for path in runs]
     if by not in (None, "model"):
@@ -77,14 +77,32 @@ def compare(
             despite=despite or (),
             seed=seed,
         )
+    with opened[0].run.speaking():
+        _say(found, (sides[0], sides[1]), (measure, where or []), format, out, seed, every=every)
+
+
+def _say(
+    found: "Several",
+    sides: "tuple[Side, Side]",
+    chosen: tuple[str | None, list[str]],
+    format: str,
+    out: Path | None,
+    seed: int,
+    *,
+    every: bool,
+) -> None:
+    """Print or write a comparison."""
+    from portrayal.run import write_atomically
+
+    measure, where = chosen
     if format == "html":
         from portrayal.report.changes import write_comparison
 
-        page = _chosen(found.comparisons[0], measure, where or [])
-        path = write_comparison(page, (sides[0], sides[1]), out or Path("comparison.html"), seed)
+        page = _chosen(found.comparisons[0], measure, where)
+        path = write_comparison(page, sides, out or Path("comparison.html"), seed)
         show.line(f"comparison: {path}")
         return
-    text = _written(found, measure, where or [], format, every=every)
+    text = _written(found, measure, where, format, every=every)
     if out is not None:
         write_atomically(out, text)
         show.line(f"comparison: {out}")
@@ -227,6 +245,7 @@ def watch(
     """
     from portrayal.comparison import watch as watch_runs
     from portrayal.comparison import watch_values
+    from portrayal.reference.shown import speaking_of
 
     json = format == "json"
     with show.working("reading rounds", quiet=json):
@@ -238,7 +257,8 @@ def watch(
     if json:
         show.as_json(watch_values(found))
     else:
-        _print(found)
+        with speaking_of(found.factors):
+            _print(found)
         if out is not None:
             show.line(f"page: {out}")
     if fail and found.alarms:
@@ -268,9 +288,11 @@ def _print(found: "Watch") -> None:
 
 
 def _cells(row: "Watched") -> list[str]:
+    from portrayal.comparison.chart import words_of
+
     known = [value for value in row.values if value is not None]
     return [
-        ", ".join([row.measure, *row.strata.values(), *row.group.values()]),
+        words_of(row.measure, row.strata, row.group),
         f"{known[0]:.3g}",
         f"{known[-1]:.3g}",
         f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})",
@@ -305,7 +327,11 @@ def gate(
         Path | None, typer.Option(metavar="FILE", help="Write there, and print one line.")
     ] = None,
     init: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a commented policy, and no more.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a commented policy (for RUN, where it is named), and no more.",
+        ),
     ] = None,
 ) -> None:
     """Judge a run by a policy: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable.
@@ -314,10 +340,10 @@ def gate(
     """
     from portrayal.gating import FORMATS, write_example
     from portrayal.gating import gate as judge
-    from portrayal.run.files import write_atomically
+    from portrayal.run import Run, write_atomically
 
     if init is not None:
-        write_example(init)
+        write_example(init, None if run is None else Run.open(run))
         show.line(f"policy: {init} (its numbers are examples: choose your own)")
         return
     if run is None or policy is None:

@@ -31,6 +31,10 @@ def _plan(
     prompts: PromptFile = None,
     prompt_options: Mapping[str, Any],
     how: Annotated[How, Offers(("samples", "price"), changed={"samples": 1000})],
+    factor: Annotated[
+        list[str] | None,
+        typer.Option(help="A factor to plan for: a name or a TOML file; repeatable."),
+    ] = None,
     change: Annotated[
         bool, typer.Option("--change", help="Find changes between two models, each asked so often.")
     ] = False,
@@ -52,20 +56,25 @@ def _plan(
     """Say how many texts and tokens, what they cost, and what they could find."""
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
+    from portrayal.planning import EVERY
     from portrayal.planning import equivalence as find_needed
     from portrayal.planning import plan as make_plan
+    from portrayal.reference import load_factor
+    from portrayal.reference.shown import shown_of, speaking_of
     from portrayal.run import Run
 
     json = format == "json"
     known = study in registry.names("studies") or registry.file_of("studies", study)
     shares = registry.get("studies", study).shares if known else None
     paired = study in registry.names("studies") and registry.get("studies", study).pair_field
+    factors = [load_factor(each) for each in factor or _own_factors(study)]
     made = make_plan(
         prompts_of(study, prompts, prompt_options),
         how.samples,
         model or None,
         run=None if run is None else Run.open(run),
         shares=None if shares is None else shares(),
+        factors=factors,
         compare="reference" if paired else None,
         change=change,
         icc=icc,
@@ -85,8 +94,18 @@ def _plan(
         of_runs = {"equivalence": [asdict(each) for each in needed]} if equivalence else {}
         as_json({"study": study, **_facts(made), **of_runs})
     else:
-        _print(made, change=change)
+        with speaking_of(map(shown_of, factors)):
+            _print(made, change=change)
+        if factors and run is None:
+            line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
         _print_needed(needed, margin)
+
+
+def _own_factors(study: str) -> tuple[str, ...]:
+    """The factors that a study measures without being asked."""
+    if study in registry.names("studies") or registry.file_of("studies", study):
+        return tuple(registry.get("studies", study).options().factor)
+    return ()
 
 
 plan = each_study(
@@ -103,6 +122,8 @@ plan = each_study(
 
 def _print(made: "Plan", *, change: bool) -> None:
     """Print texts, tokens, cost, and the smallest effects that a plan could find."""
+    from portrayal.reference.shown import group_label
+
     answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
     cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"
     line(
@@ -116,16 +137,14 @@ def _print(made: "Plan", *, change: bool) -> None:
         f"found with {made.power:.0%} power at level {made.level:.0%}, one test at a time, "
         f"{whose}; reads: what the report then shows, null: what it shows of a fair model"
     )
-    heads = ("statistic", "domain", "group", "null", "below", "reads", "above", "reads", "prompts")
+    heads = ("statistic", "where", "group", "null", "below", "reads", "above", "reads", "prompts")
     table = Table(*heads, box=None)
     reasons: dict[str, list[str]] = {}
     for each in made.detectable:
-        group = " ".join(each.group.values())
+        group = ", ".join(group_label(*one) for one in each.group.items())
         numbers = (each.null, each.below, each.reads_below, each.above, each.reads_above)
         shown = map(_number, numbers)
-        table.add_row(
-            each.statistic.removesuffix(" ratio"), each.domain, group, *shown, str(each.n_prompts)
-        )
+        table.add_row(_statistic(each.statistic), each.domain, group, *shown, str(each.n_prompts))
         if each.undefined:
             reasons.setdefault(each.undefined, []).append(f"{each.domain} {group}")
     Console(emoji=False).print(table)
@@ -149,6 +168,10 @@ def _print_needed(needed: "Sequence[Needed]", margin: float) -> None:
         counts += ["–" if each.n_texts is None else f"{each.n_texts:,}"]
         table.add_row(each.statistic.removesuffix(" ratio"), each.domain, group, *counts)
     Console(emoji=False).print(table)
+
+
+def _statistic(name: str) -> str:
+    return name if "group" in name else name.removesuffix(" ratio")
 
 
 def _number(value: float | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portrayal.comparison.change import Change
+from portrayal.reference.shown import group_label, strata_parts
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 MOST = 40
@@ -53,9 +54,11 @@ def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) 
     >>> words_of("representation.v1", {"domain": "Love"}, {"race": "Black"})
     'Love · Black · representation'
     """
-    place = [v for key, v in strata.items() if key != "classifier" and v not in ("all", "")]
+    kept = {key: value for key, value in strata.items() if key != "classifier"}
+    place, how = strata_parts(kept, group)
+    who = (group_label(*each) for each in group.items())
     name = measure.rpartition(".v")[0].replace("_", " ")
-    return " · ".join([*place, *group.values(), name])
+    return " · ".join([*place, *who, name, *how])
 
 
 def _panel(rows: Sequence[Change], level: float, scale: str) -> dict[str, Any]:

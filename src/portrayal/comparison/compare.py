@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,10 @@ from portrayal.comparison.result import Comparison
 from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.clustered import bucket, is_bucket
-from portrayal.measure.scope import is_stated, with_q_values
+from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run
-from portrayal.stats import prompt_subsets
+from portrayal.stats import benjamini_hochberg, prompt_subsets
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_level
 
@@ -154,6 +155,7 @@ def compare(
         _prompts(sides[0].run, sides[1].run),
         dict(counts[0]),
         dict(counts[1]),
+        sides[0].run.factors,
     )
 
 
@@ -240,6 +242,12 @@ def _why_not(sides: tuple[Side, Side], rows: tuple[int, int]) -> str | None:
         reason = side.run.influences.reasons[row]
         if reason is not None:
             return reason
+    designs = {
+        side.run.records[row].details.get("within_prompts")
+        for side, row in zip(sides, rows, strict=True)
+    }
+    if len(designs) > 1:
+        return "one side compares texts within prompts, the other over all prompts"
     forms = {side.run.influences.forms[row] for side, row in zip(sides, rows, strict=True)}
     return None if len(forms) == 1 else "the sides keep sums of other forms"
 
@@ -371,13 +379,17 @@ def _with_q(
         tested.append(replace(estimate, strata=strata, value=value, undefined=None, tests=tests))
     names = {e.strata["model"] for e in tested} - {ALL}
     main = names.pop() if len(names) == 1 else ALL
-    for row, estimate in zip(rows, with_q_values(tested, stated), strict=True):
+    said = stated_changes(tested, main, stated)
+    said = [yes and row.p is not None for row, yes in zip(rows, said, strict=True)]
+    p = [nan if row.p is None or not yes else row.p for row, yes in zip(rows, said, strict=True)]
+    audit_q = benjamini_hochberg(p).tolist()
+    for i, (row, estimate) in enumerate(zip(rows, with_q_values(tested), strict=True)):
         first = estimate.tests[0] if estimate.tests else None
         yield replace(
             row,
             q=None if first is None else _number(first.q),
-            audit_q=None if first is None else _number(first.audit_q),
-            stated=is_stated(estimate, main, stated),
+            audit_q=_number(audit_q[i]),
+            stated=said[i],
         )
 
 

@@ -9,8 +9,8 @@ from portrayal.records import NO_FINDING, NO_INTERVAL, NO_TEST, READER_ERROR, Es
 from portrayal.run import Run
 
 _NOTES = {NO_INTERVAL, NO_TEST, NO_FINDING, READER_ERROR}
-_NO_INSTRUMENT = {"seed", "draws", "permutations", "hand_labels", "labeler_samples"}
-"""Options that change no value, or that give data."""
+_NO_INSTRUMENT = {"seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor"}
+"""Options that change no value, or give data; factors are compared by what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +91,6 @@ def _of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
         for name, value in options.items()
         if name not in _NO_INSTRUMENT and value not in ("", [], False)
     }
+    for factor in settings.get("factors", ()):
+        found[f"factor {factor['name']}"] = str(factor["digest"])
     return found | {"annotators": ", ".join(settings.get("annotators", []))}

@@ -7,6 +7,7 @@ from typing import Any
 from portrayal.comparison.change import Change, Prompts, flat_change
 from portrayal.comparison.chart import Chart, chart_of, label_of, verdict
 from portrayal.comparison.instruments import Instrument
+from portrayal.reference.shown import Shown, speaking_of
 from portrayal.run.pages import html_table
 
 HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
@@ -34,6 +35,8 @@ class Comparison:
         Prompts of both runs.
     only_a, only_b
         Estimates that one side alone has, by measure.
+    factors
+        How groups are called.
     """
 
     study: str
@@ -45,6 +48,7 @@ class Comparison:
     prompts: Prompts
     only_a: Mapping[str, int] = field(default_factory=dict)
     only_b: Mapping[str, int] = field(default_factory=dict)
+    factors: tuple[Shown, ...] = ()
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each change, a column for each stratum and group."""
@@ -54,10 +58,12 @@ class Comparison:
 
     def chart(self) -> Chart:
         """Return a Vega-Lite chart of what may be stated: each change with its interval."""
-        return chart_of(ordered(self), self.level, f"{self.b} beside {self.a}")
+        with speaking_of(self.factors):
+            return chart_of(ordered(self), self.level, f"{self.b} beside {self.a}")
 
     def _repr_html_(self) -> str:
-        return to_html(self)
+        with speaking_of(self.factors):
+            return to_html(self)
 
 
 def about(found: Comparison) -> Iterator[str]:
@@ -74,9 +80,13 @@ def about(found: Comparison) -> Iterator[str]:
     only = sum(found.only_a.values()), sum(found.only_b.values())
     if any(only):
         yield f"estimates of one side alone: {only[0]:,} of the first, {only[1]:,} of the second"
-    without = sum(row.change is None for row in found.rows)
-    if without:
-        yield f"without a change: {without:,} of {len(found.rows):,} estimates; --all says why"
+    total, said = len(found.rows), [row for row in found.rows if row.stated]
+    without = sum(row.p is None for row in found.rows)
+    if len(said) < total:
+        yield (
+            f"shown: {len(said):,} of {total:,} estimates, those that may be stated; {without:,} "
+            "have no test; --all has every one and says why"
+        )
 
 
 def ordered(found: Comparison, *, every: bool = False) -> list[Change]:

@@ -21,8 +21,9 @@ from portrayal.comparison.rounds import (
 )
 from portrayal.comparison.sums import Sums, measured, sums_of
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.measure.scope import is_stated
+from portrayal.measure.scope import stated_changes
 from portrayal.records import ALL, Estimate
+from portrayal.reference.shown import Shown
 from portrayal.run.influences import Influences
 from portrayal.stats import latest_change
 from portrayal.types import FloatArray
@@ -124,6 +125,8 @@ class Watch:
         Prompts that every round asked in the same words.
     left_out
         Folders that are no finished run.
+    factors
+        How groups are called.
     """
 
     study: str
@@ -135,6 +138,7 @@ class Watch:
     instruments: tuple[Instrument, ...]
     n_prompts: int
     left_out: tuple[str, ...] = ()
+    factors: tuple[Shown, ...] = ()
 
     @property
     def alarms(self) -> tuple[Watched, ...]:
@@ -237,6 +241,7 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
         tuple(instruments),
         len(prompts),
         tuple(left_out),
+        rounds[0].run.factors,
     )
 
 
@@ -253,12 +258,10 @@ def _headline(sides: Sequence[tuple[Side, str]], study: str) -> dict[Key, list[i
     except PortrayalError:
         stated = {}
     every = [rows_of(side, model) for side, model in sides]
-    keys = dict.fromkeys(
-        key
-        for (side, model), rows in zip(sides, every, strict=True)
-        for key, row in rows.items()
-        if is_stated(side.run.records[row], model, stated)
-    )
+    keys: dict[Key, None] = {}
+    for (side, model), rows in zip(sides, every, strict=True):
+        said = stated_changes([side.run.records[row] for row in rows.values()], model, stated)
+        keys |= {key: None for key, yes in zip(rows, said, strict=True) if yes}
     return {key: [rows.get(key) for rows in every] for key in keys}
 
 

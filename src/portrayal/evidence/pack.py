@@ -122,7 +122,8 @@ def pack_of(run: Run, name: str) -> Pack:
                 f"{form_of.name}: {field.key} is filled by {unknown[0]!r}; known: "
                 f"{', '.join(FILLS)}."
             )
-    answers = tuple(_answer(source, field) for field in form_of.fields)
+    with run.speaking():
+        answers = tuple(_answer(source, field) for field in form_of.fields)
     return Pack(name, form_of, source.view, answers)
 
 

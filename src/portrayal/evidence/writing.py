@@ -155,7 +155,8 @@ def _number(value: float | None) -> float | str | None:
 
 def to_markdown(pack: Pack) -> str:
     """Return a pack as Markdown, in which no name or text of a run takes effect."""
-    return "\n".join(_lines(pack)) + "\n"
+    with pack.view.run.speaking():
+        return "\n".join(_lines(pack)) + "\n"
 
 
 def _lines(pack: Pack) -> Iterator[str]:

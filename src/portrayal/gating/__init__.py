@@ -2,7 +2,8 @@
 
 from portrayal.gating.gate import gate
 from portrayal.gating.outputs import FORMATS, as_json, as_junit, as_markdown, as_table
-from portrayal.gating.policy import Policy, Rule, example_policy, read_policy, write_example
+from portrayal.gating.policy import Policy, Rule, read_policy
+from portrayal.gating.scaffold import example_policy, write_example
 from portrayal.gating.verdict import EXIT_CODES, Check, Limit, Needed, Verdict
 
 __all__ = [

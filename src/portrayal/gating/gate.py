@@ -95,6 +95,7 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
         tuple(decided),
         limits,
         found,
+        side.run.factors,
     )
 
 

@@ -4,17 +4,31 @@ import io
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import wraps
 from xml.etree import ElementTree as ET
 
 from rich.console import Console
 from rich.table import Table
 
 from portrayal.gating.verdict import Check, Needed, Verdict, number
+from portrayal.reference.shown import speaking_of
 
 WIDTH = 80
 
 
-def as_table(verdict: Verdict, width: int = WIDTH) -> str:
+def _speaking(written: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
+    """What `written` writes, with groups as the run's factors call them."""
+
+    @wraps(written)
+    def speak(verdict: Verdict) -> str:
+        with speaking_of(verdict.factors):
+            return written(verdict)
+
+    return speak
+
+
+@_speaking
+def as_table(verdict: Verdict) -> str:
     """Return a table for a terminal, what failed first, and the verdict below it."""
     shown = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
     for column in shown.columns:
@@ -23,7 +37,7 @@ def as_table(verdict: Verdict, width: int = WIDTH) -> str:
         p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
         name = f"{check.rule}: {check.label}"
         shown.add_row(check.status, _plain(name), check.found_words, check.allowed_words, p)
-    console = Console(file=io.StringIO(), width=width, emoji=False, markup=False, highlight=False)
+    console = Console(file=io.StringIO(), width=WIDTH, emoji=False, markup=False, highlight=False)
     console.print(shown)
     for line in _notes(verdict):
         console.print(_plain(line))
@@ -33,6 +47,7 @@ def as_table(verdict: Verdict, width: int = WIDTH) -> str:
     return "".join(line.rstrip() + "\n" for line in made.getvalue().splitlines())
 
 
+@_speaking
 def as_markdown(verdict: Verdict) -> str:
     """Return Markdown for a pull request: the verdict, then a table of what was judged."""
     rows = [
@@ -47,6 +62,7 @@ def as_markdown(verdict: Verdict) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+@_speaking
 def as_junit(verdict: Verdict) -> str:
     """Return JUnit XML: a test case for each estimate, and one for whether texts could be read.
 

@@ -6,13 +6,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 import portrayal.registry as registry
 from portrayal.errors import DataError, OptionError, PortrayalError, UnknownNameError
-from portrayal.run.files import write_atomically
 from portrayal.validate import check_choice, check_level, check_seed
 
 Passes = Literal["shown_within", "no_excess_shown"]
@@ -178,18 +176,6 @@ class Policy:
         return any(rule.allowed_change is not None for rule in self.rules)
 
 
-def example_policy() -> str:
-    """Return the commented policy that `portrayal gate --init` writes."""
-    return files("portrayal.gating").joinpath("example.toml").read_text(encoding="utf-8")
-
-
-def write_example(path: str | Path) -> None:
-    """Write the commented example policy to `path`; OptionError where a file is there already."""
-    if Path(path).exists():
-        raise OptionError(f"{path} is there already; name another file, or delete it first.")
-    write_atomically(Path(path), example_policy())
-
-
 def read_policy(path: str | Path) -> Policy:
     """Read a policy from a TOML file.
 
@@ -200,7 +186,8 @@ def read_policy(path: str | Path) -> Policy:
 
     Examples
     --------
-    >>> write_example("gate.toml")
+    >>> import portrayal.gating as gating
+    >>> gating.write_example("gate.toml")
     >>> read_policy("gate.toml").level
     0.95
     """

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from portrayal.reference.shown import Shown, group_label, speaking_of, strata_words
 from portrayal.run.pages import html_table
 
 Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
@@ -92,9 +93,9 @@ class Check:
     @property
     def label(self) -> str:
         """Measure, group and place in words."""
-        group = " ".join(self.group.values())
-        places = [v for v in self.strata.values() if v != "all"]
-        where = ", ".join([*places, self.model])
+        group = ", ".join(group_label(*each) for each in self.group.items())
+        places = strata_words(self.strata, self.group)
+        where = ", ".join([*([places] if places else []), self.model])
         return f"{self.measure} {group} ({where})" if group else f"{self.measure} ({where})"
 
     @property
@@ -161,6 +162,8 @@ class Verdict:
         What makes the runs unreadable.
     decided
         What was shown, where the policy turns "inconclusive" into another outcome.
+    factors
+        How groups are called.
     """
 
     outcome: Outcome
@@ -171,6 +174,7 @@ class Verdict:
     checks: tuple[Check, ...]
     limits: tuple[Limit, ...] = ()
     decided: Outcome | None = None
+    factors: tuple[Shown, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -194,6 +198,10 @@ class Verdict:
         return sorted(self.checks, key=lambda check: _ORDER.index(check.status))
 
     def _repr_html_(self) -> str:
+        with speaking_of(self.factors):
+            return self._html()
+
+    def _html(self) -> str:
         heads = ("", "rule", "estimate", "base", "run", "is", "allowed")
         rows = [
             (

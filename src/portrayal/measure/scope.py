@@ -1,7 +1,7 @@
 """Scope: the settings that every measure of an audit shares, and what all its estimates get."""
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -126,24 +126,67 @@ def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
     That is a tested ratio, difference, distance or variance of a measure with findings, for `main`
     (the only model, or all models together), in the strata that sentences keep to.
     """
-    strata = estimate.strata
     return (
         bool(estimate.tests)
         and estimate.value is not None
         and estimate.statistic in STATED
-        and strata.get("model", main) == main
-        and all(strata.get(name, value) == value for name, value in stated.items())
-        and _findings(estimate.measure) > 0
+        and _is_place(estimate, main, stated)
+        and _said(estimate.measure)[0]
     )
 
 
+def stated_changes(
+    estimates: Sequence[Estimate], main: str, stated: Mapping[str, str]
+) -> list[bool]:
+    """Return of which estimates a comparison may state a change.
+
+    That is of what a report may state, and over all strata together of shares whose measure says so
+    (`Component.changes`), unless the same share over a baseline stands beside it: its change is the
+    same.
+
+    Parameters
+    ----------
+    estimates
+        Estimates of one side.
+    main, stated
+        As for `is_stated`.
+    """
+    said = [is_stated(e, main, stated) for e in estimates]
+    ratios = {_counted(e) for e, yes in zip(estimates, said, strict=True) if yes}
+    return [
+        yes
+        or (
+            e.value is not None
+            and _said(e.measure)[1]
+            and all(e.strata[name] == ALL for name in e.strata.keys() - {"model", "seen_by"})
+            and _is_place(e, main, stated)
+            and _counted(e) not in ratios
+        )
+        for e, yes in zip(estimates, said, strict=True)
+    ]
+
+
+def _is_place(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
+    strata = estimate.strata
+    return strata.get("model", main) == main and all(
+        strata.get(name, value) == value for name, value in stated.items()
+    )
+
+
+def _counted(e: Estimate) -> tuple[Any, ...]:
+    """What a share counts, whichever population it is compared with."""
+    strata = frozenset(item for item in e.strata.items() if item[0] != "population")
+    return e.unit, e.n_units, strata, frozenset(e.group.items())
+
+
 @cache
-def _findings(measure: str) -> int:
-    """How many findings of a measure a report states at most; as usual where it is not known."""
+def _said(measure: str) -> tuple[bool, bool]:
+    """Whether findings state values of a measure, and changes; as usual where it is not known."""
     try:
-        return int(registry.get("measures", measure).findings)
+        component = registry.get("measures", measure)
     except PortrayalError:
-        return 1
+        return True, False
+    return component.findings > 0, getattr(component, "changes", False)
 
 
 def _with_first(estimate: Estimate, **fields: Any) -> Estimate:

@@ -23,6 +23,7 @@ from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.datasheet import write_datasheet
+from portrayal.reference.shown import kept_words
 from portrayal.run import (
     Run,
     Stage,
@@ -40,6 +41,7 @@ from portrayal.studies.groups import (
     factors_of,
     group_annotations,
     group_estimates,
+    named_factors,
     people_among,
     with_columns,
 )
@@ -401,9 +403,10 @@ def _measure(
         "models": run.texts.note()["models"],
         "measures": measures,
         "options": {name: value for name, value in asked.items() if value is not None},
+        "factors": kept_words(named_factors(options)),
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
     }
-    run.write_settings({name: value for name, value in settings.items() if value is not None})
+    run.write_settings({n: value for n, value in settings.items() if value not in (None, [])})
     tell(f"estimates: {stage.note()['n_estimates']:,}")
 
 

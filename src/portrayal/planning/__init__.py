@@ -7,6 +7,7 @@ a difference between groups must be for the audit's own tests, simulated, to fin
 from portrayal.planning.assumptions import DEFAULTS, Assumption, assumptions_from
 from portrayal.planning.effects import REFERENCE, Detectable, detectable_difference
 from portrayal.planning.equivalence import Needed, equivalence, equivalence_power
+from portrayal.planning.groups import EVERY
 from portrayal.planning.plan import Plan, Tokens, output_tokens, plan, tokens_of
 from portrayal.planning.power import (
     Counting,
@@ -21,6 +22,7 @@ from portrayal.planning.power import (
 
 __all__ = [
     "DEFAULTS",
+    "EVERY",
     "REFERENCE",
     "Assumption",
     "Counting",

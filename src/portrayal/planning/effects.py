@@ -97,7 +97,7 @@ REFERENCE = "reference"
 ONE_PROMPT = (
     "one prompt: its texts say nothing about other prompts, whatever their number; ask at least two"
 )
-_OUT_OF_REACH = "no ratio this share allows is large enough; ask more prompts, or more samples"
+OUT_OF_REACH = "no ratio this share allows is large enough; ask more prompts, or more samples"
 _NO_COUNTS = "the name table does not say how many people bear a name"
 _LARGEST, _SMALLEST = 0.95, 0.02  # share of the group, and ratio, that are simulated at most
 _SEED = 0
@@ -194,7 +194,7 @@ class Effects:
                     below, above = _both_sides(kind, counting, design, self.power, self.change)
                     null = 1.0 if roles or self.change else counting.share / share
                     reads = [_reads(counting, ratio, null) for ratio in (below, above)]
-                    reason = _OUT_OF_REACH if isnan(below) and isnan(above) else None
+                    reason = OUT_OF_REACH if isnan(below) and isnan(above) else None
                 yield Detectable(
                     f"change of {kind} ratio" if self.change else f"{kind} ratio",
                     domain,

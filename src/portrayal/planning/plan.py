@@ -10,9 +10,10 @@ from portrayal.collect.ask.budget import Price, price_of
 from portrayal.errors import OptionError
 from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, assumptions_from, tables_of
 from portrayal.planning.effects import Detectable, Effects
+from portrayal.planning.groups import group_effects
 from portrayal.planning.power import REPLICATES
 from portrayal.records import Prompt
-from portrayal.reference import baseline
+from portrayal.reference import Factor, baseline
 from portrayal.validate import check_count, check_level
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ def plan(
     *,
     run: "Run | None" = None,
     shares: Mapping[str, Mapping[str, float]] | None = None,
+    factors: Sequence[Factor] = (),
     compare: str | None = None,
     change: bool = False,
     sd: float = 1.0,
@@ -180,7 +182,9 @@ def plan(
         A finished run of stories, to measure the assumptions on, in place of the defaults.
     shares
         Group shares to plan for, by attribute: {"race": {"Black": 0.136}}. By default those of the
-        census baseline.
+        census baseline; {} where no people are read.
+    factors
+        Factors whose groups are planned for beside (`portrayal.reference.load_factor`).
     compare
         Stratum of the prompts whose groups' mean scores are compared ("gender"), or "reference" for
         each text against its own reference. By default "gender" where the prompts state one.
@@ -214,7 +218,8 @@ def plan(
     if icc is not None and not 0 <= icc <= 1:
         raise OptionError(f"icc must lie between 0 and 1; got {icc!r}.")
     models = () if model is None else (model,) if isinstance(model, str) else tuple(model)
-    assumed = dict(DEFAULTS) if run is None else assumptions_from(run)
+    people = shares is None or bool(shares)
+    assumed = dict(DEFAULTS) if run is None or not people else assumptions_from(run)
     if icc is not None:
         assumed = {
             key: Assumption(icc, one.units_per_text, "given") for key, one in assumed.items()
@@ -222,7 +227,7 @@ def plan(
     planned = Effects(
         samples=samples,
         assumed=assumed,
-        shares=shares or _census(),
+        shares=_census() if shares is None else shares,
         sd=sd,
         level=check_level(level),
         power=power,
@@ -238,7 +243,10 @@ def plan(
         input=tokens_of((prompt.text for prompt in prompts), tokenizer),
         output=given or output_tokens(prompts),
         prices={name: price or price_of(name) for name in models},
-        detectable=tuple(planned.rows(prompts, compare)),
+        detectable=(
+            *planned.rows(prompts, compare),
+            *group_effects(prompts, factors, planned, run),
+        ),
         level=level,
         power=power,
         assumptions=assumed,

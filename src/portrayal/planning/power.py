@@ -18,11 +18,13 @@ from portrayal.stats import (
     evidence_p,
     fair_inference,
     fair_naming,
+    paired_changes,
     paired_ratios,
     prompt_subsets,
     share_evidence,
 )
 from portrayal.stats.naming import FairNaming
+from portrayal.stats.paired import Changed
 from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 
@@ -182,12 +184,15 @@ def subordination_power(counting: Counting, design: Design, seed: int) -> Power:
     return power
 
 
-def change_power(counting: Counting, design: Design, seed: int, *, roles: bool) -> Power:
+def change_power(
+    counting: Counting, design: Design, seed: int, *, roles: bool, ratios: bool = True
+) -> Power:
     """Return the power of a comparison of two models as a function of the true ratio between them.
 
     The first has the population's share of the group, in both roles where prompts have two; the
     second the ratio times it, in one. Each favours the group in prompts of its own, so that models
-    which favour it in the same prompts are told apart oftener (`comparison`).
+    which favour it in the same prompts are told apart oftener (`comparison`). Without `ratios` the
+    difference of the shares is tested, as of groups without a baseline.
     """
     draws = [_Draws(design, [seed, each]) for each in range(4 if roles else 2)]
     subsets = prompt_subsets(
@@ -204,12 +209,25 @@ def change_power(counting: Counting, design: Design, seed: int, *, roles: bool) 
         for at in (slice(i, i + 100) for i in range(0, design.replicates, 100)):
             sides = [(count[:, at], units[:, at]) for count in (first, second, *dominant)]
             one, two = (sides[i] + (sides[i + 2] if roles else ()) for i in (0, 1))
-            changed = paired_ratios(one, two, subsets, design.level)
+            if ratios:
+                changed = paired_ratios(one, two, subsets, design.level)
+            else:
+                changed = _difference(one[0], two[0], units[:, at], subsets, design.level)
             right = np.sign(changed.value) == np.sign(true - 1.0)
             found += int(np.sum((changed.p < 1.0 - design.level) & right))
         return found / design.replicates
 
     return power
+
+
+def _difference(
+    first: FloatArray, second: FloatArray, units: FloatArray, subsets: FloatArray, level: float
+) -> Changed:
+    """Test the difference of two shares with these counts by prompt, as a comparison does."""
+    weight = units / units.sum(0)
+    shares = [(count / units.sum(0)).sum(0) for count in (first, second)]
+    moved = (second - first) / units.sum(0) - (shares[1] - shares[0]) * weight
+    return paired_changes(shares[1] - shares[0], moved, weight, first + second > 0, subsets, level)
 
 
 def smallest_detectable(power: Power, wanted: float, furthest: float, steps: int = 14) -> float:

@@ -119,6 +119,11 @@ def _shipped(name: str) -> Factor:
     return read_factor(parse_located(text, f"{name}.toml"), None)
 
 
+def is_color(text: str) -> bool:
+    """Whether text is a colour as factors write it ("#rrggbb")."""
+    return _COLOR.fullmatch(text) is not None
+
+
 def read_factor(file: Located, path: Path | None) -> Factor:
     """Return the factor that a TOML file says; `path` is None for one that ships.
 
@@ -172,7 +177,7 @@ def _groups(file: Located) -> tuple[Group, ...]:
         _table(file, here)
         file.check_keys(here, _GROUP)
         color = _text(file, (*here, "color"), "")
-        if color and not _COLOR.fullmatch(color):
+        if color and not is_color(color):
             raise file.wrong((*here, "color"), f'expected a colour as "#rrggbb"; got {color!r}.')
         said = _table(file, (*here, "said")) if "said" in listed[key] else {}
         groups.append(

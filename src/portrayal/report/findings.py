@@ -131,7 +131,11 @@ def _sheet(run: Run) -> str:
 
 def reader_line(run: Run) -> str:
     """Return how many headlines the reader's errors could have made; empty where not known."""
-    view = View.of(run)
+    with run.speaking():
+        return _reader_line(View.of(run), run)
+
+
+def _reader_line(view: View, run: Run) -> str:
     if not _is_measured(view):
         return ""
     stated = [group for groups in _established(view).values() for group in groups]
@@ -149,9 +153,9 @@ def reader_line(run: Run) -> str:
 def _doubt(e: Estimate) -> str:
     """One ratio that the reader's errors could have made."""
     who = group_words(e.group)
-    title, place = measure_title(e.measure), place_words(e)
+    title, place = measure_title(e.measure), place_words(e, "in ")
     return (
-        f"{who[:1].upper()}{who[1:]}{f' in {place}' if place else ''}, {title.lower()}: "
+        f"{who[:1].upper()}{who[1:]}{f' {place}' if place else ''}, {title.lower()}: "
         f"{fmt.number(e.value, e.statistic)} as read{reader_words(e)}"
     )
 
@@ -316,8 +320,8 @@ def _headline_words(e: Estimate) -> str:
     title = measure_title(e.measure)
     if title[1:2].islower():
         title = title[:1].lower() + title[1:]
-    place = place_words(e)
-    where = f" in {place}" if place else ""
+    place = place_words(e, "in ")
+    where = f" {place}" if place else ""
     none = f"{no_difference(e):g} would be no difference"
     return (
         f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, e.statistic)}, where {none}"
@@ -360,7 +364,7 @@ def _elsewhere(estimates: list[Estimate]) -> str:
     if not others:
         return said
     where = [
-        f"in {place_words(e)} ({fmt.number(e.value, e.statistic)}, "
+        f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, e.statistic)}, "
         f"{fmt.interval(e.interval, e.statistic)})"
         for e in others
     ]

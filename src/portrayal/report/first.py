@@ -113,8 +113,8 @@ def _missing(view: View, judged: Sequence[tuple[Estimate, Strength]]) -> str:
     for e, _ in judged:
         if is_missing(view, e):
             counts = "; ".join(count.words(e.unit) for count in counts_of(view, e))
-            place = place_words(e)
-            found.setdefault(group_words(e.group), f"{f'in {place} ' if place else ''}{counts}")
+            place = place_words(e, "in ")
+            found.setdefault(group_words(e.group), f"{f'{place} ' if place else ''}{counts}")
     if not found:
         return ""
     named = [f"{who} ({counts})" for who, counts in found.items()][:MOST_NAMED]

@@ -54,7 +54,8 @@ class Report:
     @classmethod
     def of(cls, run: Run) -> "Report":
         """Read a run with estimates."""
-        first = first_screen(View.of(run))
+        with run.speaking():
+            first = first_screen(View.of(run))
         return cls(run, first.stated, f"{first.none} {first.near}".strip(), first.cannot)
 
     def _repr_html_(self) -> str:
@@ -104,8 +105,9 @@ def plot(run: Run, measure: str, figure: int = 0) -> "alt.TopLevelMixin":
     view = View.of(run)
     rows = choose(view.estimates, measure, {})
     name = rows[0].measure
-    drawn = [each.spec for each in build(view, name, rows) if each.spec is not None]
-    drawn = drawn or [each.spec for each in dots(view, rows) if each.spec is not None]
+    with run.speaking():
+        drawn = [each.spec for each in build(view, name, rows) if each.spec is not None]
+        drawn = drawn or [each.spec for each in dots(view, rows) if each.spec is not None]
     if not 0 <= figure < len(drawn):
         raise OptionError(
             f"{name} has {plural(len(drawn), 'chart')}, so there is no number {figure} (from 0). "

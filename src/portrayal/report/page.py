@@ -55,6 +55,11 @@ def render(view: View, *, short: bool = False) -> str:
 
 def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, Drawing]]:
     """Return the page of a view as HTML, and the images of its charts by key."""
+    with view.run.speaking():
+        return _drawn_page(view, short)
+
+
+def _drawn_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
     environment = templates("portrayal.report")
     if report_of(view).package:
         from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
@@ -62,7 +67,7 @@ def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, Drawi
         own = PrefixLoader({"study": PackageLoader(report_of(view).package, "templates")})
         shared = PackageLoader("portrayal.report", "templates")
         environment = environment.overlay(loader=ChoiceLoader([shared, own]))
-    given = _context(view, short)
+    given = _context(view, brief)
     return environment.get_template("report.html.j2").render(given), dict(given["charts"].images)
 
 

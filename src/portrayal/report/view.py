@@ -13,6 +13,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, READER_ERROR, Estimate
+from portrayal.reference.shown import strata_words
 from portrayal.registry import Component
 from portrayal.report.words import described
 from portrayal.run.directory import Run
@@ -148,9 +149,9 @@ def place_of(estimate: Estimate) -> dict[str, str]:
     return {name: value for name, value in estimate.strata.items() if name != "model"}
 
 
-def place_words(estimate: Estimate) -> str:
+def place_words(estimate: Estimate, lead: str = "") -> str:
     """The place of an estimate in words, without what is pooled ("Labor, evening")."""
-    return ", ".join(value for value in place_of(estimate).values() if value not in ("", ALL))
+    return strata_words(estimate.strata, estimate.group, lead)
 
 
 def no_difference(estimate: Estimate) -> float:

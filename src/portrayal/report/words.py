@@ -6,14 +6,15 @@ references in the text.
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Literal
 
+import portrayal.reference.shown as shown
 import portrayal.registry as registry
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
-from portrayal.reference import factors, load_factor
+from portrayal.reference import load_factor
+from portrayal.reference.shown import PALETTE, strata_words
 from portrayal.registry import Component
 
 _GENDER, _RACE = load_factor("gender"), load_factor("race")
@@ -21,22 +22,12 @@ RACE_COLOURS = {group.key: group.color for group in _RACE.groups}
 """Okabe and Ito's colour-blind-safe palette."""
 GENDER_COLOURS = {group.key: group.color for group in _GENDER.groups}
 OTHER_COLOUR = "#666666"
-OWN_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-"""Colours of groups that have none of their own, in the order of their names."""
 
 GENDER_WORDS = _GENDER.said("references")
 GENDERED = _GENDER.said("characters")
 GENDER_SHORT = _GENDER.said("column")
 GENDER_LABELS = _GENDER.labels
 _PEOPLE = _RACE.said("people")
-
-
-@cache
-def _shown(attribute: str) -> dict[str, tuple[str, str]]:
-    """Label and colour of each group of a factor that ships; nothing of other attributes."""
-    if attribute not in factors():
-        return {}
-    return {group.key: (group.label, group.color) for group in load_factor(attribute).groups}
 
 
 def stem(measure: str) -> str:
@@ -68,18 +59,18 @@ def described(name: str, kind: Literal["measures", "annotators"] = "measures") -
 def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:
     """Return the colour that a group keeps; of a user's own group, by its place in `others`."""
     for attribute, value in group.items():
-        colour = _shown(attribute).get(value, ("", ""))[1]
-        if colour:
-            return colour
+        known = shown.group_shown(attribute, value)
+        if known is not None:
+            return known.color
         if value in others:
-            return OWN_COLOURS[list(others).index(value) % len(OWN_COLOURS)]
+            return PALETTE[list(others).index(value) % len(PALETTE)]
     return OTHER_COLOUR
 
 
 def colour_rules() -> str:
     """Return CSS that colours the dot of each group in a key, and the marks of its words."""
-    own = (colour for name in factors() for _, colour in _shown(name).values() if colour)
-    used = (*RACE_COLOURS.values(), *GENDER_COLOURS.values(), *OWN_COLOURS, OTHER_COLOUR, *own)
+    own = (group.color for factor in shown.spoken() for group in factor.groups.values())
+    used = (*own, *PALETTE, OTHER_COLOUR)
     return "\n".join(
         f".key .{colour_class(c)} {{ background: {c}; }} "
         f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
@@ -125,7 +116,7 @@ def group_label(group: Mapping[str, str]) -> str:
         return f"{GENDER_LABELS.get(group['gender'], group['gender'])} characters"
     parts = []
     for attribute, value in group.items():
-        text = _shown(attribute).get(value, (value, ""))[0]
+        text = shown.group_label(attribute, value)
         if attribute == "gender":
             text = GENDER_WORDS.get(value, value)
         if attribute == "threshold":
@@ -149,7 +140,9 @@ def group_words(group: Mapping[str, str]) -> str:
     else:
         said = f"{GENDERED.get(gender, gender)} characters" if gender else ""
     others = {name: value for name, value in group.items() if name not in ("race", "gender")}
-    rest = ", ".join(f"{value} ({name.replace('_', ' ')})" for name, value in others.items())
+    rest = ", ".join(
+        f"{shown.group_label(*item)} ({shown.attribute_label(item[0])})" for item in others.items()
+    )
     return ", ".join(part for part in (said, rest) if part) or "all"
 
 
@@ -160,7 +153,8 @@ def template_fields(e: Estimate) -> dict[str, str]:
     `gendered`, `value`, `over` ("over" or "under"), `more` ("more" or "less"), `domain` ("" where
     domains are pooled), `share` and `expected` (of a group, and what it would be without a
     difference; a dash where they are not known), `against` (the null of a ratio, where it is not
-    1), `title` (of the measure) and every stratum and attribute of the group by its own name.
+    1), `title` (of the measure), `place` (" in …", or nothing), `together` (all its groups),
+    `seen_by` ("by words") and every stratum and attribute of the group by its own name.
     """
     domain = e.strata.get("domain", ALL)
     none = 0.0 if e.statistic == "difference" else 1.0
@@ -169,8 +163,11 @@ def template_fields(e: Estimate) -> dict[str, str]:
         none = e.null.value
         against = f", where {e.null.method} would read {fmt.ratio(none)}"
     above = (e.value or 0.0) > none
+    where = {name: v for name, v in e.strata.items() if name not in ("seen_by", "population")}
+    place = strata_words(where, e.group, "in ")
     return {
         **e.strata,
+        "seen_by": strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group),
         **e.group,
         "group": group_words(e.group),
         "label": group_label(e.group),
@@ -184,6 +181,8 @@ def template_fields(e: Estimate) -> dict[str, str]:
         "expected": fmt.share(_expected(e)),
         "against": against,
         "title": measure_title(e.measure),
+        "place": f" {place}" if place else "",
+        "together": fmt.listed([shown.group_label(*item) for item in e.group.items()]),
     }
 
 

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import portrayal.registry as registry
 from portrayal.errors import RunError
 from portrayal.records import Estimate
+from portrayal.reference.shown import Shown, read_words, speaking_of
 from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
 from portrayal.run.files import is_whole, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
@@ -141,6 +142,15 @@ class Run:
                 f"{self.settings_path} is damaged ({error}). Run the same `portrayal audit` "
                 "command again, which writes it anew."
             ) from error
+
+    @cached_property
+    def factors(self) -> tuple[Shown, ...]:
+        """How the groups of the run's factors are called and coloured."""
+        return read_words(self.settings().get("factors", ()))
+
+    def speaking(self) -> AbstractContextManager[None]:
+        """Name groups as the run's factors do, inside a `with` block."""
+        return speaking_of(self.factors)
 
     def write_settings(self, settings: dict[str, Any]) -> None:
         """Write `audit.toml` in one step."""

@@ -47,6 +47,14 @@ def factors_of(options: Options) -> tuple[Factor, ...]:
     return tuple(load_factor(spec) for spec in options.factor)
 
 
+def named_factors(options: Options) -> tuple[Factor, ...]:
+    """Return every factor whose groups estimates name: those asked for, and that of the names."""
+    table = str(getattr(options, "name_table", ""))
+    names = [load_factor(table)] if table.endswith(".toml") else []
+    every = {factor.name: factor for factor in (*names, *factors_of(options))}
+    return tuple(every.values())
+
+
 def with_columns(fields: TextFields, factors: Iterable[Factor]) -> TextFields:
     """Return fields that also keep the columns of the texts that factors read."""
     return fields.keeping(column for factor in factors for column in factor.columns)

@@ -192,7 +192,7 @@ def association(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 n_clusters=int(found.n_clusters[i]),
                 details={name: x for name, x in details.items() if np.isfinite(x)},
                 instruments={**scope.instruments, **missing},
-                sums=None if undefined or not within else kept(i),
+                sums=None if undefined else kept[within](i),
             )
 
 
@@ -204,11 +204,15 @@ def _null(found: Lifts, i: int, method: str, scope: Scope) -> Null:
     return Null(1.0, float(found.null_low[i]), float(found.null_high[i]), scope.level, method)
 
 
-def _kept(place: _Place, prompts: tuple[str, ...]) -> Any:
-    """Observed and expected texts by prompt, whose ratio is the lift within prompts."""
-    here = (place.counts.variance > 0).astype(np.float64)
-    upper = place.counts.both * here, here
-    return kept_sums(prompts, upper, (place.counts.expected * here, here), form="ratio")
+def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
+    """Sums by prompt of lifts over all texts, and of lifts within prompts.
+
+    Over all texts P(a | g) over P(a); within prompts observed over expected texts.
+    """
+    counts, here = place.counts, (place.counts.variance > 0).astype(np.float64)
+    overall = (counts.both, counts.group), (counts.attribute, counts.total)
+    within = (counts.both * here, here), (counts.expected * here, here)
+    return kept_sums(prompts, *overall, form="ratio"), kept_sums(prompts, *within, form="ratio")
 
 
 def fisher_survival(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
@@ -264,7 +268,7 @@ ASSOCIATION = Component(
     title="Associations",
     reading="Above 1: the attribute comes with the group more often than by chance; within prompts "
     "where prompts hold texts with and without both.",
-    finding="{label} go together {value} times as often as by chance",
+    finding="{together} go together {value} times as often as by chance, {seen_by}",
     brief="lift",
     figure="grid",
 )

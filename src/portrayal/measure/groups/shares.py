@@ -283,6 +283,7 @@ GROUP_TEXTS = _component(
     undefined_when="no text could be read",
     equation="texts in which the group is seen / texts that could be read",
     title="Texts that show a group",
+    changes=True,
     figure="table",
     reading="Share of the texts in which the group is seen. Words are mentions, not identities.",
     findings=0,
@@ -295,6 +296,7 @@ GROUP_SHARE = _component(
     undefined_when="no text shows any group, or the source lists nothing of this one",
     equation="Σ w / n over texts that show a group: w is 1, or 1/k where a text shows k groups",
     title="Share of texts",
+    changes=True,
     figure="table",
     reading="Share among the texts whose group is seen; the others are counted beside it.",
     findings=0,
@@ -308,6 +310,7 @@ PEOPLE_SHARE = _component(
     equation="Σ w / n over people: w is 1 for the group of one's references, or the share of the "
     "group among those who bear one's name",
     title="Share of people",
+    changes=True,
     figure="table",
     reading="Share among the people of whom the source can tell; the others are counted. Shares "
     "of a name's bearers describe these bearers, never a person.",
@@ -336,7 +339,7 @@ GROUP_RATIO = _component(
     figure="dots",
     reading="Above 1: more often than in the population of the baseline that is named.",
     finding="{label} is shown {value} times as often as in {population} ({share} against "
-    "{expected}), by {seen_by}",
+    "{expected}){place}, {seen_by}",
     brief="texts over baseline",
 )
 PEOPLE_RATIO = _component(
@@ -350,6 +353,6 @@ PEOPLE_RATIO = _component(
     figure="dots",
     reading="Above 1 (of names, above the null): more often than in the population that is named.",
     finding="{label} occurs {value} times as often as in {population} ({share} against "
-    "{expected}){against}, by {seen_by}",
+    "{expected}){against}{place}, {seen_by}",
     brief="people over baseline",
 )

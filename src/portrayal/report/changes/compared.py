@@ -15,6 +15,7 @@ from portrayal.comparison.matching import matched
 from portrayal.comparison.matching import rows_of as side_rows
 from portrayal.comparison.sums import Sums, measured, sums_of
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
+from portrayal.reference.shown import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,
@@ -22,7 +23,6 @@ from portrayal.report.changes.sheet import (
     change_words,
     csv_of,
     json_of,
-    place_of,
     row_label,
     span_words,
     subject,
@@ -179,6 +179,11 @@ def write_comparison(
     seed
         Of which answers are shown.
     """
+    with speaking_of(found.factors):
+        return _write(found, sides, path, seed)
+
+
+def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int) -> Path:
     stated = [row for row in found.rows if row.stated]
     rows = stated or [row for row in found.rows if row.p is not None]
     said = {
@@ -516,7 +521,7 @@ def _table(rows: Sequence[Change]) -> dict[str, Any]:
         [
             measure_title(row.measure),
             short("all models" if row.model_a == row.model_b == ALL else row.model, 60),
-            short(place_of(row.strata), 90),
+            short(strata_words(row.strata, row.group), 90),
             short(group_label(row.group)),
             fmt.number(row.value_a, row.statistic),
             fmt.number(row.value_b, row.statistic),

@@ -7,10 +7,10 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change
 from portrayal.comparison.chart import CHANGED, SAME, verdict
+from portrayal.reference.shown import strata_words
 from portrayal.report.changes.sheet import (
     attribute_values,
     change_words,
-    place_of,
     row_label,
     span_words,
 )
@@ -44,7 +44,7 @@ def _figure(rows: list[Change], sides: tuple[str, str], level: float) -> Figure:
     shown = shown[:MOST_ROWS]
     said = [verdict(row, level) for row in rows]
     changed, same = said.count(CHANGED), said.count(SAME)
-    places = {place_of(row.strata) for row in rows}
+    places = {strata_words(row.strata, row.group) for row in rows}
     where = f" in {next(iter(places))}" if len(places) == 1 and any(places) else ""
     many = fmt.plural(len(rows), "number")
     reading = f"{changed} of {many}{where} changed; {same} can be called the same."
@@ -99,10 +99,10 @@ def _spec(rows: list[Change], level: float) -> Spec:
         reach(bounds, least=2.0, most=16.0) if by_ratio else None,
         zero=True,
     )
-    places = list(dict.fromkeys(place_of(row.strata) for row in rows))
+    places = list(dict.fromkeys(strata_words(row.strata, row.group) for row in rows))
     charts = []
     for place in places:
-        here = [row for row in rows if place_of(row.strata) == place]
+        here = [row for row in rows if strata_words(row.strata, row.group) == place]
         data = [
             _datum(row, (left, right), values, level)
             | {"row": row_label(row.strata, row.group, placed=False)}

@@ -11,7 +11,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
-from portrayal.records import ALL
+from portrayal.reference.shown import strata_words
 from portrayal.report.charts import Charts, Script, packed, plain_cell, read_template
 from portrayal.report.figures.figure import Figure
 from portrayal.report.formats import short
@@ -20,15 +20,9 @@ from portrayal.run.files import replacing
 from portrayal.run.pages import templates, trusted
 
 
-def place_of(strata: Mapping[str, str]) -> str:
-    """Return strata in words, without the model and what is pooled ("Labor, evening")."""
-    kept = (value for name, value in strata.items() if name != "model" and value not in ("", ALL))
-    return ", ".join(kept)
-
-
 def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bool = True) -> str:
     """Return the label of a row ("Latine, masculine · Labor"), the place where it is asked for."""
-    place = place_of(strata) if placed else ""
+    place = strata_words(strata, group) if placed else ""
     return short(group_label(group) + (f" · {place}" if place else ""), 60)
 
 
@@ -37,8 +31,8 @@ def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -
     title = measure_title(measure)
     if title[1:2].islower():
         title = title[:1].lower() + title[1:]
-    place = place_of(strata)
-    return f"{title} of {group_words(group)}" + (f" in {place}" if place else "")
+    place = strata_words(strata, group, "in ")
+    return f"{title} of {group_words(group)}" + (f" {place}" if place else "")
 
 
 def capital(text: str) -> str:

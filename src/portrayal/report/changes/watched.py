@@ -8,6 +8,7 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
+from portrayal.reference.shown import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import figure_key
 from portrayal.report.changes.sheet import (
     Download,
@@ -16,7 +17,6 @@ from portrayal.report.changes.sheet import (
     change_words,
     csv_of,
     json_of,
-    place_of,
     row_label,
     span_words,
     subject,
@@ -54,7 +54,7 @@ def _figure(found: Watch, rows: list[Watched]) -> Figure:
     shown = shown[:MOST_PANELS]
     changed = sum(row.alarm is not None for row in rows)
     tested = sum(row.p is not None for row in rows)
-    places = {place_of(row.strata) for row in rows}
+    places = {strata_words(row.strata, row.group) for row in rows}
     where = f" in {next(iter(places))}" if len(places) == 1 and any(places) else ""
     reading = f"{changed} of {fmt.plural(tested, 'tested number')}{where} changed."
     if not tested:
@@ -91,7 +91,7 @@ def _spec(found: Watch, rows: list[Watched]) -> Spec:
     axis = Axis(None, reach(ends, most=32.0) if ratio else None, percent)
     days = [each.when for each in found.rounds]
     by_day = len(set(days)) == len(days)
-    placed = len({place_of(row.strata) for row in rows}) > 1
+    placed = len({strata_words(row.strata, row.group) for row in rows}) > 1
     panels = [
         _panel(found, row, axis, values, by_day=by_day)
         | {"title": {**_TITLE, "text": row_label(row.strata, row.group, placed=placed)}}
@@ -186,6 +186,11 @@ def write_watch(found: Watch, path: str | Path) -> Path:
     path
         The HTML file; its folder is made where it is missing.
     """
+    with speaking_of(found.factors):
+        return _write(found, path)
+
+
+def _write(found: Watch, path: str | Path) -> Path:
     tested = [row for row in found.rows if row.p is not None]
     quiet = [row for row in tested if row.alarm is None]
     first, last = found.rounds[0], found.rounds[-1]
@@ -331,7 +336,7 @@ def _table(found: Watch) -> dict[str, Any]:
         cells.append(
             [
                 measure_title(row.measure),
-                short(place_of(row.strata), 90),
+                short(strata_words(row.strata, row.group), 90),
                 short(group_label(row.group)),
                 f"changed, seen {seen}" if seen else fmt.NOTHING,
                 fmt.number(known[0], row.statistic),

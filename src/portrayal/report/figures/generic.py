@@ -143,9 +143,9 @@ def _reading(known: list[Estimate]) -> str:
     if statistic not in STATISTICS:
         return f"{said}."
     far = max(sure, key=distance)
-    place = place_words(far)
+    place = place_words(far, "in ")
     return (
-        f"{said}; furthest stands {group_words(far.group)}{f' in {place}' if place else ''} at "
+        f"{said}; furthest stands {group_words(far.group)}{f' {place}' if place else ''} at "
         f"{fmt.number(far.value, statistic)} ({fmt.interval(far.interval, statistic)})."
     )
 

@@ -85,7 +85,7 @@ def read_study(path: Path) -> Study:
         card=str(card) if card.is_file() else "",
         report=_REPORT if stories.measures else "",
         group_by=_group_by(file, strata),
-        shares=lambda: stories.shares(options()),
+        shares=lambda: {} if stories.read == "none" else stories.shares(options()),
         file=str(path),
     )
 

@@ -1,0 +1,120 @@
+"""A policy to start from: the commented example, with rules for the groups that a run has."""
+
+import glob
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+from portrayal.errors import OptionError, PortrayalError
+from portrayal.gating.matching import check_rule
+from portrayal.gating.policy import read_policy
+from portrayal.records import ALL, Estimate
+from portrayal.reference.shown import attribute_label, strata_parts
+from portrayal.run import Run, write_atomically
+
+_RULE = "[[rule]]"
+_MOVED = "allowed_change = 0.05", "a share may move by five points"
+_APART = "allowed_range = [0.5, 2.0]", "of the run alone; 1 is the baseline's share"
+_RULES = {
+    "group_share.v1": ("share of texts", *_MOVED),
+    "people_share.v1": ("share of people", *_MOVED),
+    "group_ratio.v1": ("texts over a baseline", *_APART),
+    "people_ratio.v1": ("people over a baseline", *_APART),
+}
+
+
+def example_policy(run: Run | None = None) -> str:
+    """Return a commented policy to start from; its numbers are examples.
+
+    Parameters
+    ----------
+    run
+        A run whose estimates its rules must fit, with a rule for each of its factors; without one
+        the rules are of stories.
+    """
+    text = files("portrayal.gating").joinpath("example.toml").read_text(encoding="utf-8")
+    if run is None:
+        return text
+    head, *rules = text.split(_RULE)
+    kept = [rule.strip() for rule in rules if _fits(head, rule, run)]
+    with run.speaking():
+        made = [*kept, *_rules(run)]
+    if not made:
+        raise OptionError(
+            f"{run.path} has neither roles, outcomes nor factors to write rules of; "
+            "`portrayal gate --init FILE` without a run writes the example."
+        )
+    return head + "\n\n".join(f"{_RULE}\n{rule}" for rule in made) + "\n"
+
+
+def write_example(path: str | Path, run: Run | None = None) -> None:
+    """Write `example_policy` to `path`; OptionError where a file is there already."""
+    if Path(path).exists():
+        raise OptionError(f"{path} is there already; name another file, or delete it first.")
+    write_atomically(Path(path), example_policy(run))
+
+
+def _fits(head: str, rule: str, run: Run) -> bool:
+    """Whether the run has estimates that a rule of the example reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "gate.toml"
+        path.write_text(f"{head}{_RULE}{rule}", encoding="utf-8")
+        (read,) = read_policy(path).rules
+    try:
+        check_rule(read, run.records, run.settings().get("models", []), str(run.path))
+    except PortrayalError:
+        return False
+    return True
+
+
+def _rules(run: Run) -> Iterator[str]:
+    """Yield rules of each factor: how far shares may move, and lie from a baseline."""
+    chosen: dict[tuple[str, ...], Estimate] = {}
+    for e in run.records:
+        if e.measure in _RULES and e.value is not None:
+            key = (e.measure, *e.group, *(e.strata.get(name, "") for name in _HOW))
+            if key not in chosen or len(_parts(e)) < len(_parts(chosen[key])):
+                chosen[key] = e
+    for e in chosen.values():
+        (factor,) = e.group
+        of, allowed, comment = _RULES[e.measure]
+        where = {name: v for name, v in e.strata.items() if name != "model"}
+        where |= dict.fromkeys(_parts(e), "*")
+        patterns = (f"{_key(name)} = {_text(_plain(value))}" for name, value in where.items())
+        words = [f"{attribute_label(factor)}: {of}", *strata_parts(e.strata, e.group)[1]]
+        yield "\n".join(
+            [
+                f"name = {_text(', '.join(words))}",
+                f"measure = {_text(e.measure.rpartition('.v')[0])}",
+                f'group = {{ {_key(factor)} = "*" }}',
+                f"where = {{ {', '.join(patterns)} }}",
+                f"{allowed:<33} # {comment}",
+                'untestable = "skip"               # groups too rare for a test',
+            ]
+        )
+
+
+_HOW = ("seen_by", "population")
+
+
+def _parts(e: Estimate) -> list[str]:
+    """Strata of one value each."""
+    return [name for name, v in e.strata.items() if v != ALL and name not in ("model", *_HOW)]
+
+
+def _plain(value: str) -> str:
+    """A pattern that fits this value alone, or any where it is a star."""
+    return value if value == "*" else glob.escape(value)
+
+
+def _text(value: str) -> str:
+    """A TOML string."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    """A TOML key."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)

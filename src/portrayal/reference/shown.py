@@ -1,0 +1,225 @@
+"""Shown: how groups, ways of seeing and baselines of factors stand in tables, charts and sentences.
+
+A run keeps the words of its factors in `audit.toml`, so that a report needs no file of the user's.
+What prints a run does so inside `speaking_of(run.factors)`; elsewhere factors that ship speak.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from functools import cache
+from hashlib import blake2b
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from portrayal.reference.factor import ColumnSource, Factor, Group, Source
+from portrayal.reference.factors import factors, is_color, load_factor
+
+PALETTE = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"),
+    *("#882255", "#44AA99", "#999933", "#332288"),
+)
+"""Colours of groups that have none of their own, in their order."""
+_MANNER = ("seen_by", "population")
+"""Strata that say how groups are seen and compared, not where."""
+_SEEN = {
+    "words": "words",
+    "names": "names",
+    "references": "pronouns and role words",
+    "codes": "raters",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The words of one factor.
+
+    Attributes
+    ----------
+    name, label
+        Name in files, and in tables.
+    groups
+        Groups by key, each with a colour.
+    sources, baselines
+        What each way of seeing is called ("the column religion"), and where shares are from.
+    digest
+        Tells one content of the factor and its files from another.
+    """
+
+    name: str
+    label: str
+    groups: Mapping[str, Group]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    baselines: Mapping[str, str] = field(default_factory=dict)
+    digest: str = ""
+
+
+_SPOKEN: ContextVar[Mapping[str, Shown]] = ContextVar("_SPOKEN", default={})  # noqa: B039
+
+
+@contextmanager
+def speaking_of(shown: Iterable[Shown]) -> Iterator[None]:
+    """Name groups by these factors inside the block, and by those that ship beside them.
+
+    >>> with speaking_of([Shown("faith", "Faith", {"sun": Group("sun", "Of the sun")})]):
+    ...     group_label("faith", "sun")
+    'Of the sun'
+    """
+    token = _SPOKEN.set({each.name: each for each in shown})
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(token)
+
+
+def spoken() -> tuple[Shown, ...]:
+    """Return the factors that are spoken of, and after them those that ship."""
+    named = _SPOKEN.get()
+    return (*named.values(), *(_shipped(name) for name in factors() if name not in named))
+
+
+def factor_shown(name: str) -> Shown | None:
+    """Return the words of a factor that is spoken of or ships; None of any other attribute."""
+    return _SPOKEN.get().get(name) or (_shipped(name) if name in factors() else None)
+
+
+def group_shown(attribute: str, key: str) -> Group | None:
+    """Return a group with its label and colour; None where no factor has it."""
+    factor = factor_shown(attribute)
+    return None if factor is None else factor.groups.get(key)
+
+
+def group_label(attribute: str, key: str) -> str:
+    """Return the label of a group; the value itself of what is no factor."""
+    shown = group_shown(attribute, key)
+    return key if shown is None else shown.label
+
+
+def attribute_label(attribute: str) -> str:
+    """Return what an attribute is called ("Legal class"; "state" of what is no factor)."""
+    factor = factor_shown(attribute)
+    return attribute.replace("_", " ") if factor is None else factor.label
+
+
+def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
+    """Return the value of a stratum in words: by what a group was seen, against what; or itself.
+
+    >>> place_value("seen_by", "references", {"gender": "F"}), place_value("state", "Goa", {})
+    ('by pronouns and role words', 'Goa')
+    """
+    if name != "seen_by":
+        return f"against {value}" if name in _MANNER else value
+    of_agreement = "factor" in group
+    named = [group["factor"]] if of_agreement else list(group)
+    known = [factor.sources for each in named if (factor := factor_shown(each)) is not None]
+    for sources in known:
+        if value in sources:
+            return f"by {sources[value]}"
+    if not known:
+        return value
+    for (one, first), (other, second) in product(*(known[i].items() for i in (0, -1))):
+        if f"{one} and {other}" == value:
+            said = first if first == second else f"{first} and {second}"
+            return said if of_agreement else f"by {said}"
+    return value
+
+
+def strata_parts(
+    strata: Mapping[str, str], group: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Return where an estimate is of, and how its groups are seen and compared, in words.
+
+    The model and what is pooled are left out.
+    """
+    known = {name: v for name, v in strata.items() if name != "model" and v not in ("", "all")}
+    place = [value for name, value in known.items() if name not in _MANNER]
+    return place, [place_value(name, known[name], group) for name in _MANNER if name in known]
+
+
+def strata_words(strata: Mapping[str, str], group: Mapping[str, str], lead: str = "") -> str:
+    """Return strata in words, without the model and what is pooled.
+
+    >>> strata_words({"state": "Goa", "seen_by": "words"}, {"religion": "hindu"}, "in ")
+    'in Goa, by words'
+    """
+    place, how = strata_parts(strata, group)
+    return ", ".join([*([lead + ", ".join(place)] if place else []), *how])
+
+
+def kept_words(given: Sequence[Factor]) -> list[dict[str, Any]]:
+    """Return what a run keeps of its factors, for `audit.toml`."""
+    return [
+        {
+            "name": factor.name,
+            "label": factor.label,
+            "digest": _digest(factor),
+            "groups": {key: _plain(group) for key, group in shown_of(factor).groups.items()},
+            "sources": dict(shown_of(factor).sources),
+            "baselines": dict(shown_of(factor).baselines),
+        }
+        for factor in given
+    ]
+
+
+def read_words(kept: Iterable[Mapping[str, Any]]) -> tuple[Shown, ...]:
+    """Return the factors whose words a run kept."""
+    return tuple(
+        Shown(
+            **{
+                **each,
+                "groups": {key: _group(key, group) for key, group in each["groups"].items()},
+            }
+        )
+        for each in kept
+    )
+
+
+def _group(key: str, kept: Mapping[str, Any]) -> Group:
+    """A group that a run kept; what is no colour must not stand in a page's style."""
+    color = kept["color"] if is_color(kept["color"]) else PALETTE[0]
+    return Group(key, kept["label"], color, said=kept.get("said", {}))
+
+
+def _plain(group: Group) -> dict[str, Any]:
+    said = {"said": dict(group.said)} if group.said else {}
+    return {"label": group.label, "color": group.color, **said}
+
+
+@cache
+def _shipped(name: str) -> Shown:
+    return shown_of(load_factor(name))
+
+
+def shown_of(factor: Factor) -> Shown:
+    """Return the words of a factor; a group without a colour gets one that no other group has."""
+    own = {group.color.casefold() for group in factor.groups}
+    free = [colour for colour in PALETTE if colour.casefold() not in own] or list(PALETTE)
+    bare = [group.key for group in factor.groups if not group.color]
+    colours = {key: free[i % len(free)] for i, key in enumerate(bare)}
+    return Shown(
+        factor.name,
+        factor.label,
+        {g.key: replace(g, color=g.color or colours[g.key]) for g in factor.groups},
+        {source.name: _source_words(source) for source in factor.sources},
+        {
+            each.name: f"{each.source}{f', {each.date}' * bool(each.date)}"
+            for each in factor.baselines
+        },
+    )
+
+
+def _source_words(source: Source) -> str:
+    """What a way of seeing is called: its own name, or what its kind reads."""
+    if source.name != source.kind:
+        return source.name
+    if isinstance(source, ColumnSource):
+        return f"the column {source.column}"
+    return _SEEN.get(source.kind, source.name)
+
+
+def _digest(factor: Factor) -> str:
+    """A digest of what the factor says and of the files that it reads, wherever they stand."""
+    files = (Path(path).read_bytes() for path in factor.files)
+    return blake2b(b"\0".join((factor.digest.encode(), *files)), digest_size=8).hexdigest()
