@@ -139,6 +139,8 @@ def _print(made: "Plan", *, change: bool) -> None:
     )
     heads = ("statistic", "where", "group", "null", "below", "reads", "above", "reads", "prompts")
     table = Table(*heads, box=None)
+    for column in table.columns:
+        column.overflow = "fold"
     reasons: dict[str, list[str]] = {}
     for each in made.detectable:
         group = ", ".join(group_label(*one) for one in each.group.items())

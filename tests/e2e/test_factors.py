@@ -1,0 +1,206 @@
+"""Comparing, gating, planning, watching and documenting the groups of a factor of one's own."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from e2e.conftest import Portrayal, command_line, write_lines
+
+FAITH = """\
+name = "faith"
+label = "Faith"
+note = "Words are mentions, not identities."
+source = "written for this test"
+[groups.sun]
+label = "People of the Sun"
+color = "#123ABC"
+[groups.moon]
+label = "People of the Moon"
+[groups.star]
+label = "<b>Star</b>"
+[[sources]]
+kind = "column"
+name = "labels"
+column = "faith"
+[[sources]]
+kind = "words"
+words = { sun = ["sunny"], moon = ["moonlit"], star = ["starry"] }
+[[baselines]]
+name = "village-2020"
+source = "Village council"
+whole = false
+note = "nobody counted the stars"
+missing = ["star"]
+shares = { sun = 0.5, moon = 0.3 }
+"""
+MOOD = """\
+name = "mood"
+label = "Mood"
+note = "Mentions."
+source = "written for this test"
+[groups.glad]
+label = "Glad"
+[groups.sad]
+label = "Sad"
+[[sources]]
+kind = "words"
+words = { glad = ["gladly"], sad = ["sadly"] }
+"""
+STUDY = """\
+name = "village"
+factors = ["faith.toml", "mood.toml"]
+strata = ["season"]
+[people]
+read = "none"
+[[template]]
+id = "{season}-{place}"
+text = "Tell of a day at the {place} in {season}."
+domain = "Village"
+values = { season = ["spring", "autumn"], place = ["mill", "well", "gate", "barn", "hill", "inn"] }
+"""
+WORDS = {"sun": "sunny", "moon": "moonlit", "star": "starry"}
+
+
+def _texts(folder: Path, name: str, star: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for season in ("spring", "autumn"):
+        for place in ("mill", "well", "gate", "barn", "hill", "inn"):
+            for _ in range(40):
+                shares = [0.6 * (1 - star), 0.4 * (1 - star), star]
+                faith = str(rng.choice(["sun", "moon", "star"], p=shares))
+                mood = "gladly" if rng.random() < 0.5 else "sadly"
+                text = f"A {WORDS[faith]} day. They {mood} went home."
+                prompt = f"{season}-{place}"
+                rows.append({"prompt_id": prompt, "model": "m", "faith": faith, "text": text})
+    write_lines(folder / f"{name}.jsonl", rows)
+
+
+def _quietly(folder: Path, *arguments: object) -> None:
+    subprocess.run(command_line(*arguments), cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of one study: "after" has twice the share of people of the star, "before" does not."""
+    folder = tmp_path_factory.mktemp("village")
+    (folder / "faith.toml").write_text(FAITH, encoding="utf-8")
+    (folder / "mood.toml").write_text(MOOD, encoding="utf-8")
+    (folder / "village.toml").write_text(STUDY, encoding="utf-8")
+    for name, star, seed in (("before", 0.2, 1), ("after", 0.4, 2)):
+        _texts(folder, name, star, seed)
+        _quietly(folder, "audit", "village.toml", "--texts", f"{name}.jsonl", "--out", name)
+    return folder
+
+
+def test_compare_states_the_change_of_a_group_that_has_no_baseline(
+    village: Path, portrayal: Portrayal
+) -> None:
+    found = portrayal("compare", "before", "after", "--format", "json", cwd=village).json()
+    (each,) = found["comparisons"]
+    of_star = [c for c in each["changes"] if c["group"] == {"faith": "star"}]
+    shares = [c for c in of_star if c["measure"] == "group_share.v1" and c["audit_q"] is not None]
+    assert {c["strata"]["seen_by"] for c in shares} == {"labels", "words"}
+    assert all(c["audit_q"] < 0.05 and c["change"] > 0.1 and c["stated"] for c in shares)
+    of_sun = {c["measure"] for c in each["changes"] if c["group"] == {"faith": "sun"}}
+    assert "group_share.v1" not in of_sun  # its change is that of the ratio over the baseline
+    assert "group_ratio.v1" in of_sun
+
+
+def test_compare_names_groups_as_the_factor_does_wherever_its_file_is(
+    village: Path, portrayal: Portrayal, tmp_path: Path
+) -> None:
+    for name in ("before", "after"):
+        shutil.copytree(village / name, tmp_path / name)
+    said = portrayal("compare", "before", "after", "--format", "markdown").ok().out
+    assert "| People of the Sun · group ratio · by words · against village-2020 |" in said
+    assert "those that may be stated" in said
+    portrayal("compare", "before", "after", "--format", "html", "--out", "page.html").ok()
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "People of the Moon" in page
+    assert "<b>Star</b>" not in page
+    assert "#123abc" in page.casefold()
+
+
+def test_a_factor_that_says_something_else_is_another_instrument(
+    village: Path, portrayal: Portrayal, tmp_path: Path
+) -> None:
+    for name in ("faith.toml", "mood.toml", "village.toml"):
+        shutil.copy(village / name, tmp_path)
+    texts = village / "after.jsonl"
+    portrayal("audit", "village.toml", "--texts", texts, "--out", "same").ok()
+    portrayal("compare", village / "before", "same").ok()  # the same factor in another folder
+    other = FAITH.replace('"moonlit"', '"moonlit", "moony"')
+    (tmp_path / "faith.toml").write_text(other, encoding="utf-8")
+    portrayal("audit", "village.toml", "--texts", texts, "--out", "other").ok()
+    portrayal("compare", village / "before", "other").refused("factor faith", "--despite")
+    portrayal("compare", village / "before", "other", "--despite", "factor faith").ok()
+
+
+def test_a_gate_is_written_for_the_factors_of_a_run_and_judges_them(
+    village: Path, portrayal: Portrayal, tmp_path: Path
+) -> None:
+    before, after, policy = village / "before", village / "after", tmp_path / "gate.toml"
+    portrayal("gate", before, "--init", policy).ok()
+    text = policy.read_text(encoding="utf-8")
+    assert text.count("[[rule]]") == 5  # three ways of seeing, two of them over the baseline
+    assert "women" not in text
+    judged = portrayal("gate", after, "--against", before, "--policy", policy)
+    assert judged.status == 1, judged.err
+    assert "<b>Star</b> (by words, m)" in " ".join(judged.out.split())
+    same = portrayal("gate", before, "--against", before, "--policy", policy)
+    assert same.status in (0, 3), same.out
+    rule = '\n[[rule]]\nname = "together"\nmeasure = "association"\nallowed_change = 1.5\n'
+    rule += 'group = { faith = "*", mood = "glad" }\nwhere = { seen_by = "words and words" }\n'
+    policy.write_text(f'passes = "no_excess_shown"\n{rule}', encoding="utf-8")
+    judged = portrayal("gate", after, "--against", before, "--policy", policy, "--format", "json")
+    assert len(json.loads(judged.out)["checks"]) == 3
+    assert judged.status == 0, judged.out
+
+
+def test_a_plan_says_how_far_a_share_must_lie_from_a_baseline_or_move(
+    village: Path, portrayal: Portrayal
+) -> None:
+    alone = portrayal("plan", "village.toml", "--samples", 40, "--format", "json", cwd=village)
+    rows = {tuple(row["group"].values()): row for row in alone.json()["detectable"]}
+    assert set(rows) == {("sun",), ("moon",), ("star",), ("glad",), ("sad",)}  # no race, no gender
+    assert 0.5 < rows["sun",]["below"] < 1 < rows["sun",]["above"] < 1.6
+    assert "no baseline" in rows["star",]["undefined"]
+    two = ("plan", "village.toml", "before", "--samples", 40, "--change", "--format", "json")
+    changes = portrayal(*two, cwd=village).json()["detectable"]
+    star = [row for row in changes if row["group"] == {"faith": "star"}]
+    assert {row["domain"] for row in star} == {"by labels", "by words"}
+    for row in star:  # the planted change of .2 is found, and smaller ones are too
+        assert row["statistic"] == "change of group share"
+        assert 0.02 < row["above"] < 0.2
+    said = portrayal("plan", "laissez-faire", "--samples", 2, "--factor", "religion").ok().out
+    assert "Jewish" in said
+
+
+def test_rounds_of_a_factor_are_watched_by_its_names(
+    village: Path, portrayal: Portrayal, tmp_path: Path
+) -> None:
+    for number, name in enumerate(("before", "before", "before", "after", "after"), 1):
+        shutil.copytree(village / name, tmp_path / "rounds" / f"2026-0{number}-01")
+    assert "Moon" in portrayal("watch", "rounds", "--out", "watch.html").ok().out
+    found = portrayal("watch", "rounds", "--format", "json").json()
+    changed = [r for r in found["rows"] if r["alarm"] is not None]
+    assert {"faith": "star"} in [r["group"] for r in changed]
+    page = (tmp_path / "watch.html").read_text(encoding="utf-8")
+    assert "People of the Sun" in page
+    assert "<b>Star</b>" not in page
+
+
+def test_documentation_and_exports_name_the_groups(
+    village: Path, portrayal: Portrayal, tmp_path: Path
+) -> None:
+    portrayal("evidence", village / "after", "--for", "model-card", "--out", "pack").ok()
+    pack = (tmp_path / "pack" / "evidence.md").read_text(encoding="utf-8")
+    assert "People of the Sun" in pack
+    assert "against village-2020" in pack
+    portrayal("report", village / "after", "--format", "md", "--out", "report.md").ok()
+    assert "People of the Sun" in (tmp_path / "report.md").read_text(encoding="utf-8")
