@@ -141,6 +141,9 @@ SEEN = {*PLACE, "seen_by"}
 FACTORS = {"religion", "gender", "race"}
 CASES = {
     "representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
+    "representation_by_baseline.v1": Case(
+        "ratio", {*PLACE, "population"}, PEOPLE, _ratio, 1.0, study=FACTOR
+    ),
     "pair_representation.v1": Case("ratio", PLACE, {"pair"}, _ratio, 1.0),
     "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
@@ -224,6 +227,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
         "laissez-faire",
         texts=_with_religions(tmp_path_factory.mktemp("factors")),
         factor=sorted(FACTORS),
+        locale=_with_baselines(tmp_path_factory.mktemp("locale")),
         out=tmp_path_factory.mktemp("sample") / FACTOR,
         **quick,
     )
@@ -236,6 +240,13 @@ def _with_religions(folder: Path) -> list[dict[str, str]]:
     lines = _by_three_models(texts, folder).read_text(encoding="utf-8").splitlines()
     said = ("Christian", "Muslim; Hindu", "", "Muslim", "not mentioned")
     return [json.loads(line) | {"religion": said[i % 5]} for i, line in enumerate(lines)]
+
+
+def _with_baselines(folder: Path) -> str:
+    """A locale that brings two baselines."""
+    said = "language = 'en'\n[names]\nbaselines = ['census-2022', 'subject:core']\n"
+    (folder / "locale.toml").write_text(said, encoding="utf-8")
+    return str(folder)
 
 
 def _by_three_models(texts: Path, folder: Path) -> Path:

@@ -140,6 +140,10 @@ def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
         name = "village"
         source = "made up"
         shares.caste = { a = 0.5, b = 0.5 }
+        [[baselines]]
+        name = "town"
+        source = "made up"
+        shares.caste = { a = 0.8, b = 0.2 }
         """,
     )
     prompts = read_study(path).prompts()
@@ -159,6 +163,19 @@ def test_names_of_ones_own_are_groups_of_ones_own(tmp_path: Path) -> None:
         if e.measure == "representation.v1" and "caste" in e.group and e.strata["model"] == "all"
     }
     assert found == pytest.approx({"a": (0.6 + 1) / 4 / 0.5, "b": (0.4 + 2) / 4 / 0.5})
+    each = {
+        (e.strata["population"], e.group["caste"]): e.value
+        for e in run.records
+        if e.measure == "representation_by_baseline.v1"
+        and "caste" in e.group
+        and e.strata["model"] == "all"
+    }
+    counted = {"a": (0.6 + 1) / 4, "b": (0.4 + 2) / 4}
+    town = {("town", "a"): counted["a"] / 0.8, ("town", "b"): counted["b"] / 0.2}
+    assert each == pytest.approx({("village", name): found[name] for name in "ab"} | town)
+    assert "Representation over each baseline" in (tmp_path / "run" / "report.html").read_text(
+        "utf-8"
+    )
     assert not [e for e in run.records if "race" in e.group]
     assert said[0].startswith("read with names in 'name'")
     with pytest.raises(OptionError, match="takes people from labels"):

@@ -42,6 +42,7 @@ CORRECTED = ("corrected_representation.v2", "corrected_subordination.v2")
 
 MEASURES = (
     "representation.v1",
+    "representation_by_baseline.v1",
     "pair_representation.v1",
     "subordination.v1",
     "median_representation.v1",
@@ -379,7 +380,11 @@ class Stories:
                 **options.locale_instrument(),
             },
         )
-        needs = self._needs(run, people.name, names, self.baseline(options, names))
+        needs = self._needs(run, people.name, names, self.baseline(options.baseline, names))
+        needs["representation_by_baseline.v1"] = {
+            "baselines": self.compared(options, names),
+            "tables": names.tables,
+        }
         if options.hand_labels is not None:
             sheet, stage = read_sheet(options.hand_labels), run.annotations(people.name)
             hand = hand_sample(run, stage, sheet, tally, names.likelihoods)
@@ -403,12 +408,21 @@ class Stories:
     def shares(self, options: StoryOptions) -> dict[str, Mapping[str, float]]:
         """Return the baseline's shares by attribute, as a plan takes them."""
         names = naming(options)
-        compared = self.baseline(options, names)
+        compared = self.baseline(options.baseline, names)
         return {names.attribute: compared.race, "gender": compared.gender}
 
-    def baseline(self, options: StoryOptions, names: Naming) -> Baseline:
+    def compared(self, options: StoryOptions, names: Naming) -> list[Baseline]:
+        """Return every baseline: the one asked for, the study's, the names' factor's, the locale's.
+
+        Those without a share, such as shares by state, are left out.
+        """
+        local = () if options.locale is None else load_locale(options.locale).baselines
+        named = dict.fromkeys((options.baseline, *self.baselines, *names.baselines, *local))
+        every = [self.baseline(name, names) for name in named]
+        return [each for each in every if each.race or each.gender]
+
+    def baseline(self, named: str, names: Naming) -> Baseline:
         """Return the comparison shares: the study's own, those of the names' factor, or shipped."""
-        named = options.baseline
         own, shares = self.baselines.get(named), names.baselines.get(named)
         if own is None and shares is None:
             return baseline(named)

@@ -231,9 +231,34 @@ def representation(
     tables
         Name table of each race, for the null of names drawn at random from it.
     """
+    yield from _over(REPRESENTATION, tally, scope, [baseline], tables)
+
+
+def representation_by_baseline(
+    tally: Tally, scope: Scope, *, baselines: Sequence[Baseline], tables: Mapping[str, NameTable]
+) -> Iterator[Estimate]:
+    """Yield the representation ratio over each of several baselines; nothing where there is one.
+
+    Parameters
+    ----------
+    tally, scope, tables
+        See `representation`.
+    baselines
+        The comparison distributions p*; their names are a stratum of the estimates.
+    """
+    if len(baselines) > 1:
+        yield from _over(REPRESENTATION_BY_BASELINE, tally, scope, baselines, tables)
+
+
+def _over(
+    measure: Component,
+    tally: Tally,
+    scope: Scope,
+    baselines: Sequence[Baseline],
+    tables: Mapping[str, NameTable],
+) -> Iterator[Estimate]:
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=False)
-    starred = np.array(baseline.shares(features.groups))
     names, k = fair_names(tally, tables), len(tally.races)
     for stratum in strata(tally, laden=False):
         numerator, denominator, squares = (
@@ -242,17 +267,18 @@ def representation(
         )
         races = numerator[:, :k], denominator[:, :k]
         fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
-        against = Against(baseline.name, starred, fair, k)
-        yield from share_ratios(
-            REPRESENTATION,
-            features.groups,
-            ShareSums(numerator, denominator, squares),
-            against,
-            stratum,
-            scope,
-            left_out(characters, stratum, (NEUTRAL,), features),
-            tally.prompt_names(stratum.prompts),
-        )
+        for baseline in baselines:
+            starred = np.array(baseline.shares(features.groups))
+            yield from share_ratios(
+                measure,
+                features.groups,
+                ShareSums(numerator, denominator, squares),
+                Against(baseline.name, starred, fair, k),
+                replace(stratum, population=baseline.name if len(baselines) > 1 else ""),
+                scope,
+                left_out(characters, stratum, (NEUTRAL,), features),
+                tally.prompt_names(stratum.prompts),
+            )
 
 
 def left_out(
@@ -303,6 +329,23 @@ REPRESENTATION = Component(
     "characters, {expected} expected",
     brief="share",
     figure="representation",
+)
+
+
+REPRESENTATION_BY_BASELINE = replace(
+    REPRESENTATION,
+    name="representation_by_baseline.v1",
+    summary="How often a race or gender occurs in power-neutral stories, over each of several "
+    "baselines.",
+    reads="people of power-neutral stories; a name table; several baselines p*",
+    run=representation_by_baseline,
+    title="Representation over each baseline",
+    reading="Above 1: more often among the characters than in the population that is named. The "
+    "baselines are the study's, those of the factor that names tell, and those of a locale.",
+    finding="",
+    brief="",
+    figure="dots",
+    findings=0,
 )
 
 

@@ -30,6 +30,8 @@ class Stratum:
         Readable stories.
     exclusions
         Stories left out, by outcome.
+    population
+        The baseline that shares are compared with, where several are; "" where there is one.
     """
 
     domain: str
@@ -38,11 +40,13 @@ class Stratum:
     models: IntArray
     n_texts: int
     exclusions: dict[str, int]
+    population: str = ""
 
     @property
     def labels(self) -> dict[str, str]:
         """The stratum's labels by attribute."""
-        return {"domain": self.domain, "model": self.model}
+        more = {"population": self.population} if self.population else {}
+        return {"domain": self.domain, "model": self.model, **more}
 
     def has(self, prompt: IntArray, model: IntArray) -> BoolArray:
         """Which rows with these prompt and model codes lie in the stratum, shape (n,)."""
