@@ -1,6 +1,7 @@
 """The real command line in a process of its own, and the files it is given."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -66,35 +67,20 @@ def environment(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.endswith("_KEY")} | more
 
 
-def _done(folder: Path, arguments: Iterable[object], **how: Any) -> Done:
-    done = subprocess.run(
-        command_line(*arguments),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        **how,
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
-
-
 @pytest.fixture
 def portrayal(tmp_path: Path) -> Portrayal:
-    """Run `python -m portrayal …` in the test's folder."""
+    """Run `python -m portrayal …` in a process of its own, in the test's folder."""
 
     def run(*arguments: object, cwd: Path = tmp_path) -> Done:
-        return _done(cwd, arguments)
-
-    return run
-
-
-@pytest.fixture
-def ask(tmp_path: Path) -> Portrayal:
-    """Run a command off a terminal, with these variables and no key of the tester's."""
-
-    def run(*arguments: object, **variables: str) -> Done:
-        return _done(tmp_path, arguments, env=environment(**variables), stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            command_line(*arguments),
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
 
     return run
 
@@ -108,17 +94,43 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture
 def inside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    plain_charts: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> Portrayal:
-    """Run the same entry point in this process, for tables of refusals."""
-    monkeypatch.chdir(tmp_path)
+    """Run the same entry point in this process, which saves the start; what it set is unset.
+
+    Charts of its reports are plain; `portrayal` draws them.
+    """
 
     def run(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["portrayal", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
+        log = logging.getLogger("portrayal")
+        with monkeypatch.context() as here, Path(os.devnull).open(encoding="utf-8") as nothing:
+            here.chdir(tmp_path)
+            here.setattr(sys, "argv", ["portrayal", *map(str, arguments)])
+            here.setattr(sys, "stdin", nothing)
+            here.setattr(log, "handlers", [])
+            here.setattr(log, "propagate", log.propagate)
+            with pytest.raises(SystemExit) as stop:
+                main()
         out, err = capfd.readouterr()
         return Done(int(stop.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture
+def ask(inside: Portrayal, monkeypatch: pytest.MonkeyPatch) -> Portrayal:
+    """Run a command with these variables and no key of the tester's."""
+
+    def run(*arguments: object, **variables: str) -> Done:
+        with monkeypatch.context() as here:
+            for name in os.environ.keys() - environment().keys():
+                here.delenv(name)
+            for name, value in variables.items():
+                here.setenv(name, value)
+            return inside(*arguments)
 
     return run
 

@@ -11,7 +11,7 @@ from support import student_stories
 
 
 @pytest.fixture
-def runs(portrayal: Portrayal, tmp_path: Path) -> Path:
+def runs(inside: Portrayal, tmp_path: Path) -> Path:
     """Runs of one model each, and one of three."""
     rows = {
         name: student_stories(share, seed, name, 8)
@@ -22,55 +22,55 @@ def runs(portrayal: Portrayal, tmp_path: Path) -> Path:
         write_lines(tmp_path / f"{name}.jsonl", own)
         texts = ("--texts", f"{name}.jsonl", "--out", name)
         if name != "c":
-            portrayal("audit", "laissez-faire", *texts, *QUICK).ok()
+            inside("audit", "laissez-faire", *texts, *QUICK).ok()
     return tmp_path
 
 
-def test_runs_and_models_are_compared_in_every_format(portrayal: Portrayal, runs: Path) -> None:
+def test_runs_and_models_are_compared_in_every_format(inside: Portrayal, runs: Path) -> None:
     women = ("--measure", "representation", "--where", "gender=F")
-    shown = portrayal("compare", "a", "b", *women).ok()
+    shown = inside("compare", "a", "b", *women).ok()
     assert "b beside a, study laissez-faire" in shown.out
     assert "Learning · F" in shown.out
     assert "representation" in shown.out
 
-    (each,) = portrayal("compare", "a", "b", *women, "--format", "json").json()["comparisons"]
+    (each,) = inside("compare", "a", "b", *women, "--format", "json").json()["comparisons"]
     (row,) = each["changes"]
     assert row["change"] < 1
     assert row["p"] < 0.05
     assert row["n_prompts"] == 15
 
-    table = portrayal("compare", "three", "--by", "model", "--against", "b", "--format", "csv").ok()
+    table = inside("compare", "three", "--by", "model", "--against", "b", "--format", "csv").ok()
     sides = {line["b"] for line in csv.DictReader(io.StringIO(table.out))}
     assert sides == {"three (a)", "three (c)"}
 
-    several = portrayal("compare", "three", "--by", "model", *women).ok()
+    several = inside("compare", "three", "--by", "model", *women).ok()
     assert "over all models" in several.out
 
     page = runs / "change.md"
-    portrayal("compare", "a", "b", "--format", "markdown", "--out", page).ok()
+    inside("compare", "a", "b", "--format", "markdown", "--out", page).ok()
     assert page.read_text(encoding="utf-8").count("| Learning") > 3
 
 
 def test_what_cannot_be_compared_is_one_line_and_writes_nothing(
-    portrayal: Portrayal, runs: Path
+    inside: Portrayal, runs: Path
 ) -> None:
     out = runs / "out.csv"
     to = ("--format", "csv", "--out", out)
     empty = runs / "empty"
     empty.mkdir()
-    portrayal("compare", "a", "nowhere", *to).refused("is not a run")
-    portrayal("compare", "a", "empty", *to).refused("is not a run", "audit")
-    portrayal("compare", "a", *to).refused("--by model")
-    portrayal("compare", "a", "--by", "model", *to).refused("one model")
-    portrayal("compare", "a", "--by", "domain", *to).refused("--by takes model")
-    portrayal("compare", "three", "--by", "model", "--against", "x", *to).refused("models: a, b, c")
-    portrayal("compare", "a", "b", "--against", "a", *to).refused("--against")
-    portrayal("compare", "a", "b", "three", *to).refused("several models")
-    portrayal("compare", "a", "b", "--margin", "0.5", *to).refused("factor")
-    portrayal("compare", "a", "b", "--despite", "lexicon", *to).refused("does not differ")
-    portrayal("compare", "a", "b", "--where", "domain=Work", *to).refused("domain=Work")
-    portrayal("audit", "agency", "--sample", "--out", "agency", *QUICK).ok()
-    portrayal("compare", "a", "agency", *to).refused("runs of one study")
+    inside("compare", "a", "nowhere", *to).refused("is not a run")
+    inside("compare", "a", "empty", *to).refused("is not a run", "audit")
+    inside("compare", "a", *to).refused("--by model")
+    inside("compare", "a", "--by", "model", *to).refused("one model")
+    inside("compare", "a", "--by", "domain", *to).refused("--by takes model")
+    inside("compare", "three", "--by", "model", "--against", "x", *to).refused("models: a, b, c")
+    inside("compare", "a", "b", "--against", "a", *to).refused("--against")
+    inside("compare", "a", "b", "three", *to).refused("several models")
+    inside("compare", "a", "b", "--margin", "0.5", *to).refused("factor")
+    inside("compare", "a", "b", "--despite", "lexicon", *to).refused("does not differ")
+    inside("compare", "a", "b", "--where", "domain=Work", *to).refused("domain=Work")
+    inside("audit", "agency", "--sample", "--out", "agency", *QUICK).ok()
+    inside("compare", "a", "agency", *to).refused("runs of one study")
     (runs / "a" / "influences.parquet").unlink()
-    portrayal("compare", "a", "b", *to).refused("audit` command again")
+    inside("compare", "a", "b", *to).refused("audit` command again")
     assert not out.exists()

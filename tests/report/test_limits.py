@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,10 @@ OPEN_SOME = (
     ".slice(2).forEach(each => each.open = false)"
 )
 """Tables and texts of one kind look alike: two of them are opened."""
+SCREENS = [(1280, "light"), (390, "dark")]
+"""Each width and each scheme once; with all extras, every pair of them."""
+if os.environ.get("PORTRAYAL_ALL_EXTRAS"):
+    SCREENS += [(1280, "dark"), (390, "light")]
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
 RUN_AXE = (
     "const done = arguments[arguments.length - 1];"
@@ -120,8 +125,7 @@ def test_headings_are_in_order(browser: Any, runs: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_axe_has_nothing_serious_to_say(
     browser: Any, runs: Path, name: str, width: int, scheme: str
 ) -> None:

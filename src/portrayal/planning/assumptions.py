@@ -123,7 +123,7 @@ def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float]]]
 
     people = tally.characters
     features = group_features(tally, people.name, people.gender, crossed=False)
-    values = (features.numerator, features.denominator, features.numerator**2)
+    values = features.moments
     kinds: tuple[tuple[Kind, bool, tuple[int, ...]], ...] = (
         ("representation", False, (NEUTRAL,)),
         ("subordination", True, (SUBORDINATE, DOMINANT)),

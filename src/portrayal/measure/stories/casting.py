@@ -41,8 +41,7 @@ def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     for role, label in enumerate(ROLES):
         for stratum in strata(tally, laden=role != 0):
             numerator, denominator, squares = (
-                prompt_sums(characters, stratum, role, values)
-                for values in (features.numerator, features.denominator, features.numerator**2)
+                prompt_sums(characters, stratum, role, values) for values in features.moments
             )
             sums = (numerator, denominator, squares)
             yield from _of_scenarios(tally, stratum, label, features, sums, scope)

@@ -118,8 +118,7 @@ def median_representation(
     names, k = fair_names(tally, tables), len(tally.races)
     for whole in _domains(tally, laden=False):
         count, total, squares = (
-            whole.sums(characters, NEUTRAL, values)
-            for values in (features.numerator, features.denominator, features.numerator**2)
+            whole.sums(characters, NEUTRAL, values) for values in features.moments
         )
         # Random numbers go to models by what they counted, so that no name of a model decides.
         order = np.lexsort((count.sum((0, 2)), total.sum((0, 2))))
@@ -295,7 +294,7 @@ def median_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=True)
-    values = np.concatenate([features.numerator, features.denominator], axis=1)
+    values = features.both
     k = len(features.groups)
     for domain in _domains(tally, laden=True):
         lesser = domain.sums(characters, SUBORDINATE, values)

@@ -262,8 +262,7 @@ def _over(
     names, k = fair_names(tally, tables), len(tally.races)
     for stratum in strata(tally, laden=False):
         numerator, denominator, squares = (
-            prompt_sums(characters, stratum, NEUTRAL, values)
-            for values in (features.numerator, features.denominator, features.numerator**2)
+            prompt_sums(characters, stratum, NEUTRAL, values) for values in features.moments
         )
         races = numerator[:, :k], denominator[:, :k]
         fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)

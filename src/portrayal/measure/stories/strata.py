@@ -131,6 +131,16 @@ class Features:
     denominator: FloatArray
     attribute: str
 
+    @property
+    def moments(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Numerators, denominators and squared numerators."""
+        return self.numerator, self.denominator, self.numerator**2
+
+    @property
+    def both(self) -> FloatArray:
+        """Numerators, then denominators, shape (n_kinds, 2 n_groups)."""
+        return np.concatenate([self.numerator, self.denominator], axis=1)
+
 
 def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: bool) -> Features:
     """Return the features of characters with these names and genders, shapes (n_kinds,).

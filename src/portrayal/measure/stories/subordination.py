@@ -148,7 +148,7 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=True)
-    values = np.concatenate([features.numerator, features.denominator], axis=1)
+    values = features.both
     k = len(features.groups)
 
     for stratum in strata(tally, laden=True):
