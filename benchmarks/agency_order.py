@@ -15,7 +15,7 @@ from scipy import stats
 
 import portrayal
 from portrayal.report.view import View
-from portrayal.studies.agency.report.head import order_words
+from portrayal.studies.agency.report.ranking import rankings
 from portrayal.studies.agency.report.series import (
     at,
     called,
@@ -54,7 +54,9 @@ def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> 
                     )
                 rho = stats.spearmanr([e.value for e in groups], printed).statistic
                 print(f"  Spearman with {table}: {rho:.2f}")
-            print(f"  {order_words(view, where, masking)}")
+            for each in rankings(view, masking):
+                if each.where == where:
+                    print(f"  {each.words}")
             for e in at(of(view, "agency_gap", stratum="all", masking=masking), where):
                 if len(e.group) == 1:
                     print(f"  {group_name(e.group):18} {points(e.value)} [{span(e.interval)}]")

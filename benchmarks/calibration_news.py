@@ -15,8 +15,7 @@ from portrayal.annotate.topics.corpus import count_words
 from portrayal.annotate.topics.fit import chunk_for, fit_lda
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
-from portrayal.measure.pairs.documents import NULL
-from portrayal.measure.pairs.documents import document_levels, topics_of
+from portrayal.measure.pairs.documents import NULL, document_levels, topics_of
 from portrayal.measure.pairs.table import FULL, Paired, Texts
 from portrayal.run import Run
 from portrayal.types import FloatArray, IntArray

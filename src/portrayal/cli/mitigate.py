@@ -203,9 +203,6 @@ def _strata(places: Sequence[Mapping[str, Any]]) -> None:
             line(f"no level of its own, so toward the overall one: {name or 'texts'} ({why})")
 
 
-_TESTS = ("p_change", "p_before", "p_after")
-
-
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:
     headers = ("attribute", title, "before", "after", "change", "p", "p before", "p after", "n")
     table = show.table(*headers)

@@ -97,20 +97,12 @@ def read_template(package: str, name: str) -> str:
     return files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def csv_text(view: View) -> str:
-    """Return every estimate as CSV; text cells are safe to open in a spreadsheet.
+def csv_columns(view: View) -> list[list[str]]:
+    """Return the columns of every estimate as CSV: the heading, then the cells, as written.
 
     Columns are those of `flatten_estimates`; a name that one measure groups by and another gives
-    as a detail stands in one column.
-    """
-    rows = zip(*csv_columns(view), strict=True)
-    return "".join(f"{','.join(row)}\n" for row in rows)
-
-
-def csv_columns(view: View) -> list[list[str]]:
-    """Return the columns of that CSV: the heading, then the cells, as they are written.
-
-    Column by column it packs to three quarters of what it does row by row.
+    as a detail stands in one column. Text cells are safe to open in a spreadsheet. Column by column
+    it packs to three quarters of what it does row by row.
     """
     rows = [flat_row(estimate) for estimate in view.estimates]
     labels = dict.fromkeys(n for e in view.estimates for n in (*e.strata, *e.group))

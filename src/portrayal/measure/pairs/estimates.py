@@ -39,7 +39,6 @@ from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.stats import permutation_range
 from portrayal.types import FloatArray, IntArray
 
-PERMUTATION = "permutation"
 ROUNDING = 1e-9
 """Changes smaller than this are none: sums taken in another order differ by rounding."""
 SYMMETRIC = (

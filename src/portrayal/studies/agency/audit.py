@@ -40,7 +40,6 @@ from portrayal.types import Say
 from portrayal.validate import check_count
 
 ORIGINAL, FAIRNESS = "original", "fairness instruction"
-DOMAINS = ("Biography", "Professor Review", "Reference Letter")
 
 TASKS = {
     "biography": "Biography",
