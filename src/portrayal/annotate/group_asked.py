@@ -120,9 +120,8 @@ class GroupLabelling:
                     said.why or " and ".join(keys) or f"({said.status})"
                 )
             counts[f"{factor.name}/{source.name}"][words] += 1
-        for name, each in counts.items():
-            listed = ", ".join(f"{n:,} {word}" for word, n in sorted(each.items()))
-            tell(f"groups: {name}, {each.total():,} answers: {listed or 'none'}")
+        for line in _counted(counts):
+            tell(f"groups: {line}")
         asked = {
             "answers": self.kept_in,
             "people": people,
@@ -143,6 +142,18 @@ class GroupLabelling:
                 for factor, source in self.sources:
                     for _, prompt in answers.asked(factor, source, row["text_id"], row["text"]):
                         yield _Question(factor, source, prompt)
+
+
+def group_labels_sentence(run: Run, annotator: str) -> str | None:
+    """Return who labelled groups in a run and what the answers came to; None where nobody did."""
+    asked = (run.annotations(annotator).note().get("settings") or {}).get("asked")
+    return asked and f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}"
+
+
+def _counted(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    for name, each in counts.items():
+        listed = ", ".join(f"{n:,} {word}" for word, n in sorted(each.items()))
+        yield f"{name}, {sum(each.values()):,} answers: {listed or 'none'}"
 
 
 def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource], ...]:

@@ -12,7 +12,7 @@ import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.agency.asked import Classifying, classifying_of_options
-from portrayal.annotate.group_asked import GroupLabelling, group_labelling
+from portrayal.annotate.group_asked import GroupLabelling, group_labelling, group_labels_sentence
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.labelling import Labelling, labelling_of_options
 from portrayal.collect import import_texts
@@ -405,6 +405,7 @@ def _measure(
         "options": {name: value for name, value in asked.items() if value is not None},
         "factors": kept_words(named_factors(options)),
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
+        "group_labels": group_labels_sentence(run, GROUPS) if options.factor else None,
     }
     run.write_settings({n: value for n, value in settings.items() if value not in (None, [])})
     tell(f"estimates: {stage.note()['n_estimates']:,}")

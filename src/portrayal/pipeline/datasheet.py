@@ -144,12 +144,14 @@ def _facts(run: "Run") -> dict[str, str]:
 
 def _annotators(settings: Mapping[str, Any]) -> str:
     names = ", ".join(f"`{name}`" for name in settings.get("annotators", ()))
-    labelling = settings.get("labeler")
-    if not labelling:
-        return names or "no annotator yet"
-    from portrayal.annotate.people.labeler import labelling_sentence
+    if not names:
+        return "no annotator yet"
+    said = [names, escape(settings.get("group_labels", ""))]
+    if labelling := settings.get("labeler"):
+        from portrayal.annotate.people.labeler import labelling_sentence
 
-    return f"{names}. {escape(labelling_sentence(labelling)).rstrip('.')}"
+        said.insert(1, escape(labelling_sentence(labelling)).rstrip("."))
+    return ". ".join(filter(None, said))
 
 
 def _source(note: Mapping[str, Any]) -> str:

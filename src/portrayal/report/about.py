@@ -32,6 +32,7 @@ def facts(view: View) -> list[Fact]:
         ("Measured", _date(view)),
         *((report_of(view).facts or _instrument_facts)(view)),
         (readers, ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
+        ("Groups", str(view.settings.get("group_labels", ""))),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),
         ("Version", f"Portrayal {view.settings.get('portrayal', '')}"),
