@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
@@ -10,6 +11,7 @@ import altair
 import pytest
 
 from portrayal import registry
+from portrayal.records import Estimate
 from portrayal.report.figures.generic import GENERIC, BrokenFigureWarning, build, figures
 from portrayal.report.page import render
 from portrayal.report.study import report_of
@@ -25,7 +27,9 @@ BY_HAND = ("corrected_representation.v2", "corrected_subordination.v2")
 BY_MODELS = ("median_representation.v1", "median_subordination.v1")
 """Measures that need three models, where the sample is of one."""
 MEASURES = registry.get("studies", "laissez-faire").measures
-DRAWN = [name for name in MEASURES if name not in (*BY_HAND, *BY_MODELS, "cue_counts.v1")]
+OWN = ("cue_counts.v1", "representation_by_baseline.v1")
+"""Of a list of cues; of a study with several baselines."""
+DRAWN = [name for name in MEASURES if name not in (*BY_HAND, *BY_MODELS, *OWN)]
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +159,50 @@ def test_the_reader_stands_beside_the_published_ones(view: View) -> None:
     )
     assert float(rows["Non-binary, plain stories"][1].split()[0]) < 50
     assert figure.reading.startswith("It misses most where people are non-binary")
+
+
+VALUES = {
+    ("north", "rich"): (2.0, 1.5, 2.7, 1e-4),
+    ("north", "poor"): (1.2, 0.8, 1.8, 0.4),
+    ("south", "rich"): (0.4, 0.3, 0.6, 1e-4),
+    ("south", "poor"): (None, 0.0, 0.0, None),
+}
+
+
+def pairs() -> list[Estimate]:
+    return [
+        estimate(
+            value,
+            low,
+            high,
+            measure="association.v1",
+            study="any",
+            strata={"model": "m"},
+            group={"region": region, "wealth": wealth},
+            q=q,
+            null=None if value is None else (0.8, 1.2),
+        )
+        for (region, wealth), (value, low, high, q) in VALUES.items()
+    ]
+
+
+@pytest.fixture
+def grid_view(make_run: Callable[..., Run]) -> View:
+    return View.of(make_run(pairs(), study="any"))
+
+
+def test_only_what_is_resolved_has_colour(grid_view: View) -> None:
+    (figure,) = GENERIC["grid"](grid_view, grid_view.by_measure["association.v1"])
+    assert figure.spec is not None
+    altair.Chart.from_dict(figure.spec)
+    cells = figure.spec["concat"][0]["data"]["values"]
+    kinds = {(cell["col"], cell["row"]): cell["c"] for cell in cells}
+    assert kinds == {
+        ("north", "rich"): "sure",
+        ("north", "poor"): "unsure",
+        ("south", "rich"): "sure",
+        ("south", "poor"): "undefined",
+    }
+    assert figure.reading == "2 of 3 pairs can be told from 1."
+    assert "wealth by region" in figure.spec["concat"][0]["title"]
+    assert len(figure.table.rows) == 4

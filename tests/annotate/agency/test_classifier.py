@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.errors import DataError, UnknownNameError
+from portrayal.annotate.agency.classifier import Checkpoints, checkpoint_folders, mean_of
+from portrayal.annotate.agency.fine_tuning import Fitting
+from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
+from portrayal.errors import DataError, OptionError, UnknownNameError
 
 SENTENCES = ("They led the firm and won.", "They care for and support their community.", "", "x 7")
 
@@ -54,3 +58,72 @@ def test_a_broken_lexicon_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(DataError, match=r"mine\.toml"):
         load_classifier(f"lexicon:{path}")
+
+
+TEXTS = ("She led the firm.", "He won it.", "They helped us.", "She cared for him.") * 10
+LABELLED = Labelled("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
+
+
+def test_a_set_of_checkpoints_is_a_classifier_that_says_their_mean(tmp_path):
+    done = train_checkpoints(LABELLED, "linear", tmp_path / "set", 3, Fitting(seed=5))
+    assert [each.folder.name for each in done] == ["seed-5", "seed-6", "seed-7"]
+    classifier = load_classifier(str(tmp_path / "set"))
+    assert isinstance(classifier, Checkpoints)
+    assert classifier.name == "3 checkpoints:set"
+    given = ["They led it.", "They cared.", "Sie leitet es."]
+    each = classifier.each(given)
+    alone = [load_classifier(str(trained.folder))(given)[:, 1] for trained in done]
+    np.testing.assert_allclose(each, alone)
+    np.testing.assert_allclose(classifier(given)[:, 1], np.mean(alone, axis=0))
+    np.testing.assert_allclose(classifier(given)[:2].sum(axis=1), 1.0)
+
+
+def test_the_mean_leaves_out_who_cannot_say():
+    assert mean_of(np.array([[0.2, np.nan, np.nan], [0.4, 0.9, np.nan]])).tolist() == pytest.approx(
+        [0.3, 0.9, np.nan], nan_ok=True
+    )
+
+
+def test_a_classifier_with_a_folder_inside_is_no_set(tmp_path):
+    train_agency(LABELLED, "linear", tmp_path / "one")
+    (tmp_path / "one" / "onnx").mkdir()
+    (tmp_path / "one" / "onnx" / "model.onnx").touch()
+    assert checkpoint_folders(tmp_path / "one") == ()
+    assert [each.name for each in checkpoint_folders(tmp_path)] == ["one"]
+
+
+def test_checkpoints_are_ordered_by_number(tmp_path):
+    for i in (10, 9, 0):
+        (tmp_path / f"seed-{i}").mkdir()
+        (tmp_path / f"seed-{i}" / "config.json").touch()
+    assert [each.name for each in checkpoint_folders(tmp_path)] == ["seed-0", "seed-9", "seed-10"]
+
+
+def test_checkpoints_that_are_done_are_kept_and_others_refused(tmp_path):
+    out = tmp_path / "set"
+    train_checkpoints(LABELLED, "linear", out, 2, Fitting())
+    again = train_checkpoints(LABELLED, "linear", out, 3, Fitting(), resume=True)
+    assert [each.folder.name for each in again] == ["seed-2"]
+    with pytest.raises(OptionError, match="another base"):
+        train_checkpoints(LABELLED, "folder", out, 3, Fitting(), resume=True)
+    with pytest.raises(OptionError, match="checkpoints of other seeds"):
+        train_checkpoints(LABELLED, "linear", out, 2, Fitting())
+    with pytest.raises(OptionError, match="same from every seed"):
+        train_checkpoints(LABELLED, "linear", tmp_path / "v", 2, Fitting(), validation=LABELLED)
+
+
+def test_the_preset_is_the_papers():
+    base, fitting = PRESETS["wan-2024"]
+    assert base == "bert-base-uncased"
+    assert (fitting.epochs, fitting.batch_size, fitting.learning_rate) == (10, 6, 5e-5)
+    assert fitting.patience == fitting.epochs
+
+
+def test_a_local_transformer_reads_sentiment_whose_second_class_is_positive(monkeypatch):
+    there = "portrayal.annotate.agency.transformer."
+    monkeypatch.setattr(there + "load_encoder", lambda where: where)
+    said = np.array([[0.1, 0.9], [0.8, 0.2]])
+    monkeypatch.setattr(there + "probabilities", lambda *_: said)
+    classifier = load_classifier("sentiment:distilbert/sst-2", masked=False)
+    assert (classifier.name, classifier.masked) == ("sentiment:distilbert/sst-2", False)
+    np.testing.assert_array_equal(classifier(["Good.", "Bad."]), said)

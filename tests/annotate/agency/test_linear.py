@@ -1,3 +1,5 @@
+"""The linear classifier: what it says, and training it again."""
+
 import math
 from itertools import pairwise
 
@@ -9,9 +11,12 @@ from hypothesis import strategies as st
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import read_labelled
 from portrayal.annotate.agency.linear import (
+    PARTS,
     LinearClassifier,
     LinearFitting,
     Scores,
+    count,
+    fit_counted,
     fit_linear,
     pieces_of,
     read_linear,
@@ -120,3 +125,23 @@ def test_accuracy_on_lac(shared_data, masked, least):
     given = [mask(each) if masked else each for each in held.sentences]
     agentic = load_classifier("linear", masked)(given)[:, 1] > 0.5
     assert np.mean(agentic == held.labels) >= least
+
+
+TEXTS = ["they led it", "they led us", "they helped it", "they helped us, kindly"] * 5
+LABELS = [1, 1, 0, 0] * 5
+
+
+def test_some_rows_of_what_was_counted_train_as_those_sentences_alone():
+    rows = np.array([0, 2, 3, 5, 7, 8, 10, 11])
+    counted = fit_counted(count(TEXTS), rows, [LABELS[row] for row in rows])
+    alone = fit_linear([TEXTS[row] for row in rows], [LABELS[row] for row in rows])
+    for part in PARTS:
+        assert getattr(counted, part) == pytest.approx(getattr(alone, part), abs=1e-4)
+    assert counted.bias == pytest.approx(alone.bias, abs=1e-4)
+
+
+def test_a_larger_strength_holds_scores_back_less():
+    counted = count(TEXTS)
+    rows = np.arange(len(TEXTS))
+    weak, strong = (fit_counted(counted, rows, LABELS, strength=c) for c in (0.1, 10.0))
+    assert strong.words["led"] > weak.words["led"] > 0

@@ -1,3 +1,5 @@
+"""A language model as a classifier: its prompts, and answers that are no class."""
+
 import numpy as np
 import pytest
 

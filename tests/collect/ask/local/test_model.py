@@ -1,3 +1,5 @@
+"""Questions that arrive together are worked on together."""
+
 import asyncio
 import threading
 
