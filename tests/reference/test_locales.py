@@ -65,7 +65,7 @@ def test_people_are_told_from_what_the_locale_lists(folder: Path) -> None:
     assert "Zentara Kovil" not in here
     assert here <= plain | {"Ravindra Kumar"}
     assert "Meenal" in here
-    known = load_locale(folder)
+    known = local_words(load_locale(folder))
     assert known.is_no_person("ayyanaru")
     assert not known.is_no_person("Asha")
 
@@ -182,6 +182,9 @@ def test_names_are_found_in_a_language_without_rules(hebrew: Path) -> None:
         ("נוף", "F", ("גברת",)),
     ]
     assert told("הם גרים ב נוף הגליל.", hebrew) == []
+    listed = HEBREW.replace("prefixes", 'words = ["נוף"]\nprefixes')
+    (hebrew / "locale.toml").write_text(listed, encoding="utf-8")
+    assert told("נוף יפה. גברת נוף שמחה.", hebrew) == [("נוף", "F", ("גברת",))]
     (hebrew / "locale.toml").write_text('language = "he"\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"no table of names.*\[names\] tables"):
         told(text, hebrew)

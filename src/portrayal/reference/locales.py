@@ -7,7 +7,7 @@ are compared with. `en-US` ships; one of your own is a folder with `locale.toml`
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from portrayal.reference.shipped import data_file
 
 _KEYS = ("language", "country", "source", "names", "titles", "honorifics", "pronouns", "places",
          "peoples", "feasts", "gods")  # fmt: skip
-_NAMES = ("tables", "baselines", "prefixes")
+_NAMES = ("tables", "baselines", "prefixes", "words")
 _LISTS = ("titles", "honorifics", "places", "peoples", "feasts", "gods")
 NO_PEOPLE = ("places", "peoples", "feasts", "gods")
 """Lists of what is no person."""
@@ -41,6 +41,8 @@ class Locale:
         first of each is the default of an audit.
     prefixes
         Letters that the language writes together with the word after them.
+    words
+        Names of the tables that are words of the language first; they count behind a title.
     titles, honorifics
         Words before a name and behind it, by kind: those of the kinds "F", "M" and "NB" tell a
         gender, a title of the kind "formal" stands before surnames, one of the kind "sacred" before
@@ -63,6 +65,7 @@ class Locale:
     tables: tuple[str, ...]
     baselines: tuple[str, ...]
     prefixes: tuple[str, ...]
+    words: frozenset[str]
     titles: Lists
     honorifics: Lists
     pronouns: Mapping[str, tuple[str, ...]]
@@ -72,15 +75,6 @@ class Locale:
     gods: Lists
     folder: str = ""
     digest: str = ""
-
-    def is_no_person(self, name: str) -> bool:
-        """Whether a whole name stands in one of the lists of what is no person."""
-        return name_key(name) in self.no_people
-
-    @cached_property
-    def no_people(self) -> frozenset[str]:
-        """Every word and name of what is no person."""
-        return self.every(*NO_PEOPLE)
 
     def every(self, *kinds: str) -> frozenset[str]:
         """Return all words of some lists, such as "titles" or "places"."""
@@ -162,6 +156,7 @@ def _read(file: Located, name: str, folder: Path | None) -> Locale:
         tables=tuple(tables),
         baselines=_texts(file, ("names", "baselines"), names.get("baselines", [])),
         prefixes=_texts(file, ("names", "prefixes"), names.get("prefixes", [])),
+        words=frozenset(map(name_key, _texts(file, ("names", "words"), names.get("words", [])))),
         pronouns=_lists(file, "pronouns"),
         **{
             kind: {name: frozenset(words) for name, words in _lists(file, kind).items()}

@@ -105,7 +105,7 @@ def _mention(
     name = f"{written} {surname.group()}" if surname else written
     longer = words[closes + 1 : closes + _LONGEST]
     forms = [name_key(text[span[0] : word.end()]) for word in (words[closes], *longer)]
-    if not titles and not local.whole.isdisjoint(forms):
+    if not titles and (name_key(written) in locale.words or not local.whole.isdisjoint(forms)):
         return None
     one = people.setdefault(name_key(written), PersonDraft(written, name, score=2.0))
     one.name = max(one.name or "", name, key=len)

@@ -7,7 +7,7 @@ from typing import Any
 
 from portrayal.annotate.people.shared.words import PRONOUNS, THEY, bearers
 from portrayal.reference import FEMININE, GENDERS, MASCULINE, NON_BINARY
-from portrayal.reference.locales import HOME, Locale, load_locale
+from portrayal.reference.locales import HOME, NO_PEOPLE, Locale, load_locale
 from portrayal.reference.matching import name_key
 
 _FORMS = {
@@ -102,7 +102,7 @@ def local_words(locale: Locale | None) -> LocalWords:
         nobody=_unborne(locale.every("peoples", "feasts")),
         places=_unborne(locale.every("places")),
         gods=ENGLISH.gods | locale.every("gods"),
-        whole=locale.no_people,
+        whole=locale.every(*NO_PEOPLE),
     )
 
 
