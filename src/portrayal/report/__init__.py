@@ -1,8 +1,7 @@
 """Reporting: a *report* is one HTML file that tells what a run found, and opens offline."""
 
-from portrayal.report.export import export_report
+from portrayal.report.export import Report, export_report
 from portrayal.report.findings import reader_line
-from portrayal.report.notebook import Report
 from portrayal.report.page import write_report
 
 __all__ = ["Report", "export_report", "reader_line", "write_report"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report.figures.glance import glance
+from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
     doubted,

@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.fairness import (
+from portrayal.measure.stories.representation import left_out
+from portrayal.measure.stories.roles import (
     FairTests,
+    RoleTests,
     fair_names,
     fair_tests,
+    median_tests,
     repetition_at_hand,
+    role_sums,
 )
-from portrayal.measure.stories.representation import left_out
-from portrayal.measure.stories.roles import RoleTests, median_tests, role_sums
 from portrayal.measure.stories.strata import (
     UNREAD,
     Features,

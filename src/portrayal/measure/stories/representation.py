@@ -8,7 +8,7 @@ import numpy as np
 
 from portrayal.measure.clustered import Inference, kept_sums, share_inference, sums_by
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.fairness import FairTests, fair_names, fair_tests
+from portrayal.measure.stories.roles import FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (
     UNREAD,
     Features,

@@ -1,4 +1,4 @@
-"""Tests of roles in stories: whole prompts of a stratum change their two roles by a fair coin."""
+"""Tests and nulls of stories: roles that prompts swap, and names drawn from their table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portrayal.measure.scope import Scope
+from portrayal.measure.stories.strata import Stratum
 from portrayal.measure.stories.tally import Tally
-from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Interval, Null, Test
+from portrayal.records import EFFECTIVE, NO_FINDING, NO_INTERVAL, NO_TEST, Interval, Null, Test
+from portrayal.reference import NameTable, name_bearers
 from portrayal.stats.design_effect import effective_number
+from portrayal.stats.naming import (
+    FairNaming,
+    ShareInference,
+    fair_inference,
+    fair_naming,
+    reads_subordination,
+    repetition_of,
+)
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.roles import (
     EXACT_PROMPTS,
@@ -167,3 +177,146 @@ def in_blocks(sums: RoleSums) -> RoleSums:
 def _columns(sums: RoleSums, at: slice) -> RoleSums:
     cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
     return RoleSums(*(cell[:, at] for cell in cells))
+
+
+FAIR_TEST = "fair naming: names drawn at random from bearers, and t by prompts, the larger p"
+NO_TABLE = "no null: no name table says how many people bear a name"
+NO_COUNTS = "no null: the name table has no counts of bearers"
+
+
+@dataclass(frozen=True)
+class FairNames:
+    """Names drawn at random from the bearers of the first name table, all races alike.
+
+    Attributes
+    ----------
+    naming
+        Columns as the tally's races; None where there are no counts.
+    drawn
+        The null in words, or why there is none.
+    second
+        Name of the table of the races that the first one lacks.
+    """
+
+    naming: FairNaming | None
+    drawn: str
+    second: str = ""
+
+
+@dataclass(frozen=True)
+class FairTests:
+    """Shares of the races of one stratum against fair naming."""
+
+    names: FairNames
+    found: ShareInference | None
+    at_hand: FairNaming | None
+    n_primary: int
+
+    def test(self, i: int) -> Test:
+        """The test of race `i`; NaN where the table cannot measure it."""
+        known = self.found is not None and self.why_none(i) is None
+        return Test(float(self.found.p[i]) if self.found and known else float("nan"), FAIR_TEST)
+
+    def why_none(self, i: int) -> str | None:
+        """Why race `i` has no test; None where it has one."""
+        return self.names.drawn if self.names.naming is None else self.names.naming.reason(i)
+
+    def notes(self, i: int) -> dict[str, str]:
+        """What `instruments` say of the test of race `i`."""
+        why = self.why_none(i)
+        if why is not None:
+            return {NO_TEST: why}
+        if i < self.n_primary:
+            return {}
+        source = f"read from people in {self.names.second}, not from the bearers of the baseline"
+        return {NO_FINDING: source}
+
+    def null(self, i: int, starred: float, scope: Scope) -> Null | None:
+        """R0 and its range for race `i` with baseline share p*."""
+        if self.found is None or self.names.naming is None or np.isnan(self.found.null_low[i]):
+            return None
+        value, low, high = (
+            float(each[i]) / starred
+            for each in (self.names.naming.share, self.found.null_low, self.found.null_high)
+        )
+        return Null(value, low, high, scope.level, self.names.drawn)
+
+    def details(self, i: int, starred: float) -> dict[str, float]:
+        """R0, the shrink factor of the names at hand, and what a true ratio of 2 would read."""
+        if self.names.naming is None or self.at_hand is None:
+            return {}
+        r0, shrink = float(self.names.naming.share[i]) / starred, float(self.at_hand.shrink[i])
+        return {"r0": r0, "shrink": shrink, "reads_2": r0 * (1.0 + shrink)}
+
+
+def fair_names(tally: Tally, tables: Mapping[str, NameTable]) -> FairNames:
+    """Describe names drawn at random from the bearers of the first table; kept on the tally."""
+    first = tables.get(tally.races[0])
+    second = tables.get(tally.races[-1])
+    if first is None or second is None:
+        return FairNames(None, NO_TABLE)
+    if not np.isfinite(first.n_people):
+        return FairNames(None, NO_COUNTS)
+    if "fair names" not in tally.cache:
+        naming = fair_naming(*name_bearers(first, second))
+        drawn = f"names drawn at random from the bearers of {first.name}"
+        tally.cache["fair names"] = FairNames(naming, drawn, second.name)
+    found: FairNames = tally.cache["fair names"]
+    return found
+
+
+def fair_tests(
+    tally: Tally,
+    names: FairNames,
+    stratum: Stratum,
+    role: int,
+    shares: tuple[FloatArray, FloatArray],
+    scope: Scope,
+) -> FairTests:
+    """Test the shares of the races of a stratum's role, counts and totals (n_prompts, n_races)."""
+    at_hand = _names_at_hand(tally, stratum, (role,))
+    hand = _naming_at_hand(tally, at_hand[0])
+    found = None
+    if names.naming is not None:
+        correlation = _repetition(*at_hand)
+        found = fair_inference(*shares, names.naming, correlation, scope.level)
+    return FairTests(names, found, hand, tally.n_primary)
+
+
+def repetition_at_hand(tally: Tally, stratum: Stratum, role: int) -> float:
+    """Return how much more often characters of one prompt share their name than those of two."""
+    return _repetition(*_names_at_hand(tally, stratum, (role,)))
+
+
+def _repetition(counted: FloatArray, squares: float, sizes: FloatArray) -> float:
+    return repetition_of(squares, sizes, counted[counted > 0])
+
+
+def ratio_details(tally: Tally, stratum: Stratum, roles: tuple[int, ...]) -> list[dict[str, float]]:
+    """For each race: the shrink factor of the names at hand, and what a true ratio of 2 reads."""
+    hand = _naming_at_hand(tally, _names_at_hand(tally, stratum, roles)[0])
+    if hand is None:
+        return [{} for _ in tally.races]
+    reads = reads_subordination(2.0, hand.shrink, None)
+    pairs = zip(hand.shrink.tolist(), reads.tolist(), strict=True)
+    return [{"r0": 1.0, "shrink": shrink, "reads_2": read} for shrink, read in pairs]
+
+
+def _naming_at_hand(tally: Tally, counted: FloatArray) -> FairNaming | None:
+    """The names of a stratum as if they were a population; None without any."""
+    return fair_naming(counted, tally.likelihood[:-1]) if counted.any() else None
+
+
+def _names_at_hand(
+    tally: Tally, stratum: Stratum, roles: tuple[int, ...]
+) -> tuple[FloatArray, float, FloatArray]:
+    """Characters by name, the sum of their squared number by name and prompt, and by prompt."""
+    c = tally.characters
+    inside = stratum.has(c.prompt, c.model) & np.isin(c.role, roles) & (c.name >= 0)
+    name, prompt = c.name[inside], np.searchsorted(stratum.prompts, c.prompt[inside])
+    weight = c.count[inside].astype(np.float64)
+    counted = np.bincount(name, weights=weight, minlength=len(tally.names)).astype(np.float64)
+    sizes = np.bincount(prompt, weights=weight, minlength=len(stratum.prompts)).astype(np.float64)
+    _, cell = np.unique(name * len(stratum.prompts) + prompt, return_inverse=True)
+    squares = float((np.bincount(cell.ravel(), weights=weight) ** 2).sum()) if weight.size else 0.0
+    return counted, squares, sizes

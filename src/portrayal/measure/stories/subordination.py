@@ -8,9 +8,8 @@ import numpy as np
 
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.fairness import ratio_details
 from portrayal.measure.stories.representation import PAPER_P, left_out
-from portrayal.measure.stories.roles import RoleTests, role_sums, role_tests
+from portrayal.measure.stories.roles import RoleTests, ratio_details, role_sums, role_tests
 from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
 from portrayal.records import Estimate, Interval, PromptSums, Test

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.report.figures.figure import Table
-from portrayal.report.figures.glance import glance
+from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import q_words, units_of
 from portrayal.report.first import n_readable, nothing, read_line

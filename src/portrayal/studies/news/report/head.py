@@ -8,7 +8,7 @@ import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, NO_TEST, Estimate
 from portrayal.report.figures.figure import Table
-from portrayal.report.figures.glance import glance
+from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import facts_of, q_words
 from portrayal.report.first import nothing, read_line
