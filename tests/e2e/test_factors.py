@@ -204,3 +204,15 @@ def test_documentation_and_exports_name_the_groups(
     assert "against village-2020" in pack
     portrayal("report", village / "after", "--format", "md", "--out", "report.md").ok()
     assert "People of the Sun" in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_report_names_groups_sources_and_baselines_and_draws_shares(
+    village: Path, portrayal: Portrayal, tmp_path: Path
+) -> None:
+    portrayal("report", village / "after", "--out", "report.html").ok()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Baselines: village-2020 (Faith): Village council." in page
+    assert "No baseline gives a share of" in page
+    assert "Faith, by labels: " in page  # shares are said and drawn, one panel for each factor
+    assert "#123abc" in page.casefold()
+    assert "<b>Star</b>" not in page

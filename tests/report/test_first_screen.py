@@ -141,3 +141,43 @@ def test_the_first_finding_stands_on_the_first_screen(
     )
     assert 0 < bottom <= height
     assert wide <= width
+
+
+def test_a_report_without_a_test_says_that_nothing_could_be_tested_and_why(
+    make_run: Maker,
+) -> None:
+    bare = replace(rep(0.5, 0.4, 0.6, 40.0), tests=(), instruments={"no_test": "one prompt"})
+    screen = first_screen(View.of(make_run([bare])))
+    assert screen.none.startswith("Nothing could be tested in ")
+    assert screen.none.endswith(": one prompt.")
+    texts = [
+        {"prompt_id": f"p{i % 3}", "gender": "F", "text": "She leads a ward."} for i in range(9)
+    ]
+    run = portrayal.audit("agency", texts=texts, report=False)
+    said = first_screen(View.of(run)).none
+    assert said == "Nothing could be tested in 9 texts: fewer than two groups of gender have texts."
+
+
+def test_what_comes_nearest_says_its_number_once(make_run: Maker) -> None:
+    near = rep(0.53, 0.31, 0.93, 40.0, q=0.2)
+    said = first_screen(View.of(make_run([near]))).near
+    assert "(0.53 times (0.31–0.93); chance alone: 0.90–1.10)" in said  # the sentence has none
+
+
+def test_what_comes_nearest_repeats_no_number_of_its_sentence(make_run: Maker) -> None:
+    near = rep(0.53, 0.31, 0.93, 40.0, q=0.2)
+    place = {"model": "m", "seen_by": "words", "population": "here"}
+    other = replace(near, measure="group_ratio.v1", group={"age": "child"}, strata=place)
+    said = first_screen(View.of(make_run([other]))).near
+    assert said.count("0.53") == 1
+    assert "Child is shown 0.53 times as often as in here" in said
+    assert "(95 % interval 0.31–0.93; chance alone: 0.90–1.10)" in said.replace("\u00a0", " ")
+
+
+def test_a_group_that_no_baseline_has_is_not_called_too_rare(make_run: Maker) -> None:
+    why = "the baseline village gives no share for Asian"
+    bare = replace(rep(0.5, 0.4, 0.6, 40.0), value=None, interval=None, tests=(), undefined=why)
+    bare = replace(bare, group={"race": "Asian"})
+    screen = first_screen(View.of(make_run([rep(0.9, 0.7, 1.2, 40.0, q=0.5), bare])))
+    assert not any("Cannot be measured" in line for line in screen.cannot)
+    assert any(line.startswith("No baseline gives a share of Asian") for line in screen.cannot)

@@ -43,6 +43,7 @@ from portrayal.report.view import (
     FEW_PROMPTS,
     View,
     beyond_chance,
+    no_baseline,
     no_difference,
     place_words,
     q_of,
@@ -332,7 +333,7 @@ def _evidence(view: View, e: Estimate) -> str:
     """Prompts, null, q and the reader's error of an estimate."""
     parts = [f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"]
     if e.null is not None and not math.isnan(e.null.low):
-        parts.append(f"chance is {_null_words(e.null.method)}")
+        parts.append(f"chance is {_null_words(e)}")
     if q_of(e) is not None:
         parts.append(q_words(q_of(e)))
     reader = report_of(view).reader
@@ -345,9 +346,10 @@ def q_words(q: float | None, name: str = "q") -> str:
     return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
 
 
-def _null_words(method: str) -> str:
+def _null_words(e: Estimate) -> str:
+    method = "" if e.null is None else e.null.method
     if method.startswith("drawn at random"):
-        return f"characters {method}"
+        return f"{units(e.unit, 2.0)} {method}"
     return method or "what no difference gives"
 
 
@@ -376,16 +378,20 @@ def absent_groups(view: View) -> str:
     gone: dict[str, list[Estimate]] = {}
     for measure in headline_measures(view):
         for e in view.of_main(measure):
-            if e.value == 0 and "baseline" in e.details and e.interval is not None:
+            own = "seen_by" not in e.strata or "population" in e.strata  # no pair of factors
+            if e.value == 0 and "baseline" in e.details and e.interval is not None and own:
                 gone.setdefault(_short(e), []).append(e)
     if not gone:
         return ""
-    places = dict.fromkeys(place_words(e) or ALL for g in gone.values() for e in g)
+    places = list(dict.fromkeys(place_words(e) or ALL for g in gone.values() for e in g))
+    first = next(iter(gone.values()))[0]
+    where = fmt.listed(places) if len(places) <= 3 else f"at least one of {len(places)} places"
     upper = [e.interval.high for g in gone.values() for e in g if e.interval is not None]
     names = list(gone)[:6] + ([f"{len(gone) - 6} other groups"] if len(gone) > 6 else [])
     return (
-        f"Not once counted, in {fmt.listed(list(places))}: {fmt.listed(names)}. By chance alone "
-        f"that can happen among few characters: the intervals reach up to {fmt.ratio(min(upper))} "
+        f"Not once counted, in {where}: {fmt.listed(names)}. By chance alone "
+        f"that can happen among few {units(first.unit, 2.0)}: the intervals reach up to "
+        + f"{fmt.ratio(min(upper))} "
         + (f"to {fmt.ratio(max(upper))} " if max(upper) > min(upper) else "")
         + "times the baseline."
     )
@@ -394,7 +400,7 @@ def absent_groups(view: View) -> str:
 def cannot_say(view: View) -> str:
     """Return what cannot be said: undefined, on few prompts, or too rare."""
     every = [e for measure in headline_measures(view) for e in view.of_main(measure)]
-    every = [e for e in every if e.statistic in STATISTICS]
+    every = [e for e in every if e.statistic in STATISTICS and not no_baseline(e)]
     if not every:
         return "No ratio was measured in this run."
     ratios = all(e.statistic == "ratio" for e in every)

@@ -4,11 +4,12 @@ Every report opens with it, also one of two runs beside each other. A study may 
 words (`StudyReport.first`).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
-from portrayal.records import Estimate
+from portrayal.records import NO_TEST, Estimate
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
@@ -28,9 +29,10 @@ from portrayal.report.strength import (
     counts_of,
     is_missing,
     strength_of,
+    units,
 )
 from portrayal.report.study import report_of
-from portrayal.report.view import FEW_PROMPTS, View, place_words
+from portrayal.report.view import FEW_PROMPTS, View, no_baseline, place_words
 from portrayal.report.words import group_label, group_words
 
 MOST_NAMED = 4
@@ -44,7 +46,7 @@ def first_screen(view: View) -> FirstScreen:
         return own(view)
     found = findings(view)
     near = leads(view)
-    none, nearest = ("", "") if found else nothing(n_readable(view), near)
+    none, nearest = ("", "") if found else nothing(view, n_readable(view), near)
     chart = glance(view, [*found, *near])
     return FirstScreen(read_line(view), tuple(found), none, cannot_lines(view), nearest, chart)
 
@@ -72,19 +74,54 @@ def n_readable(view: View) -> str:
     return f"{ok:,} {report_of(view).wording.texts}"
 
 
-def nothing(counted: str, near: Sequence[Stated]) -> tuple[str, str]:
+def nothing(view: View, counted: str, near: Sequence[Stated]) -> tuple[str, str]:
     """Return what a report without a result leads with, and what came nearest.
 
-    `counted` is what was looked at ("182 stories").
+    Where nothing could be tested, that is what it leads with, and why.
+
+    Parameters
+    ----------
+    view
+        The report's view.
+    counted
+        What was looked at ("182 stories").
+    near
+        What came near a finding, the nearest first.
     """
+    if not any(e.tests for e in view.estimates):
+        return f"Nothing could be tested in {counted}: {_untested(view)}.", ""
     said = f"No clear difference found in {counted}."
     if not near:
         return said, ""
-    facts = "; ".join(near[0].facts[:2])
+    first, facts = near[0].first, near[0].facts[:2]
+    if fmt.number(first.value, first.statistic) in near[0].headline and first.interval is not None:
+        bounds = fmt.interval(first.interval, first.statistic)
+        facts = (f"{fmt.level(view.level)} interval {bounds}", *facts[1:])
     return (
         said,
-        f"What comes nearest, but cannot be told from chance: {near[0].headline} ({facts}).",
+        f"What comes nearest, but cannot be told from chance: {near[0].headline} "
+        f"({'; '.join(facts)}).",
     )
+
+
+def _untested(view: View) -> str:
+    """Why no number of a run has a test."""
+    compared = [e for e in view.estimates if e.statistic in STATISTICS]
+    given = (e.instruments.get(NO_TEST) or e.undefined for e in compared)
+    reasons = Counter(reason for reason in given if reason)
+    if reasons:
+        return reasons.most_common(1)[0][0]
+    if not view.note.get("outcomes", {}).get("ok"):
+        return "no text could be read"
+    known = {name: values for name, values in view.values.items() if name not in _NO_GROUPS}
+    if known and all(len(values) == 1 for values in known.values()):
+        only = [group_label({name: value}) for name, (value,) in known.items()]
+        return f"the texts are about one group only ({', '.join(only)}), and a difference takes two"
+    return "no measure of this run compares groups with each other or with a population"
+
+
+_NO_GROUPS = ("outcome", "attribute", "factor")
+"""Attributes of estimates that are no groups of people."""
 
 
 def cannot_lines(view: View) -> tuple[str, ...]:
@@ -98,7 +135,7 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    said = [_missing(view, judged), _in_doubt(view), _too_few(judged)]
+    said = [_missing(view, judged), _in_doubt(view), _too_few(judged), _without_baseline(judged)]
     if unclear:
         said.append(
             f"{unclear:,} of {fmt.plural(len(judged), 'number')} show no clear difference, which "
@@ -135,19 +172,39 @@ def _too_few(judged: Sequence[tuple[Estimate, Strength]]) -> str:
     """Groups of which no number could be measured."""
     groups: dict[str, bool] = {}
     for e, strength in judged:
-        if len(e.group) == 1 and "pair" not in e.group:
+        if len(e.group) == 1 and "pair" not in e.group and not no_baseline(e):
             name = group_label(e.group)
             groups[name] = groups.get(name, True) and strength is CANNOT
     rare = [name for name, every in groups.items() if every]
     if not rare:
         return ""
-    named = rare[:MOST_NAMED]
-    if len(rare) > MOST_NAMED:
-        named.append(f"{len(rare) - MOST_NAMED} other groups")
+    counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
+    what = "people" if counted - {"texts"} else "texts"
     return (
-        f"Cannot be measured here: {fmt.listed(named)}, as fewer than {FEW_PEOPLE} people of them "
+        f"Cannot be measured here: {_few_named(rare)}, as fewer than {FEW_PEOPLE} {what} of them "
         f"or {FEW_PROMPTS} prompts were read, or the reader cannot tell them."
     )
+
+
+def _without_baseline(judged: Sequence[tuple[Estimate, Strength]]) -> str:
+    """Groups of a factor that no baseline gives a share of: they have shares, but no comparison."""
+    every = [e for e, _ in judged if len(e.group) == 1]
+    known = {group_label(e.group) for e in every if not no_baseline(e)}
+    bare = dict.fromkeys(group_label(e.group) for e in every if no_baseline(e))
+    names = [name for name in bare if name not in known]
+    if not names:
+        return ""
+    return (
+        f"No baseline gives a share of {_few_named(names)}: how often they occur stands in the "
+        "figures, compared with nothing."
+    )
+
+
+def _few_named(names: Sequence[str]) -> str:
+    """The first of these names, and how many others there are."""
+    more = len(names) - MOST_NAMED
+    others = [fmt.plural(more, "other group")] if more > 0 else []
+    return fmt.listed([*names[:MOST_NAMED], *others])
 
 
 def _prompts(view: View) -> int:

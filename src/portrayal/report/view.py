@@ -154,6 +154,12 @@ def place_words(estimate: Estimate, lead: str = "") -> str:
     return strata_words(estimate.strata, estimate.group, lead)
 
 
+def no_baseline(estimate: Estimate) -> bool:
+    """Whether an estimate has no value because the baseline has no share of its group."""
+    said = estimate.undefined or ""
+    return estimate.value is None and said.startswith("the baseline ") and "gives no share" in said
+
+
 def no_difference(estimate: Estimate) -> float:
     """The value that an estimate would have without a difference: 0, 1, or a ratio's own null."""
     if estimate.statistic == "difference":

@@ -140,9 +140,9 @@ def group_words(group: Mapping[str, str]) -> str:
     else:
         said = f"{GENDERED.get(gender, gender)} characters" if gender else ""
     others = {name: value for name, value in group.items() if name not in ("race", "gender")}
-    rest = ", ".join(
-        f"{shown.group_label(*item)} ({shown.attribute_label(item[0])})" for item in others.items()
-    )
+    labels = {name: shown.attribute_label(name) for name in others}
+    small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
+    rest = ", ".join(f"{shown.group_label(*it)} ({small[it[0]]})" for it in others.items())
     return ", ".join(part for part in (said, rest) if part) or "all"
 
 

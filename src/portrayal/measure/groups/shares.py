@@ -284,7 +284,7 @@ GROUP_TEXTS = _component(
     equation="texts in which the group is seen / texts that could be read",
     title="Texts that show a group",
     changes=True,
-    figure="table",
+    figure="dots",
     reading="Share of the texts in which the group is seen. Words are mentions, not identities.",
     findings=0,
 )
@@ -297,7 +297,7 @@ GROUP_SHARE = _component(
     equation="Σ w / n over texts that show a group: w is 1, or 1/k where a text shows k groups",
     title="Share of texts",
     changes=True,
-    figure="table",
+    figure="dots",
     reading="Share among the texts whose group is seen; the others are counted beside it.",
     findings=0,
 )
@@ -311,7 +311,7 @@ PEOPLE_SHARE = _component(
     "group among those who bear one's name",
     title="Share of people",
     changes=True,
-    figure="table",
+    figure="dots",
     reading="Share among the people of whom the source can tell; the others are counted. Shares "
     "of a name's bearers describe these bearers, never a person.",
     findings=0,

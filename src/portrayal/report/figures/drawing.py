@@ -119,7 +119,8 @@ def _cells(spec: Spec, columns: int) -> Spec:
     """A heatmap whose cells fit, with tilted headings where they are narrow."""
     given = spec["width"]["step"] if isinstance(spec.get("width"), dict) else _CELL
     step = min(given, (PHONE - _LABELS) / max(columns, 1))
-    tilted = {"labelAngle": -50, "labelAlign": "left"} if step < _CELL else {}
+    tight = given > 90 and step < given  # cells as wide as long headings
+    tilted = {"labelAngle": -50, "labelAlign": "left"} if step < _CELL or tight else {}
     found = _changed(
         spec, "x", lambda x: x | {"axis": (x.get("axis") or {}) | {"labelFontSize": 11} | tilted}
     )

@@ -7,7 +7,9 @@ from itertools import groupby
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, Estimate
+from portrayal.records import Estimate
+from portrayal.reference.shown import attribute_label, strata_parts
+from portrayal.reference.shown import group_label as shown_label
 from portrayal.report.figures.figure import (
     Builder,
     Figure,
@@ -23,7 +25,15 @@ from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
 from portrayal.report.strength import Stated
 from portrayal.report.study import report_of
-from portrayal.report.view import View, domain_of, is_sure, no_difference, place_of, place_words
+from portrayal.report.view import (
+    View,
+    domain_of,
+    is_sure,
+    no_baseline,
+    no_difference,
+    place_of,
+    place_words,
+)
 from portrayal.report.words import described, group_label, group_words, measure_title
 
 MOST_PANELS, MOST_ROWS = 12, 40
@@ -41,12 +51,33 @@ def dots(view: View, estimates: list[Estimate]) -> list[Figure]:
     if not known:
         return table(view, estimates)
     axis = _axis(known)
-    places, cut = _places(view, estimates)
+    there = {_place(e) for e in known}  # a place without any value has no panel
+    shown = [e for e in estimates if _place(e) in there and not no_baseline(e)]
+    places, cut = _places(view, shown)
     spec: Spec = {"vconcat": [_panel(view, here, axis) for here in places]}
     if axis.factor is None:
         spec["resolve"] = {"scale": {"x": "shared"}}
-    key = legend(view, _null_words(known), none=_none_words(known))
-    return [_figure(view, estimates, known, spec, cut, key)]
+    key: tuple[tuple[str, str], ...]
+    if _without_null(known):
+        own = ("ring", f"{view.called(view.main)}, with its interval")
+        key = (own, ("small", "each model")) if len(view.models) > 1 else (own,)
+    else:
+        key = legend(view, _null_words(known), none=_none_words(known))
+    return [_figure(view, estimates, known, spec, cut + _baselines(known), key)]
+
+
+def _baselines(known: list[Estimate]) -> str:
+    """Name each population that ratios are compared with, and say where it is from."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for e in known:
+        name, source = e.strata.get("population", ""), e.instruments.get("baseline_source", "")
+        if name and source:
+            found.setdefault((name, source), []).append(attribute_label(next(iter(e.group))))
+    said = [
+        f"{name} ({fmt.listed(list(dict.fromkeys(of)))}): {source}"
+        for (name, source), of in found.items()
+    ]
+    return f" Baselines: {'; '.join(said)}." if said else ""
 
 
 def heatmap(view: View, estimates: list[Estimate]) -> list[Figure]:
@@ -63,7 +94,7 @@ def heatmap(view: View, estimates: list[Estimate]) -> list[Figure]:
             [e for e in here if short(group_label(e.group)) in groups],
             groups,
             lambda group: short(group_label(group)),
-            title=short(place_words(here[0]), 60),
+            title=_panel_title(here),
             limit=limit,
             legend=measure_title(known[0].measure),
             width=90,
@@ -81,13 +112,26 @@ _HEAT = (
 
 def _places(view: View, estimates: list[Estimate]) -> tuple[list[list[Estimate]], str]:
     """The estimates of each place that is drawn, and a sentence on places that are not."""
-    found = dict.fromkeys(tuple(place_of(e).items()) for e in view.only_main(estimates))
+    every = view.only_main(estimates)
+    if every and "seen_by" in every[0].strata:  # all strata together first, of every factor
+        every.sort(key=lambda e: len(strata_parts(e.strata, e.group)[0]))
+    found = dict.fromkeys(map(_place, every))
     left = len(found) - MOST_PANELS
     cut = f" {fmt.plural(left, 'more place')} in the table." if left > 0 else ""
     return [
-        [e for e in estimates if tuple(place_of(e).items()) == place]
-        for place in list(found)[:MOST_PANELS]
+        [e for e in estimates if _place(e) == place] for place in list(found)[:MOST_PANELS]
     ], cut
+
+
+def _place(e: Estimate) -> tuple[object, ...]:
+    """What stands in one panel: a place, and of groups that texts show those of one factor."""
+    return *place_of(e).items(), *(e.group if "seen_by" in e.strata else ())
+
+
+def _panel_title(here: list[Estimate]) -> str:
+    first = here[0]
+    factor = attribute_label(next(iter(first.group))) if "seen_by" in first.strata else ""
+    return short(", ".join(part for part in (factor, place_words(first)) if part), 70)
 
 
 def _figure(
@@ -124,7 +168,7 @@ def _panel(view: View, here: list[Estimate], axis: Axis) -> Spec:
         for e in here
         if (label := labels[tuple(e.group.items())]) in shown
     ]
-    return panel(view, data, shown, axis, size=(520, 28), title=short(place_words(here[0]), 60))
+    return panel(view, data, shown, axis, size=(520, 28), title=_panel_title(here))
 
 
 def _null_words(known: list[Estimate]) -> str:
@@ -137,6 +181,8 @@ def _none_words(known: list[Estimate]) -> str:
 
 
 def _reading(known: list[Estimate]) -> str:
+    if _without_null(known):
+        return _shares(known)
     sure = [e for e in known if is_sure(e)]
     statistic = known[0].statistic
     none = _none_words(known)
@@ -151,6 +197,19 @@ def _reading(known: list[Estimate]) -> str:
         f"{said}; furthest stands {group_words(far.group)}{f' {place}' if place else ''} at "
         f"{fmt.number(far.value, statistic)} ({fmt.interval(far.interval, statistic)})."
     )
+
+
+def _without_null(known: list[Estimate]) -> bool:
+    """Whether these are shares that nothing is known to differ from."""
+    return known[0].statistic == "share" and not any(e.tests or e.null for e in known)
+
+
+def _shares(known: list[Estimate]) -> str:
+    """The largest shares of the first panel, which no null is known of."""
+    here = [e for e in known if _place(e) == _place(known[0])]
+    largest = sorted(here, key=lambda e: -(e.value or 0.0))[:4]
+    said = [f"{group_label(e.group)} {fmt.share(e.value)}" for e in largest]
+    return f"{_panel_title(here)}: {fmt.listed(said)}."
 
 
 def table(view: View, estimates: list[Estimate]) -> list[Figure]:
@@ -239,15 +298,19 @@ def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
     limit = max(1, math.ceil(math.log2(reach(e.value for e in known))))
     parts = [list(rows) for _, rows in groupby(sorted(shown, key=_axes), key=_axes)]
     charts = []
+    parts = [rows for rows in parts if any(e.value is not None for e in rows)]
     for rows in parts[:MOST_PANELS]:
         across, down = rows[0].group
-        columns = list(dict.fromkeys(short(e.group[across], 14) for e in rows))[:MOST_ROWS]
-        lines = list(dict.fromkeys(short(e.group[down], 28) for e in rows))[:MOST_ROWS]
+        values = list(dict.fromkeys(e.group[across] for e in rows))
+        letters = 20 if len(values) <= 5 else 12
+        column = {value: short(shown_label(across, value), letters) for value in values}
+        line = {e.group[down]: short(shown_label(down, e.group[down]), 28) for e in rows}
+        columns, lines = list(column.values())[:MOST_ROWS], list(line.values())[:MOST_ROWS]
         cells = [
             {
                 **facts(view, e),
-                "col": short(e.group[across], 14),
-                "row": short(e.group[down], 28),
+                "col": column[e.group[across]],
+                "row": line[e.group[down]],
                 "l": log2_within(e.value, limit),
                 "t": " " if e.value is None else fmt.ratio(e.value),
                 "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
@@ -255,7 +318,8 @@ def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
             for e in rows
         ]
         where = place_words(rows[0])
-        title = f"{down} by {across}{f', {where}' if where else ''}"
+        title = f"{attribute_label(down)} by {attribute_label(across)}"
+        title += f", {where}" if where else ""
         kept = [c for c in cells if c["col"] in columns and c["row"] in lines]
         charts.append(
             heat(
@@ -265,7 +329,7 @@ def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
                 title=short(title, 60),
                 limit=limit,
                 legend=measure_title(rows[0].measure),
-                cell=(84, 23),
+                cell=(max(84.0, 6.6 * max(map(len, columns))), 23),
             )
         )
     sure = sum(map(is_sure, known))
@@ -401,7 +465,10 @@ def _every_model(view: View, first: Estimate) -> list[Estimate]:
 
 def _label(e: Estimate) -> str:
     """The group over its place and measure, as two lines."""
-    where = [short(value, 24) for value in place_of(e).values() if value != ALL]
+    place, how = strata_parts(e.strata, e.group)
     component = described(e.measure)
     brief = component.brief if component is not None else ""
-    return f"{group_label(e.group)}{LINE}{', '.join([*where, brief or measure_title(e.measure)])}"
+    # "against census-2011" says by itself that a share is compared with a baseline.
+    own = [] if "population" in e.strata else [brief or measure_title(e.measure)]
+    where = ", ".join([*(short(value, 24) for value in place), *own, *how])
+    return f"{group_label(e.group)}{LINE}{where}"

@@ -111,7 +111,9 @@ def heat(
         "width": {"step": cell[0]},
         "height": {"step": cell[1]},
         "encoding": {
-            "x": _band("col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": 90}),
+            "x": _band(
+                "col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": max(90, cell[0])}
+            ),
             "y": _band("row", lines, {**_LINES, "labels": labels}),
             "tooltip": tooltip(),
         },

@@ -65,7 +65,7 @@ def agency_first(view: View) -> FirstScreen:
     near = sorted((e for e in every if e.strength == UNCLEAR), key=_p)
     shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
-    none, nearest = ("", "") if found else nothing(n_readable(view), near)
+    none, nearest = ("", "") if found else nothing(view, n_readable(view), near)
     cannot = (
         _limits(view),
         "Agentic is not better than communal: the audit asks whether groups are told apart.",

@@ -61,7 +61,7 @@ def news_first(view: View) -> FirstScreen:
     headlines = max((e.n_clusters for e in own), default=0)
     moved = [e for e in (*said, *near) if e.first.measure.startswith("group_change")]
     counted = fmt.plural(headlines, "headline")
-    none, nearest = ("", "") if said else nothing(counted, near)
+    none, nearest = ("", "") if said else nothing(view, counted, near)
     return FirstScreen(
         read_line(view, headlines),
         tuple(sorted(said, key=lambda e: e.strength != STRONG)),
