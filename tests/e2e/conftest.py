@@ -71,10 +71,11 @@ def environment(**more: str) -> dict[str, str]:
 def portrayal(tmp_path: Path) -> Portrayal:
     """Run `python -m portrayal …` in a process of its own, in the test's folder."""
 
-    def run(*arguments: object, cwd: Path = tmp_path) -> Done:
+    def run(*arguments: object, cwd: Path = tmp_path, **variables: str) -> Done:
         done = subprocess.run(
             command_line(*arguments),
             cwd=cwd,
+            env=os.environ | variables,
             capture_output=True,
             text=True,
             check=False,
@@ -103,11 +104,11 @@ def inside(
 
     Charts of its reports are plain; `portrayal` draws them.
     """
+    monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Done:
         log = logging.getLogger("portrayal")
         with monkeypatch.context() as here, Path(os.devnull).open(encoding="utf-8") as nothing:
-            here.chdir(tmp_path)
             here.setattr(sys, "argv", ["portrayal", *map(str, arguments)])
             here.setattr(sys, "stdin", nothing)
             here.setattr(log, "handlers", [])

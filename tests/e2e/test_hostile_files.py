@@ -265,16 +265,16 @@ def test_people_are_written_without_formulas(portrayal: Portrayal, tmp_path: Pat
 
 @pytest.mark.parametrize("locale", ["cp1252", "latin-1", "ascii"])
 def test_what_is_printed_is_right_in_any_encoding(
-    ask: Portrayal, tmp_path: Path, locale: str
+    portrayal: Portrayal, tmp_path: Path, locale: str
 ) -> None:
     story = STORY.replace("José", "明 José \U0001f600")
     bench(tmp_path / "t.jsonl", json.dumps({"text": story, "id": "明"}))
     if locale == "ascii":
-        table = ask(
+        table = portrayal(
             "find", "people", "--texts", "t.jsonl", PYTHONIOENCODING=locale, PYTHONUTF8="0"
         ).ok()
         assert "\\u660e" in table.out
-    told = ask(
+    told = portrayal(
         "find",
         "people",
         "--texts",
@@ -288,13 +288,13 @@ def test_what_is_printed_is_right_in_any_encoding(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locales of POSIX")
-def test_any_letters_stand_in_names_of_files(ask: Portrayal, tmp_path: Path) -> None:
+def test_any_letters_stand_in_names_of_files(portrayal: Portrayal, tmp_path: Path) -> None:
     c = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     bench(tmp_path / "Erzählung 明.csv", csv_of(plain()))
     for out in ("leute ä.csv", "lauf ä"):
         command = ("find", "people") if out.endswith("csv") else ("audit", "laissez-faire")
-        done = ask(*command, "--texts", "Erzählung 明.csv", "--out", out, **c).ok()
+        done = portrayal(*command, "--texts", "Erzählung 明.csv", "--out", out, **c).ok()
         assert (tmp_path / out).exists(), done
-    ask("find", "people", "--texts", "Erzählung 明.tsv", **c).refused(
+    portrayal("find", "people", "--texts", "Erzählung 明.tsv", **c).refused(
         "Erzählung 明.tsv: there is no such file"
     )
