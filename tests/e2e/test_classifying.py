@@ -53,12 +53,12 @@ def _said(folder: Path, name: str = "agency.v1") -> dict[str, int]:
     return found
 
 
-def test_an_audit_by_a_model(portrayal: Portrayal, texts: Path, tmp_path: Path) -> None:
+def test_an_audit_by_a_model(inside: Portrayal, texts: Path, tmp_path: Path) -> None:
     faults = {"server_error": 0.05, "truncated": 0.03}
     with OpenAIServer(render=_render, faults=faults) as server:
-        done = portrayal(*_audit(texts, server)).ok()
+        done = inside(*_audit(texts, server)).ok()
         asked = Counter(server.answered)
-        portrayal(*_audit(texts, server, "--level", "0.9")).ok()
+        inside(*_audit(texts, server, "--level", "0.9")).ok()
         assert server.answered == asked
         assert {sent["temperature"] for sent in server.bodies} == {0.0}
     assert set(asked.values()) == {1}
@@ -72,7 +72,7 @@ def test_an_audit_by_a_model(portrayal: Portrayal, texts: Path, tmp_path: Path) 
         given = _audit(texts, server)
         given[given.index("--classifier-base-url")] = "--base-url"
         given[given.index("r")] = "s"
-        portrayal(*given).ok()
+        inside(*given).ok()
         assert server.answered.total() == len(asked)
 
 
@@ -115,15 +115,15 @@ def test_a_paid_model_is_confirmed_first(
 
 
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
-    portrayal: Portrayal, texts: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
     limits = ("--classifier-budget", "2000 tokens", "--classifier-parameter", "max_tokens=20")
     with OpenAIServer(render=_render) as server:
-        portrayal(*_audit(texts, server, *limits, "--concurrency", 2)).ok()
+        inside(*_audit(texts, server, *limits, "--concurrency", 2)).ok()
         n_asked = server.answered.total()
         assert n_asked > 0
         assert _said(tmp_path)["not asked"] > 0
-        portrayal(*_audit(texts, server, "--classifier-parameter", "max_tokens=20")).ok()
+        inside(*_audit(texts, server, "--classifier-parameter", "max_tokens=20")).ok()
         assert set(server.answered.values()) == {1}
     assert "not asked" not in _said(tmp_path)
 
