@@ -212,6 +212,10 @@ STORY_MEASURES = tuple(
 
 MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
+    "representation_by_baseline.v1": {
+        "baselines": (baseline("census-2022"), baseline("occupation:doctor")),
+        "tables": {},
+    },
     "median_representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
     "pair_representation.v1": {"baseline": baseline("census-2022")},
     "corrected_representation.v2": {"baseline": baseline("census-2022")},

@@ -14,6 +14,13 @@ SHARES = dict(P_STAR.race) | dict(P_STAR.gender)
 
 DEFINITIONS = {
     "representation.v1": lambda stories: naive.representation(stories, SHARES),
+    "representation_by_baseline.v1": lambda stories: {
+        (strata | {("population", each.name)}, group): value
+        for each in MEASURE_ARGUMENTS["representation_by_baseline.v1"]["baselines"]
+        for (strata, group), value in naive.representation(
+            stories, dict(each.race) | dict(each.gender)
+        ).items()
+    },
     "pair_representation.v1": lambda stories: naive.pair_representation(stories, P_STAR.pair),
     "subordination.v1": naive.subordination,
     "median_representation.v1": lambda stories: naive.median_over_models(

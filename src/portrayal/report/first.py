@@ -117,6 +117,8 @@ def _untested(view: View) -> str:
     if known and all(len(values) == 1 for values in known.values()):
         only = [group_label({name: value}) for name, (value,) in known.items()]
         return f"the texts are about one group only ({', '.join(only)}), and a difference takes two"
+    if any(e.statistic == "distance" for e in view.estimates):
+        return "no number of this run has a null to hold it against"
     return "no measure of this run compares groups with each other or with a population"
 
 
