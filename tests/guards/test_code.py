@@ -116,6 +116,39 @@ def test_nothing_is_executed_or_unpickled(path: Path) -> None:
     assert not bad
 
 
+def given_streams(tree: ast.Module) -> list[int]:
+    """Return the lines that hand a stream of Python to a reader of Arrow.
+
+    A thread of Arrow's pool that lets go of such a stream while the interpreter ends aborts the
+    process, after the command has done all its work (apache/arrow#34314).
+    """
+    opened = {
+        item.optional_vars.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With)
+        for item in node.items
+        if isinstance(item.optional_vars, ast.Name) and ".open(" in f".{ast.unparse(item)}"
+    }
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("ParquetFile", "open_csv", "read_csv", "read_json", "read_table")
+        and any(isinstance(given, ast.Name) and given.id in opened for given in node.args)
+    ]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_arrow_reads_paths(path: Path) -> None:
+    assert not given_streams(parse(path))
+
+
+def test_the_guard_of_streams_sees_one() -> None:
+    tree = ast.parse('with path.open("rb") as stream:\n    table = pq.read_table(stream)\n')
+    assert given_streams(tree) == [2]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
 def test_only_the_command_line_prints(path: Path) -> None:
     if path.is_relative_to(PACKAGE / "cli"):

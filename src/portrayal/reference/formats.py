@@ -22,7 +22,7 @@ from portrayal.reference.columns import (
 from portrayal.reference.factors import Factor, NameSource, load_factor
 from portrayal.reference.groups import RACES
 from portrayal.reference.matching import name_key
-from portrayal.reference.shipped import data_file
+from portrayal.reference.shipped import shipped_table
 from portrayal.types import FloatArray
 
 OTHER = "other"
@@ -359,10 +359,7 @@ class RawTable:
 
 def read_shipped(file: str) -> RawTable:
     """Read one of the Parquet tables that ship with the package."""
-    import pyarrow.parquet as pq
-
-    with data_file(file).open("rb") as stream:
-        table = pq.ParquetFile(stream).read()
+    table = shipped_table(file)
     groups = {group: column for column, group in share_columns(table.column_names).items()}
     races = in_order(set(groups))
     columns = [table[column].combine_chunks() for column in ("count", *map(groups.get, races))]

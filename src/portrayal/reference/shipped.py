@@ -1,7 +1,8 @@
 """The numeric tables of the papers whose studies are reproduced, as printed."""
 
 import tomllib
-from importlib.resources import files
+from collections.abc import Sequence
+from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +42,21 @@ def published(table: str) -> "pa.Table":
         raise UnknownNameError(
             f"there is no published table {table!r}; the tables are {', '.join(known)}."
         )
-    with data_file(f"published/{table}.csv").open("rb") as stream:
-        return csv.read_csv(stream)
+    one_thread = csv.ReadOptions(use_threads=False)
+    with as_file(data_file(f"published/{table}.csv")) as path:
+        return csv.read_csv(path, read_options=one_thread)
+
+
+def shipped_table(name: str, columns: Sequence[str] | None = None) -> "pa.Table":
+    """Return the shipped Parquet file `name`, all columns or those named.
+
+    Arrow gets a path and never a Python stream: a thread of its pool that lets go of a Python
+    object while the interpreter ends aborts the process (apache/arrow#34314).
+    """
+    import pyarrow.parquet as pq
+
+    with as_file(data_file(name)) as path:
+        return pq.read_table(path, columns=columns, use_threads=False)
 
 
 def published_tables() -> tuple[str, ...]:

@@ -186,12 +186,9 @@ def given_names() -> Mapping[str, int]:
 
     Nothing but that is read from the list: neither a gender nor a race.
     """
-    import pyarrow.parquet as pq
+    from portrayal.reference.shipped import shipped_table
 
-    from portrayal.reference.shipped import data_file
-
-    with data_file("census_2020_first_names.parquet").open("rb") as stream:
-        table = pq.read_table(stream, columns=["name", "count"])
+    table = shipped_table("census_2020_first_names.parquet", ["name", "count"])
     names = (name.casefold() for name in table["name"].to_pylist())
     return MappingProxyType(dict(zip(names, table["count"].to_pylist(), strict=True)))
 
