@@ -190,8 +190,7 @@ def _table(found: "Comparison", rows: "Sequence[Change]") -> str:
 
 def _summary_table(found: "Several", measure: str | None, where: list[str]) -> list[str]:
     """Return the summary over models as a table; nothing for fewer than three."""
-    from portrayal.comparison.chart import words_of
-    from portrayal.comparison.result import number
+    from portrayal.comparison.result import number, words_of
 
     known = [row for row in found.summaries if row.undefined is None]
     rows = show.select(known, measure, where) if known else []
@@ -288,7 +287,7 @@ def _print(found: "Watch") -> None:
 
 
 def _cells(row: "Watched") -> list[str]:
-    from portrayal.comparison.chart import words_of
+    from portrayal.comparison.result import words_of
 
     known = [value for value in row.values if value is not None]
     return [

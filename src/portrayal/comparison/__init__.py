@@ -10,8 +10,15 @@ from portrayal.comparison.compare import (
     side_of,
     study_of,
 )
-from portrayal.comparison.instruments import Instrument, check_instruments, differing
-from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
+from portrayal.comparison.matching import (
+    Instrument,
+    Side,
+    check_instruments,
+    differing,
+    matched,
+    model_pairs,
+    rows_of,
+)
 from portrayal.comparison.result import Comparison
 from portrayal.comparison.several import Several, Summary, compare_several, models_of
 from portrayal.comparison.watch import RoundFacts, Watch, Watched, flat_rounds, watch, watch_values

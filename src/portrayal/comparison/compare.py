@@ -13,8 +13,14 @@ import pyarrow.parquet as pq
 
 import portrayal.registry as registry
 from portrayal.comparison.change import Change, Prompts
-from portrayal.comparison.instruments import check_instruments, differing
-from portrayal.comparison.matching import Side, matched, model_pairs, rows_of
+from portrayal.comparison.matching import (
+    Side,
+    check_instruments,
+    differing,
+    matched,
+    model_pairs,
+    rows_of,
+)
 from portrayal.comparison.result import Comparison
 from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
 from portrayal.errors import OptionError, PortrayalError

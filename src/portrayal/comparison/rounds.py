@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from portrayal.comparison.instruments import Instrument, check_instruments, differing
+from portrayal.comparison.matching import Instrument, check_instruments, differing
 from portrayal.errors import OptionError, RunError
 from portrayal.run import Run
 

@@ -10,8 +10,7 @@ import numpy as np
 
 import portrayal.registry as registry
 from portrayal.comparison.change import Scale
-from portrayal.comparison.instruments import Instrument
-from portrayal.comparison.matching import Key, Side, rows_of
+from portrayal.comparison.matching import Instrument, Key, Side, rows_of
 from portrayal.comparison.rounds import (
     Round,
     check_rounds,

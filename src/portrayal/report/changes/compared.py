@@ -10,9 +10,9 @@ import numpy as np
 
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change, Comparison, Side, flat_change
-from portrayal.comparison.chart import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.matching import matched
 from portrayal.comparison.matching import rows_of as side_rows
+from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import Sums, measured, sums_of
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
 from portrayal.reference.shown import speaking_of, strata_words
