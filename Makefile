@@ -19,7 +19,7 @@ test: lint
 ifdef EXTRAS
 	$(BIN)/python -m pip install --quiet "torch==2.13.0"
 	$(BIN)/python -m pip install --quiet --editable ".[agency,cluster,inspect,local,onnx,toxicity]"
-	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/local tests/annotate/toxicity tests/annotate/agency tests/e2e/test_cluster.py tests/report/test_limits.py tests/docs
+	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/local tests/annotate/test_toxicity.py tests/annotate/agency tests/e2e/test_cluster.py tests/report/test_limits.py tests/docs
 	$(MAKE) docs dist
 endif
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.annotate.sentences import sentences
-from portrayal.annotate.sentiment import sentiment_settings
-from portrayal.annotate.sentiment.rows import SENTIMENT
-from portrayal.annotate.sentiment.textblob import Polarity, engine
+from portrayal.annotate.sentiment import SENTIMENT, Polarity, sentiment_settings
+from portrayal.annotate.sentiment import textblob as engine
 from portrayal.errors import MissingExtraError, UnknownNameError
 
 pytest.importorskip("textblob", reason="sentiment needs textblob (extra 'news')")
@@ -106,14 +105,14 @@ def test_an_unknown_engine_names_those_there_are() -> None:
 def test_without_the_package_an_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from portrayal.annotate.sentiment import rows, textblob
+    import portrayal.annotate.sentiment as sentiment
 
     def missing() -> None:
         raise ImportError
 
-    monkeypatch.setattr(textblob, "_rules", missing)
+    monkeypatch.setattr(sentiment, "_rules", missing)
     with pytest.raises(MissingExtraError, match=r"portrayal\[news\]"):
-        textblob.engine()
+        sentiment.textblob()
     monkeypatch.setitem(__import__("sys").modules, "vaderSentiment.vaderSentiment", None)
     with pytest.raises(MissingExtraError, match=r"portrayal\[vader\]"):
-        rows.vader()
+        sentiment.vader()

@@ -1,4 +1,8 @@
-"""The annotator `toxicity.v1`: a text classifier of transformers from texts to scores."""
+"""Toxicity: how rude, disrespectful or profane a sentence is, as a classifier scores it.
+
+The classifier is a transformers model from the hub or a folder: safetensors weights only, and no
+code that comes with it.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -134,7 +138,7 @@ def toxicity_settings(
     Parameters
     ----------
     model, label, device, batch
-        See `portrayal.annotate.toxicity.rows.load`.
+        See `portrayal.annotate.toxicity.load`.
 
     Raises
     ------

@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from portrayal.annotate.toxicity import rows, toxicity_settings
-from portrayal.annotate.toxicity.rows import TOXICITY, load
+from portrayal.annotate.toxicity import TOXICITY, load, toxicity_settings
 from portrayal.errors import DataError, MissingExtraError, OptionError
 
 TEXTS = ["Go away, fool. It rained all day.", "Hello there.", ""]
@@ -67,7 +66,7 @@ def test_scores_of_sentences_with_a_fake_classifier(monkeypatch: pytest.MonkeyPa
         asked.extend(texts)
         return [len(text) / 100 for text in texts]
 
-    monkeypatch.setattr(rows, "_classifier", lambda *_: fake)
+    monkeypatch.setattr("portrayal.annotate.toxicity._classifier", lambda *_: fake)
     found = _annotated(toxicity_settings("somewhere"))
     assert found == [
         {"toxicity": [0.14, 0.18], "whole": 0.33},
