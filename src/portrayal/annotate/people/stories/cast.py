@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from portrayal.annotate.people.shared.mentions import OTHER, Mention, noun_rank
-from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, noun_rank
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
 from portrayal.annotate.people.stories.roles import OBJECT_WORDS
 from portrayal.annotate.people.stories.scene import GENERIC, Noun, Scene

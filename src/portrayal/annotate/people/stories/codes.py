@@ -10,8 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import compress, product
 from typing import NamedTuple
 
-from portrayal.annotate.people.shared.mentions import OTHER, Mention
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.roles import GIVES, RECEIVES
 

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
 
-from portrayal.annotate.people.shared.mentions import OTHER
-from portrayal.annotate.people.shared.scan import QUOTES
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES
 from portrayal.annotate.people.shared.words import SAYING, word_set
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.codes import (

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
 
-from portrayal.annotate.people.shared.mentions import OTHER, Mention, pronoun_rank
-from portrayal.annotate.people.shared.scan import Tokens
+from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, pronoun_rank
 from portrayal.annotate.people.shared.words import (
     CLAUSE_OPENERS,
     ENDS_OBJECT,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from portrayal.annotate.people.shared.mentions import OTHER, POSSESSOR
+from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR
 from portrayal.annotate.people.stories.cast import Cast
 from portrayal.annotate.people.stories.codes import (
     AHEAD,
