@@ -33,7 +33,7 @@ from portrayal.cli.printing import as_json, line, percent, table
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.annotate.people.labeler.labelling import Labelling
+    from portrayal.annotate.people.labeler.stage import Labelling
     from portrayal.raters.people import Labelled, Labels, PeopleScore, Selective
 
 app = typer.Typer(help="Say how often an annotator is right, by hand labels.", no_args_is_help=True)
@@ -73,7 +73,7 @@ def people(
 
     Example: portrayal score people --hand-labels runs/laissez-faire/hand-labels.csv
     """
-    from portrayal.annotate.people.labeler.labelling import labelling_of
+    from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.raters.people import read_gold, score_people
 
     json = format == "json"

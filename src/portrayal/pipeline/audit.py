@@ -14,7 +14,7 @@ from portrayal.annotate import Annotator, annotate_run
 from portrayal.annotate.agency.asked import Classifying, classifying_of_options
 from portrayal.annotate.group_asked import GroupLabelling, group_labelling, group_labels_sentence
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
-from portrayal.annotate.people.labeler.labelling import Labelling, labelling_of_options
+from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
 from portrayal.collect import import_texts
 from portrayal.collect.ask.asking import Asking, ask_model
 from portrayal.collect.fields import parse_columns

@@ -134,7 +134,7 @@ class StoryOptions(Options):
         Folder of a trained reader, None for the one that ships; see
         `portrayal.annotate.people.reader.reader_settings`.
     labeler, labeler_model, labeler_samples, route_share
-        Who finds the people; see `portrayal.annotate.people.labeler.labelling.labelling_of`.
+        Who finds the people; see `portrayal.annotate.people.labeler.stage.labelling_of`.
     hand_labels
         Path of a filled-in sheet of this run, by which estimates are corrected; None for none.
     """

@@ -170,7 +170,7 @@ def _code(project: Path, how: How, *, as_object: bool) -> None:
 
 def _label(run: Path, how: How, labeler: str, share: float, *, as_object: bool) -> None:
     """Let a model label the people of a run."""
-    from portrayal.annotate.people.labeler.labelling import label_texts_of, labelling_of
+    from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
     from portrayal.run import Run
 
     held = Run(run)

@@ -6,8 +6,7 @@ from collections import Counter
 import pytest
 
 from portrayal.annotate.people import Roles, clean_name
-from portrayal.annotate.people.labeler.answer import read_answer
-from portrayal.annotate.people.labeler.prompts import characters_of
+from portrayal.annotate.people.labeler.answer import characters_of, read_answer
 
 TEXT = "Dr. Emily Jones greeted the patient. She smiled, and José thanked the woman for his tea."
 BOTH = ("doctor", "needy patient")

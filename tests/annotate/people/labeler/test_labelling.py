@@ -4,7 +4,7 @@ import pytest
 
 import portrayal
 from annotate.people.labeler.conftest import NAMES, Labeler, story
-from portrayal.annotate.people.labeler.labelling import labelling_of, labelling_of_options
+from portrayal.annotate.people.labeler.stage import labelling_of, labelling_of_options
 from portrayal.collect.ask import Retry
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.studies.stories import StoryOptions

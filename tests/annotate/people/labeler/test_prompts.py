@@ -6,7 +6,7 @@ import pytest
 
 from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler import label_prompt
-from portrayal.annotate.people.labeler.prompts import characters_of, source
+from portrayal.annotate.people.labeler.answer import characters_of, source
 
 STORY = "She's {here}. 'Quoted' {{Story to Label}} \"{Character}\""
 

@@ -10,7 +10,7 @@ Whoever has texts in memory calls `label_people(rows, asking, folder, route=…)
 `label_run`.
 """
 
-from portrayal.annotate.people.labeler.answer import read_fields
+from portrayal.annotate.people.labeler.answer import LabelPrompt, label_prompt, read_fields
 from portrayal.annotate.people.labeler.finetune import FineTuneExport, export_finetune
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
@@ -19,7 +19,6 @@ from portrayal.annotate.people.labeler.people import (
     least_confident,
     vote,
 )
-from portrayal.annotate.people.labeler.prompts import LabelPrompt, label_prompt
 from portrayal.annotate.people.labeler.rows import (
     labeler_instrument,
     labelling_of_run,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.annotate.people.labeler.prompts import LabelPrompt, label_prompt
+from portrayal.annotate.people.labeler.answer import LabelPrompt, label_prompt
 from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.collect.ask.replies import read_list
 from portrayal.collect.fields import find_columns

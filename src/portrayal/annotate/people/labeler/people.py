@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from portrayal.annotate.people.labeler.answer import Said, locate, read_answer
-from portrayal.annotate.people.labeler.prompts import ANSWER_TOKENS, LabelPrompt, label_prompt
+from portrayal.annotate.people.labeler.answer import (
+    ANSWER_TOKENS,
+    LabelPrompt,
+    Said,
+    label_prompt,
+    locate,
+    read_answer,
+)
 from portrayal.annotate.people.shared.model import UNSURE, Character, Roles, gender_of_references
 from portrayal.collect.ask import CollectReport
 from portrayal.collect.ask.asking import Asking
