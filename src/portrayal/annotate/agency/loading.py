@@ -15,11 +15,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from portrayal.annotate.agency.baselines import LexiconClassifier, SentimentClassifier, read_lexicon
 from portrayal.annotate.agency.classifier import (
     AgencyClassifier,
     Checkpoints,
+    LexiconClassifier,
+    SentimentClassifier,
     checkpoint_folders,
+    read_lexicon,
     rows,
 )
 from portrayal.annotate.agency.linear import read_linear, shipped
