@@ -12,8 +12,7 @@ import typer
 import portrayal.cli.printing as show
 from portrayal._version import __version__
 from portrayal.cli import agency, build, find, label, listing, mitigate, score
-from portrayal.cli.audit import audit, new
-from portrayal.cli.collect import collect
+from portrayal.cli.audit import audit, collect, new
 from portrayal.cli.compare import compare, gate, watch
 from portrayal.cli.evidence import evidence
 from portrayal.cli.listing import doctor
