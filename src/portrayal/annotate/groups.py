@@ -44,7 +44,7 @@ from portrayal.reference.factors import (
     load_factor,
     spelling_key,
 )
-from portrayal.reference.occupations import plural
+from portrayal.reference.shipped import plural
 from portrayal.run.directory import Run
 
 EXCLUDED = -1

@@ -25,8 +25,7 @@ from portrayal.reference.factor import (
     spelling_key,
 )
 from portrayal.reference.located import Keys, Located, parse_located, read_located
-from portrayal.reference.occupations import occupations
-from portrayal.reference.shipped import data_file, read_toml
+from portrayal.reference.shipped import data_file, occupations, read_toml
 
 __all__ = [
     "EVERYWHERE",

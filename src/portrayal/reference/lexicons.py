@@ -17,8 +17,7 @@ from typing import Any
 
 from portrayal.errors import DataError, UnknownNameError
 from portrayal.reference.groups import gender_words
-from portrayal.reference.occupations import occupations
-from portrayal.reference.shipped import read_toml
+from portrayal.reference.shipped import occupations, read_toml
 
 _SHIPPED = ("liang-2022", "race-occupations", "story-list")
 _TABLES = {"gender": gender_words}

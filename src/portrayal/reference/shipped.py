@@ -1,7 +1,9 @@
-"""The numeric tables of the papers whose studies are reproduced, as printed."""
+"""Data that ships with the package: files, published tables as printed, titles of occupations."""
 
+import csv
 import tomllib
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
@@ -63,3 +65,32 @@ def published_tables() -> tuple[str, ...]:
     """Return the names of the published tables."""
     files = (file.name for file in data_file("published").iterdir())
     return tuple(sorted(name.removesuffix(".csv") for name in files if name.endswith(".csv")))
+
+
+@lru_cache(maxsize=1)
+def occupations() -> frozenset[str]:
+    """Return the occupations of O*NET in singular and plural, in lower case.
+
+    Titles are split where they join several, and count with or without their first words
+    ("Postsecondary Teachers" gives "postsecondary teacher" and "teacher").
+    """
+    lines = data_file("onet_occupations.csv").read_text(encoding="utf-8").splitlines()
+    forms = {form for row in csv.DictReader(lines) for form in row["forms"].split("|") if form}
+    return frozenset(forms | {plural(form) for form in forms})
+
+
+def plural(form: str) -> str:
+    """Return the plural of an English noun in lower case, by its ending.
+
+    >>> plural("lady"), plural("church"), plural("policewoman")
+    ('ladies', 'churches', 'policewomen')
+    """
+    if form.endswith(("clergy", "infantry", "police")):
+        return form
+    if form.endswith("midwife"):
+        return form[:-2] + "ves"
+    if form.endswith("man"):
+        return form[:-2] + "en"
+    if form.endswith("y") and form[-2] not in "aeiou":
+        return form[:-1] + "ies"
+    return form + ("es" if form.endswith(("s", "ch", "sh")) else "s")
