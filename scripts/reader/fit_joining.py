@@ -22,12 +22,12 @@ from train import LEFT_OUT
 from portrayal.annotate.people.reader.network import CARD, Reading
 from portrayal.annotate.people.reader.rows import (
     Joining,
+    join,
     read_people,
     signs_of_genders,
     ways_of,
 )
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
-from portrayal.annotate.people.stories.confidence import log_odds
 from portrayal.annotate.people.stories.extract import (
     cast_of,
     people_of_cast,
@@ -141,22 +141,18 @@ def weight_of(case: Case) -> float:
 
 def with_curves(cases: list[Case], joining: Joining) -> Joining:
     """Logistic curves of the confidences (Platt 1999)."""
-    plain = replace(
-        joining, name_curve=(0.0, 1.0), gender_curve=(0.0, 1.0, 0.0), both_curve=(0.0, 1.0, 0.0)
-    )
-    made = [(c.people(plain), c) for c in cases]
+    made = [(join(c.scene, c.cast, c.reading, joining)[2], c.people(joining), c) for c in cases]
     slots = [
-        (each.name_confidence, each.gender_confidence, *right, weight_of(case))
-        for people, case in made
-        for each, right in zip(people, case.right(people), strict=True)
+        (*odds, *right, weight_of(case))
+        for signs, people, case in made
+        for odds, right in zip(signs, case.right(people), strict=True)
     ]
-    name, gender, name_right, gender_right, weight = map(np.array, zip(*slots, strict=True))
-    odds = np.array([log_odds(each) for each in name])
-    of_gender = np.array([log_odds(each) for each in gender])
-    name_curve = _platt(np.column_stack([odds]), name_right, weight)
-    sure = name_curve[0] + name_curve[1] * odds
-    gender_curve = _platt(np.column_stack([of_gender, sure]), gender_right, weight)
-    of_both = gender_curve[0] + gender_curve[1] * of_gender + gender_curve[2] * sure
+    name, network, rules, name_right, gender_right, weight = map(np.array, zip(*slots, strict=True))
+    name_curve = _platt(np.column_stack([name]), name_right, weight)
+    sure = name_curve[0] + name_curve[1] * name
+    signs = np.column_stack([network, rules, sure])
+    gender_curve = _platt(signs, gender_right, weight)
+    of_both = gender_curve[0] + signs @ gender_curve[1:]
     both_curve = _platt(np.column_stack([sure, of_both]), name_right & gender_right, weight)
     return replace(joining, name_curve=name_curve, gender_curve=gender_curve, both_curve=both_curve)
 

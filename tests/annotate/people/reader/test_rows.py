@@ -140,7 +140,9 @@ def test_genders_follow_the_person_not_the_role():
 
 def test_confidences_follow_the_curves():
     scene, cast = read_story(TEXT, ROLES)
-    flat = Joining(name_curve=(0.0, 0.0), gender_curve=(0.0, 0.0, 0.0), both_curve=(0.0, 0.0, 0.0))
+    flat = Joining(
+        name_curve=(0.0, 0.0), gender_curve=(0.0, 0.0, 0.0, 0.0), both_curve=(0.0, 0.0, 0.0)
+    )
     for person in read_people(scene, cast, EVEN, flat):
         assert person.name_confidence == person.gender_confidence == person.confidence == 0.5
 

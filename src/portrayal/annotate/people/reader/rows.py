@@ -4,13 +4,13 @@ The two are a log-linear pool, with weights learned on prompts left out.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import exp, log
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import special
@@ -68,7 +68,7 @@ class Joining:
         added for each person of singular "they", of which both see too few.
     name_curve, gender_curve, both_curve
         Intercept and slopes of logistic curves (Platt 1999): of the log-odds of the name; of the
-        gender and of the name; of both confidences.
+        gender by the network, the gender by the rules, and the name; of both confidences.
     """
 
     names: tuple[float, float] = (1.0, 1.0)
@@ -76,8 +76,16 @@ class Joining:
     genders: tuple[float, float, float] = (1.0, 1.0, 0.0)
     genders_of_equals: tuple[float, float, float] = (1.0, 1.0, 0.0)
     name_curve: tuple[float, float] = (0.0, 1.0)
-    gender_curve: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    gender_curve: tuple[float, float, float, float] = (0.0, 1.0, 1.0, 0.0)
     both_curve: tuple[float, float, float] = (0.0, 1.0, 1.0)
+
+
+class Odds(NamedTuple):
+    """Log-odds that a slot's name is right, and its gender by the network and by the rules."""
+
+    name: float
+    network: float
+    rules: float
 
 
 def read_people(
@@ -99,15 +107,23 @@ def read_people(
     tuple of Character and (Character or None)
         As `extract_people`, with confidences of the joined choice.
     """
+    cast, choice, odds = join(scene, cast, reading, joining)
+    return characters(scene, cast, choice, [_confidences(each, joining) for each in odds])
+
+
+def join(
+    scene: Scene, cast: Cast, reading: Reading, joining: Joining
+) -> tuple[Cast, Choice, list[Odds]]:
+    """Return who has which role, their genders, and what speaks for each slot."""
     weighed = weigh(scene, cast)
     slots, names = _join_names(scene, cast, weighed, reading, joining)
     if slots != cast.slots:
         cast = cast_of(scene, slots)
         weighed = weigh(scene, cast)
-    choice, genders = _join_genders(cast, weighed, reading, joining, paired=scene.paired)
-    both = zip(names, genders, strict=True)
-    sure = [_confidences(name, gender, joining) for name, gender in both]
-    return characters(scene, cast, choice, sure)
+    choice = _join_genders(cast, weighed, reading, joining, paired=scene.paired)
+    genders = _gender_odds(cast, weighed, reading, choice)
+    odds = [Odds(log_odds(name), *each) for name, each in zip(names, genders, strict=True)]
+    return cast, choice, odds
 
 
 def ways_of(
@@ -159,8 +175,7 @@ def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArr
 
     The log-probabilities of the network and of the rules, and how many are of singular "they".
     """
-    nobody = reading.roles.shape[1] - 1
-    rows = [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
+    rows = _rows(cast, reading)
     return np.array(
         [
             (
@@ -176,28 +191,35 @@ def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArr
     )
 
 
+def _rows(cast: Cast, reading: Reading) -> list[int]:
+    """The row of `reading.genders` for each slot."""
+    nobody = reading.roles.shape[1] - 1
+    return [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
+
+
 def _join_genders(
     cast: Cast, weighed: Weighed, reading: Reading, joining: Joining, *, paired: bool
-) -> tuple[Choice, list[float]]:
-    """The choice of genders, and the probability of each slot's."""
-    options, _ = weighed
+) -> Choice:
+    """The choice of genders with the largest weighted sum."""
     weights = joining.genders_of_equals if paired else joining.genders
-    scores = signs_of_genders(cast, weighed, reading) @ weights
-    shares = special.softmax(scores)
-    chosen = options[int(scores.argmax())]
-    known = [
-        float(
-            sum(s for s, each in zip(shares, options, strict=True) if each.genders[slot] == gender)
-        )
-        for slot, gender in enumerate(chosen.genders)
-    ]
-    return chosen, known
+    return weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
 
 
-def _confidences(name: float, gender: float, joining: Joining) -> tuple[float, float, float]:
+def _gender_odds(
+    cast: Cast, weighed: Weighed, reading: Reading, choice: Choice
+) -> Iterator[tuple[float, float]]:
+    """Log-odds of each slot's gender, by the network and by the rules."""
+    for slot, (row, gender) in enumerate(zip(_rows(cast, reading), choice.genders, strict=True)):
+        options = zip(*weighed, strict=True)
+        rules = sum(chance for option, chance in options if option.genders[slot] == gender)
+        network = exp(float(reading.genders[row, GENDERS.index(gender)]))
+        yield log_odds(network), log_odds(rules)
+
+
+def _confidences(odds: Odds, joining: Joining) -> tuple[float, float, float]:
     """Probabilities that the name, the gender, and both are right."""
-    of_name = _curve(joining.name_curve, log_odds(name))
-    of_gender = _curve(joining.gender_curve, log_odds(gender), log_odds(of_name))
+    of_name = _curve(joining.name_curve, odds.name)
+    of_gender = _curve(joining.gender_curve, odds.network, odds.rules, log_odds(of_name))
     return of_name, of_gender, _curve(joining.both_curve, log_odds(of_name), log_odds(of_gender))
 
 
