@@ -11,7 +11,7 @@ import typer
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
-from portrayal.cli import START, app
+from portrayal.cli import START, app, main
 
 ROOT: Any = typer.main.get_command(app)
 
@@ -160,3 +160,21 @@ def test_completion_is_there_for_formats() -> None:
     option = _options(LEAVES["compare"])["--format"]
     assert option.metavar == "table|csv|json|markdown|html"
     assert {"--install-completion", "--show-completion"} <= _options(ROOT).keys()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("people", "There is `portrayal find people` and `portrayal score people`."),
+        ("adit", "No such command 'adit'. Did you mean 'audit'? `portrayal --help`"),
+        ("nonsense", "No such command 'nonsense'. `portrayal --help`"),
+    ],
+)
+def test_a_wrong_command_names_the_right_one_once(
+    given: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["portrayal", given])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 2
+    assert said in capsys.readouterr().err

@@ -2,10 +2,11 @@
 
 import logging
 import os
+import re
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -183,9 +184,21 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 def _usage(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "portrayal"
-    text = getattr(error, "format_message", error.__str__)().rstrip(".")
+    said = getattr(error, "format_message", error.__str__)()
+    text = re.sub(r"( Did you mean .+?\?)\1", r"\1", said).rstrip(".")  # Typer and Click ask both
     end = "" if text.endswith("?") else "."
-    return f"{text}{end} `{command} --help` lists what it takes." if text else ""
+    hint = _elsewhere(text, getattr(context, "command", None))
+    return f"{text}{end}{hint} `{command} --help` lists what it takes." if text else ""
+
+
+def _elsewhere(text: str, command: Any) -> str:
+    """Where a command is that was not given with its verb, as `portrayal people`."""
+    name = text.removeprefix("No such command '").partition("'")[0]
+    verbs = getattr(command, "commands", {}).items() if name != text else ()
+    there = [
+        f"`portrayal {verb} {name}`" for verb, of in verbs if name in getattr(of, "commands", {})
+    ]
+    return f" There is {' and '.join(there)}." if there else ""
 
 
 def _stop(message: str) -> NoReturn:
