@@ -1,13 +1,15 @@
-"""Score the rules on the genders of couples, and on non-binary people, in the marked stories.
+"""Score the rules, or a reader, on the genders of couples in the marked stories.
 
     python scripts/reader/score_couples.py scripts/reader/stories/love.txt
+        [--reader shipped|FOLDER] [--left-out K]
 
 Of every story with two roles, both of whose genders are marked: the pair of genders against the
-pair that the rules read. Precision: of the stories that are read as this pair, how many are it;
+pair that is read. Precision: of the stories that are read as this pair, how many are it;
 recall: of the stories of this pair, how many are read so. A pair with a gender that is not told, or
 unsure, is of no kind. Below, the same for each character. Intervals are 95 %, by bootstrap over
 prompts.
-`--least P` takes a gender for unsure where the rules are less than P sure of it.
+`--least P` takes a gender for unsure where less than P is sure of it. A reader is to be scored with
+`--left-out K`, as in `score_marked.py`.
 """
 
 import argparse
@@ -15,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from examples import marked
+from examples import fold_of, marked
+from score_marked import people_of
 
-from portrayal.annotate.people import extract_people
 from portrayal.annotate.people.shared.words import word_set
 
 DRAWS, SEED = 2000, 0
@@ -33,18 +35,21 @@ def pair(genders: list[str]) -> str:
     return "-".join(sorted(known)) if len(known) == len(genders) else ""
 
 
-def read(path: Path, least: float, *, partners: bool) -> Iterator[tuple[Case, list[Case]]]:
+def read(asked: argparse.Namespace) -> Iterator[tuple[Case, list[Case]]]:
     """Each story's couple, and its characters."""
-    for example in marked(path):
+    examples = []
+    for example in (each for path in asked.stories for each in marked(path)):
         roles = (example.roles.subject, example.roles.object or "")
         romantic = any(PARTNERS.intersection(role.split()) for role in roles)
-        if len(example.genders) < 2 or (partners and not romantic):
-            continue
-        people = [p for p in extract_people(example.text, example.roles) if p is not None]
-        said = [p.gender if p.gender_confidence >= least else "" for p in people]
+        here = asked.left_out in (None, fold_of(example.prompt))
+        if here and len(example.genders) == 2 and (romantic or not asked.partners):
+            examples.append(example)
+    for example, people in zip(examples, people_of(examples, asked.reader), strict=True):
+        known = [person for person in people if person is not None]
+        said = [p.gender if (p.gender_confidence or 0) >= asked.least else "" for p in known]
         gold = [gender or "" for gender in example.genders]
-        people_of = [(example.prompt, a, b) for a, b in zip(gold, said, strict=True)]
-        yield (example.prompt, pair(gold), pair(said)), people_of
+        characters = [(example.prompt, a, b) for a, b in zip(gold, said, strict=True)]
+        yield (example.prompt, pair(gold), pair(said)), characters
 
 
 def cells(cases: list[Case], kind: str) -> list[str]:
@@ -75,8 +80,9 @@ def main() -> None:
     parser.add_argument("stories", type=Path, nargs="+")
     parser.add_argument("--least", type=float, default=0.0, metavar="P")
     parser.add_argument("--partners", action="store_true", help="stories of partners alone")
-    given = parser.parse_args()
-    both = [x for p in given.stories for x in read(p, given.least, partners=given.partners)]
+    parser.add_argument("--reader")
+    parser.add_argument("--left-out", type=int, metavar="K")
+    both = list(read(parser.parse_args()))
     couples = [couple for couple, _ in both]
     people = [person for _, two in both for person in two]
     known = [case for case in couples if case[1]]
