@@ -198,11 +198,16 @@ def read_policy(path: str | Path) -> Policy:
         raise DataError(
             f"{path} cannot be read ({why}). `portrayal gate --init {path}` writes a policy."
         ) from None
+    return parse_policy(text, str(path))
+
+
+def parse_policy(text: str, name: str) -> Policy:
+    """Return the policy that a text in TOML asks for; errors begin with `name`."""
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"{path} is not TOML: {error}.") from None
-    return _Reader(str(path), text).policy(table)
+        raise DataError(f"{name} is not TOML: {error}.") from None
+    return _Reader(name, text).policy(table)
 
 
 class _Reader:

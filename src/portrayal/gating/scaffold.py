@@ -3,14 +3,13 @@
 import glob
 import json
 import re
-import tempfile
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.gating.matching import check_rule
-from portrayal.gating.policy import read_policy
+from portrayal.gating.policy import parse_policy
 from portrayal.records import ALL, Estimate
 from portrayal.reference.shown import attribute_label, strata_parts
 from portrayal.run import Run, write_atomically
@@ -59,10 +58,7 @@ def write_example(path: str | Path, run: Run | None = None) -> None:
 
 def _fits(head: str, rule: str, run: Run) -> bool:
     """Whether the run has estimates that a rule of the example reads."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "gate.toml"
-        path.write_text(f"{head}{_RULE}{rule}", encoding="utf-8")
-        (read,) = read_policy(path).rules
+    (read,) = parse_policy(f"{head}{_RULE}{rule}", str(run.path)).rules
     try:
         check_rule(read, run.records, run.settings().get("models", []), str(run.path))
     except PortrayalError:
