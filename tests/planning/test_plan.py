@@ -5,10 +5,19 @@ import pytest
 from portrayal.collect.ask.budget import Price
 from portrayal.errors import OptionError, RunError
 from portrayal.pipeline.audit import audit
-from portrayal.planning import DEFAULTS, REFERENCE, assumptions_from, output_tokens, plan, tokens_of
+from portrayal.planning import (
+    DEFAULTS,
+    REFERENCE,
+    assumptions_from,
+    output_tokens,
+    plan,
+    representation_power,
+    tokens_of,
+)
 from portrayal.planning.effects import Effects
 from portrayal.records import Prompt
 from portrayal.reference import mena_nhpi_table, name_table
+from portrayal.reference.factors import load_factor
 from portrayal.run import Run
 from portrayal.studies.agency.audit import prompts as agency
 from portrayal.studies.laissez_faire import prompts, sample
@@ -114,6 +123,27 @@ def test_one_prompt_and_fewer_than_six_are_undefined_and_say_why():
     for row in plan(laden, 50, shares={"gender": {"F": 0.5}}, **QUICK).detectable:
         assert (row.above, row.below) == (None, None)
         assert row.undefined.startswith("no ratio is found: the group occurs in 5 prompts")
+
+
+def test_groups_of_equal_share_are_simulated_once(tmp_path, monkeypatch):
+    path = tmp_path / "faith.toml"
+    shares = (
+        "[groups]\nsun = {}\nmoon = {}\nstar = {}\n[[sources]]\nkind = 'column'\ncolumn = 'x'\n"
+    )
+    shares += "[[baselines]]\nname = 'here'\nsource = 'counted'\n"
+    shares += "shares = { sun = 0.4, moon = 0.4, star = 0.2 }\n"
+    path.write_text(f"name = 'faith'\nlabel = 'Faith'\nnote = 'x'\n{shares}", encoding="utf-8")
+    made = []
+
+    def power(counting, design, seed):
+        made.append((counting.share, design))
+        return representation_power(counting, design, seed)
+
+    monkeypatch.setattr("portrayal.planning.effects.representation_power", power)
+    rows = plan(prompts()[:8], 10, shares={}, factors=[load_factor(path)], replicates=37).detectable
+    above = {row.group["faith"]: row.above for row in rows if "faith" in row.group}
+    assert above["sun"] == above["moon"] != above["star"]
+    assert len(made) == len(set(made)) == 2
 
 
 def test_a_table_without_counts_has_no_null_of_names(tmp_path):

@@ -191,7 +191,7 @@ class Effects:
                 if reason is None and counting is not None:
                     texts = max(round(self.samples * one.units_per_text * matched), 1)
                     design = Design(n_prompts, texts, one.icc, self.level, self.replicates)
-                    below, above = _both_sides(kind, counting, design, self.power, self.change)
+                    below, above = both_sides(kind, counting, design, self.power, self.change)
                     null = 1.0 if roles or self.change else counting.share / share
                     reads = [_reads(counting, ratio, null) for ratio in (below, above)]
                     reason = OUT_OF_REACH if isnan(below) and isnan(above) else None
@@ -282,28 +282,27 @@ def _reads(counting: Counting, true: float, null: float) -> float:
     return null * float(reads_representation(true, counting.fair.shrink)[0])
 
 
-def _both_sides(
-    kind: Kind, counting: Counting, design: Design, wanted: float, change: bool
+@cache
+def both_sides(
+    kind: Kind,
+    counting: Counting,
+    design: Design,
+    wanted: float,
+    change: bool,
+    ratios: bool = True,
 ) -> tuple[float, float]:
-    """The ratios nearest to 1 that are found, below and above it; simulated once per design."""
-    key = (kind, counting.share, counting.fair is None, design, wanted, change)
-    if key not in _SIMULATED:
-        if change:
-            power = change_power(counting, design, _SEED, roles=kind == "subordination")
-        else:
-            make = representation_power if kind == "representation" else subordination_power
-            power = make(counting, design, _SEED)
-        _SIMULATED[key] = (
-            smallest_detectable(power, wanted, _SMALLEST),
-            smallest_detectable(power, wanted, _LARGEST / counting.share)
-            if counting.share < _LARGEST
-            else nan,
-        )
-    return _SIMULATED[key]
-
-
-_SIMULATED: dict[tuple[object, ...], tuple[float, float]] = {}
-"""Results of this process: domains with equally many prompts share them."""
+    """Return the ratios nearest to 1 that are found, below and above; simulated once a design."""
+    if change:
+        roles = kind == "subordination"
+        power = change_power(counting, design, _SEED, roles=roles, ratios=ratios)
+    else:
+        make = representation_power if kind == "representation" else subordination_power
+        power = make(counting, design, _SEED)
+    above = _LARGEST / counting.share
+    return (
+        smallest_detectable(power, wanted, _SMALLEST),
+        smallest_detectable(power, wanted, above) if above > 1.0 else nan,
+    )
 
 
 def _known(value: float) -> float | None:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from portrayal.planning.assumptions import DEFAULTS, Assumption
-from portrayal.planning.effects import ONE_PROMPT, OUT_OF_REACH, Detectable, Effects, design_effect
-from portrayal.planning.power import (
-    Design,
-    change_power,
-    counted_whole,
-    representation_power,
-    smallest_detectable,
+from portrayal.planning.effects import (
+    ONE_PROMPT,
+    OUT_OF_REACH,
+    Detectable,
+    Effects,
+    both_sides,
+    design_effect,
 )
+from portrayal.planning.power import Design, counted_whole
 from portrayal.records import ALL, Estimate, Prompt
 from portrayal.reference import Factor
 from portrayal.reference.factors import NameSource
@@ -33,8 +34,6 @@ NO_BASELINE = (
     "change"
 )
 EVERY = "every text is taken to show a group; a finished run says how many do"
-_LARGEST, _SMALLEST = 0.95, 0.02
-_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,10 @@ def _row(
     below = above = nan
     if reason is None:
         design = Design(n, max(round(units), 1), one.icc, plan.level, plan.replicates)
-        below, above = _both(share, design, plan, ratio=ratio)
+        counting = counted_whole(share)
+        below, above = both_sides(
+            "representation", counting, design, plan.power, plan.change, ratio
+        )
         reason = OUT_OF_REACH if isnan(below) and isnan(above) else None
     null: float | None = 1.0
     if not ratio:
@@ -149,27 +151,6 @@ def _too_few(n_prompts: int, plan: Effects) -> str | None:
     if plan.change and n_prompts < fewest_prompts(plan.level):
         return f"no change is found: {no_test_reason(n_prompts, plan.level)}"
     return None
-
-
-_FOUND: dict[tuple[object, ...], tuple[float, float]] = {}
-"""Results of this process: groups with equal shares share them."""
-
-
-def _both(share: float, design: Design, plan: Effects, *, ratio: bool) -> tuple[float, float]:
-    """The ratios of shares nearest to 1 that are found, below and above it."""
-    key = (round(share, 6), design, plan.power, plan.change, ratio)
-    if key not in _FOUND:
-        counting = counted_whole(share)
-        if plan.change:
-            power = change_power(counting, design, _SEED, roles=False, ratios=ratio)
-        else:
-            power = representation_power(counting, design, _SEED)
-        above = _LARGEST / share
-        _FOUND[key] = (
-            smallest_detectable(power, plan.power, _SMALLEST),
-            smallest_detectable(power, plan.power, above) if above > 1.0 else nan,
-        )
-    return _FOUND[key]
 
 
 def _ways(factor: Factor, run: "Run | None") -> list[_Seen]:

@@ -8,6 +8,7 @@ The same random numbers serve all ratios, so that power rises with the ratio.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy import special
@@ -64,7 +65,7 @@ class Design:
     replicates: int = REPLICATES
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counting:
     """How people of a group are counted: the values that one person of a population may add.
 
@@ -104,6 +105,7 @@ class Counting:
         return self.weight * (true * self.value + others * (1.0 - self.value))
 
 
+@cache
 def counted_whole(share: float) -> Counting:
     """Describe a group whose members count 1 each, with this share (in 0-1) in the population.
 
