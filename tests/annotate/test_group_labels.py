@@ -28,6 +28,7 @@ def test_every_label_that_is_shown_is_read_as_its_group(name: str) -> None:
     factor = load_factor(name)
     shown = labels_of(factor)
     assert len(shown) == len(factor.groups) + 2
+    assert labels_of(factor) is shown
     for label, group in shown.items():
         said = read_label(factor, ONE, Reply(f' "{label.upper()}". ', "ok"))
         status = {"": "none", None: "unknown"}.get(group, "group")
@@ -83,7 +84,8 @@ def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
     each = ModelSource(kind="model", name="model", question="Which?", unit="person")
     prompt = group_prompt(RELIGION, each, "Asha smiled.", "Asha")
     assert "this person in the text: Asha" in prompt.text
-    answers = Answers({prompt.prompt_id: Reply("Hindu", "ok")}, {"1": ["Asha", None]})
+    asked = {("1", "religion/model"): [("Asha", prompt.prompt_id), ("", None)]}
+    answers = Answers({prompt.prompt_id: Reply("Hindu", "ok")}, asked)
     said = [one for one, _ in answers.said(RELIGION, each, "1", "Asha smiled.")]
     assert [one.status for one in said] == ["group", "unknown"]
     assert [one.why for one in said] == ["", "unnamed"]

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from e2e.conftest import LABELLED, QUICK, Portrayal, killed_after, labelled, only, write_lines
+from portrayal.annotate import group_labels
+from portrayal.collect.ask.replies import prompt_of
 from portrayal.run import Run
 from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
@@ -140,6 +142,19 @@ def test_each_person_is_asked_about_by_name_or_role(
     assert moon["of"].n_units == 2 * N
     agreed = [e for e in Run(tmp_path / "r").records if e.measure == "source_agreement.v1"]
     assert {e.strata["seen_by"] for e in agreed} == {"words and model"}
+
+
+def test_a_question_is_made_once(
+    inside: Portrayal, texts: Path, faith: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faith.write_text(FAITH + PEOPLE, encoding="utf-8")
+    made: list[str] = []
+    monkeypatch.setattr(
+        group_labels, "prompt_of", lambda words: made.append(words) or prompt_of(words)
+    )
+    with OpenAIServer(write=_answer) as server:
+        inside(*_audit(texts, faith, server, "--workers", 1)).ok()
+    assert len(made) == 3 * N
 
 
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(

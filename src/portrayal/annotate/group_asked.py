@@ -4,17 +4,29 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from portrayal.annotate.annotator import Annotation
-from portrayal.annotate.group_labels import UNNAMED, Answers, people_of, read_label
+from portrayal.annotate.group_labels import (
+    ASKED,
+    ASKED_FILE,
+    UNNAMED,
+    asked_by,
+    group_prompt,
+    read_label,
+)
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.collect.ask.replies import ask_missing
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, factor_mark
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_shards
+from portrayal.run.files import write_parquet
+from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import fingerprint
 from portrayal.types import Say
 
@@ -23,12 +35,6 @@ FOLDER = "factors"
 
 _ANSWER_TOKENS = 15
 """Tokens of an answer, about; for the cost that is shown beforehand."""
-
-
-class _Question(NamedTuple):
-    factor: Factor
-    source: ModelSource
-    prompt: Prompt | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +105,27 @@ class GroupLabelling:
         StopError, RunError, OptionError
             Saying what to do; what was answered before is kept.
         """
-        asked_of = (each.prompt for each in self._questions(run, people))
-        prompts = {prompt.prompt_id: prompt for prompt in asked_of if prompt is not None}
+        table, prompts = self._asked(run, people)
         n = f"{len(prompts):,} different question(s)"
         first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
         place = run.path / self.kept_in
         replies = ask_missing(
             self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
         )
-        counts: dict[str, Counter[str]] = {
-            f"{factor.name}/{source.name}": Counter() for factor, source in self.sources
-        }
+        place.mkdir(parents=True, exist_ok=True)
+        write_parquet(table, place / ASKED_FILE)
+        sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
+        counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}
-        for factor, source, prompt in self._questions(run, people):
+        each = zip(*(table[name].to_pylist() for name in ("asked_by", "prompt_id")), strict=True)
+        for (name, prompt_id), times in Counter(each).items():
             words = UNNAMED
-            if prompt is not None:
-                said = read_label(factor, source, replies.get(prompt.prompt_id))
+            if prompt_id is not None:
+                factor, source = sources[name]
+                said = read_label(factor, source, replies.get(prompt_id))
                 keys = [factor.keys[place] for place in said.places]
-                words = read[prompt.prompt_id] = (
-                    said.why or " and ".join(keys) or f"({said.status})"
-                )
-            counts[f"{factor.name}/{source.name}"][words] += 1
+                words = read[prompt_id] = said.why or " and ".join(keys) or f"({said.status})"
+            counts[name][words] += times
         for line in _counted(counts):
             tell(f"groups: {line}")
         asked = {
@@ -131,23 +137,49 @@ class GroupLabelling:
         }
         return dataclasses.replace(wanted, settings={**wanted.settings, "asked": asked})
 
-    def _questions(self, run: Run, people: str) -> Iterator[_Question]:
-        """Yield what is asked of each text or person, in the order of the texts."""
-        who = people_of(run, people) if people else {}
-        answers = Answers(people=who)
+    def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
+        """What is asked of each text or person, in the order of the texts, and every question."""
+        who = _people_of(run, people) if people else {}
+        prompts: dict[str, Prompt] = {}
+        rows: list[dict[str, str | None]] = []
         for (table,) in read_shards(run.texts, ["text_id", "text", "outcome"]):
-            for row in table.to_pylist():
-                if row["outcome"] != "ok":
-                    continue
+            for row in table.filter(pc.field("outcome") == "ok").to_pylist():
                 for factor, source in self.sources:
-                    for _, prompt in answers.asked(factor, source, row["text_id"], row["text"]):
-                        yield _Question(factor, source, prompt)
+                    whole = source.unit == "text"
+                    for person in ("",) if whole else who.get(row["text_id"], ()):
+                        asked = {"text_id": row["text_id"], "asked_by": asked_by(factor, source)}
+                        rows.append(asked)
+                        if person is not None:
+                            prompt = group_prompt(factor, source, row["text"], person)
+                            prompt = prompts.setdefault(prompt.prompt_id, prompt)
+                            asked |= {"person": person, "prompt_id": prompt.prompt_id}
+        return pa.Table.from_pylist(rows, ASKED), prompts
 
 
 def group_labels_sentence(run: Run, annotator: str) -> str | None:
     """Return who labelled groups in a run and what the answers came to; None where nobody did."""
     asked = (run.annotations(annotator).note().get("settings") or {}).get("asked")
     return asked and f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}"
+
+
+def _people_of(run: Run, annotator: str) -> dict[str, list[str | None]]:
+    """Return what each text calls its people, by `text_id`: by name, or by role in the prompt."""
+    strata, people = read_prompts(run.prompts_path), run.annotations(annotator)
+    found: dict[str, list[str | None]] = {}
+    for part in people.parts():
+        texts = pq.read_table(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
+        prompts = dict(zip(*(texts[name].to_pylist() for name in texts.column_names), strict=True))
+        for row in pq.read_table(part).to_pylist():
+            if row["error"] is None:
+                found[row["text_id"]] = _called(row, strata[prompts[row["text_id"]]])
+    return found
+
+
+def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
+    if "people" in row:
+        return [person["name"] for person in row["people"] or () if not person["writer"]]
+    slots = [slot for slot in ("subject", "object") if row[f"{slot}_gender"] is not None]
+    return [row[f"{slot}_name"] or roles.get(f"{slot}_role") for slot in slots]
 
 
 def _counted(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

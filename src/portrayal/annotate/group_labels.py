@@ -12,13 +12,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal.collect.ask.replies import Reply, kept, prompt_of
 from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, spelling_key
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
 
 GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
 """What a source says of a text: one group, more than one, none, nothing that is understood; and a
@@ -29,6 +29,10 @@ STATUSES = (GROUP, SEVERAL, NONE, UNKNOWN, UNREAD)
 MALFORMED, NOT_ASKED, UNNAMED = "malformed", "not asked", "unnamed"
 """Why a model's answer is unknown, beside "refused", "empty" and "failed": it is no label; there is
 none, as the budget did not reach it; the person has neither name nor role to ask by."""
+
+ASKED_FILE = "asked.parquet"
+ASKED = pa.schema([(name, pa.string()) for name in ("text_id", "asked_by", "person", "prompt_id")])
+"""What was asked of which text or person, beside the answers; no prompt of the unnamed."""
 
 _AROUND = re.compile(r"^[\s\"'“”‘’`*-]+|[\s\"'“”‘’`*.]+$")
 _KEPT = 200
@@ -84,6 +88,10 @@ def _said(unit: str) -> Said:
     return Said(status, tuple(map(int, at.split(","))) if at else (), why)
 
 
+Asked = tuple[str, str | None]
+"""A person ("" where the text is meant) and the digest of what is asked; None for the unnamed."""
+
+
 @dataclass(frozen=True)
 class Answers:
     """What a model has answered about the texts of a run.
@@ -92,12 +100,12 @@ class Answers:
     ----------
     replies
         Its answers by prompt.
-    people
-        What each text calls its people, by `text_id`; None for one without name and role.
+    asked
+        What was asked of each text, or of each person in it, by `text_id` and `asked_by`.
     """
 
     replies: Mapping[str, Reply] = field(default_factory=dict)
-    people: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    asked: Mapping[tuple[str, str], Sequence[Asked]] = field(default_factory=dict)
 
     def said(
         self, factor: Factor, source: ModelSource, text_id: str, text: str
@@ -107,26 +115,23 @@ class Answers:
             if source.unit == "text":
                 yield Said(UNREAD), ""
             return
-        for person, prompt in self.asked(factor, source, text_id, text):
-            reply = None if prompt is None else self.replies.get(prompt.prompt_id)
+        for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
+            reply = None if prompt_id is None else self.replies.get(prompt_id)
             said = (
-                Said(UNKNOWN, (), UNNAMED) if prompt is None else read_label(factor, source, reply)
+                Said(UNKNOWN, (), UNNAMED)
+                if prompt_id is None
+                else read_label(factor, source, reply)
             )
             words = said.why if reply is None else " ".join(reply.text.split())[:_KEPT] or said.why
             yield said, f"{person}: {words}" if person else words
 
-    def asked(
-        self, factor: Factor, source: ModelSource, text_id: str, text: str
-    ) -> Iterator[tuple[str, Prompt | None]]:
-        """Yield the person ("" where the text is meant) and what is asked; None for the unnamed."""
-        if source.unit == "text":
-            yield "", group_prompt(factor, source, text)
-            return
-        for person in self.people.get(text_id, ()):
-            asked = None if person is None else group_prompt(factor, source, text, person)
-            yield person or "", asked
+
+def asked_by(factor: Factor, source: ModelSource) -> str:
+    """Return what counts and answers call a source."""
+    return f"{factor.name}/{source.name}"
 
 
+@cache
 def labels_of(factor: Factor) -> dict[str, str | None]:
     """Return the labels that are shown, with the group that each stands for.
 
@@ -143,6 +148,11 @@ def labels_of(factor: Factor) -> dict[str, str | None]:
     unknown = "unknown" if factor.find("unknown") is None else "cannot tell"
     shown: dict[str, str | None] = {group.label: group.key for group in factor.groups}
     return shown | {none: "", unknown: None}
+
+
+@cache
+def _spelled(factor: Factor) -> dict[str, str | None]:
+    return {spelling_key(label): group for label, group in labels_of(factor).items()}
 
 
 def group_prompt(factor: Factor, source: ModelSource, text: str, person: str = "") -> Prompt:
@@ -179,7 +189,7 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Said
     """
     if reply is None or reply.outcome != "ok":
         return Said(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
-    shown = {spelling_key(label): group for label, group in labels_of(factor).items()}
+    shown = _spelled(factor)
     pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
     spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
     if not spelled or any(each not in shown for each in spelled):
@@ -193,7 +203,7 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Said
     return Said(GROUP if len(places) == 1 else SEVERAL, places)
 
 
-def answers_of(run: Run, answers: str, people: str = "", **_counted: Any) -> Answers:
+def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
     """Return what a model answered about the texts of a run.
 
     Parameters
@@ -202,30 +212,12 @@ def answers_of(run: Run, answers: str, people: str = "", **_counted: Any) -> Ans
         A run in which a model was asked about groups.
     answers
         Folder in the run where its answers lie.
-    people
-        Annotator that says who is in the texts; "" where only texts are asked about.
     """
-    return Answers(kept(run.path / answers), people_of(run, people) if people else {})
-
-
-def people_of(run: Run, annotator: str) -> dict[str, list[str | None]]:
-    """Return what each text calls its people, by `text_id`: by name, or by role in the prompt."""
-    strata, people = read_prompts(run.prompts_path), run.annotations(annotator)
-    found: dict[str, list[str | None]] = {}
-    for part in people.parts():
-        texts = pq.read_table(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
-        prompts = dict(zip(*(texts[name].to_pylist() for name in texts.column_names), strict=True))
-        for row in pq.read_table(part).to_pylist():
-            if row["error"] is None:
-                found[row["text_id"]] = _called(row, strata[prompts[row["text_id"]]])
-    return found
-
-
-def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
-    if "people" in row:
-        return [person["name"] for person in row["people"] or () if not person["writer"]]
-    slots = [slot for slot in ("subject", "object") if row[f"{slot}_gender"] is not None]
-    return [row[f"{slot}_name"] or roles.get(f"{slot}_role") for slot in slots]
+    asked: dict[tuple[str, str], list[Asked]] = {}
+    for row in pq.read_table(run.path / answers / ASKED_FILE).to_pylist():
+        listed = asked.setdefault((row["text_id"], row["asked_by"]), [])
+        listed.append((row["person"] or "", row["prompt_id"]))
+    return Answers(kept(run.path / answers), asked)
 
 
 @cache

@@ -234,7 +234,7 @@ class Baseline:
         return self.shares.get(self.also.get(value, value)) or None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Factor:
     """What people are grouped by.
 
