@@ -12,7 +12,7 @@ import typer
 
 import portrayal.cli.printing as show
 from portrayal._version import __version__
-from portrayal.cli import agency, build, find, label, listing, mitigate, score
+from portrayal.cli import build, find, label, listing, mitigate, score
 from portrayal.cli.audit import audit, collect, new
 from portrayal.cli.compare import compare, gate, watch
 from portrayal.cli.evidence import evidence
@@ -112,7 +112,6 @@ for each_study in (audit, collect, plan):
 app.add_typer(listing.app, name="list")
 app.add_typer(find.app, name="find")
 app.add_typer(label.app, name="label")
-score.app.command("agency")(agency.score)
 app.add_typer(score.app, name="score")
 app.add_typer(mitigate.app, name="mitigate")
 app.command()(new)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import portrayal.cli.printing as show
-from portrayal.cli.agency import means_of, print_means, scores_table
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,
@@ -20,6 +19,7 @@ from portrayal.cli.asking import (
     under_way,
 )
 from portrayal.cli.options import Columns, Draws, Format, LabelledSentences, Masked, Seed
+from portrayal.cli.score import means_of, print_means, scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
