@@ -11,6 +11,7 @@ import pytest
 from portrayal import registry
 from portrayal.annotate import annotate_run
 from portrayal.collect import import_texts
+from portrayal.collect.tables import write_table
 from portrayal.measure import Scope, Tally, tally_stories
 from portrayal.records import Prompt
 from portrayal.reference import RACES, baseline
@@ -276,3 +277,9 @@ def student_prompts() -> list[str]:
 
     every = [p.prompt_id for p in prompts()]
     return [name for name in every if name.startswith("learning-neutral")]
+
+
+def write_prompts(prompts: Iterable[Prompt], path: Path) -> Path:
+    """Write prompts as a CSV file of one's own: id, text and every stratum."""
+    rows = [{**p.strata, "id": p.prompt_id, "text": p.text} for p in prompts]
+    return write_table(path, list(dict.fromkeys(name for row in rows for name in row)), rows)

@@ -115,7 +115,7 @@ def test_a_failed_write_leaves_nothing_half_done(store: Store) -> None:
     with pytest.raises(sqlite3.IntegrityError), store._write() as connection:
         [connection.execute(statement) for statement in twice]
     store.save(click(1))
-    assert store.disputed() == set()
+    assert store.marked()[1] == set()
     assert store.answers("ann", "t1") == {("code", "c"): "1"}
 
 
@@ -175,15 +175,15 @@ def test_disputes_follow_every_answer(store: Store) -> None:
     for name in ("ann", "bo"):
         store.enrol(name)
         store.save(click(len(name), rater=name, about="done", key=""))
-    assert store.disputed() == set()
+    assert store.marked()[1] == set()
     store.save(click(11, "1", rater="ann"))
-    assert store.disputed() == {"t1"}
+    assert store.marked()[1] == {"t1"}
     store.save(click(12, "1", rater="bo"))
-    assert store.disputed() == set()
+    assert store.marked()[1] == set()
     store.undo("bo", "f" * 16)
-    assert store.disputed() == {"t1"}
+    assert store.marked()[1] == {"t1"}
     store.save(click(13, "0", rater="bo", about="done", key=""))
-    assert store.disputed() == set()
+    assert store.marked()[1] == set()
 
 
 def test_a_model_disputes_nothing_and_a_code_that_is_off_is_one_that_was_never_set(
@@ -194,4 +194,4 @@ def test_a_model_disputes_nothing_and_a_code_that_is_off_is_one_that_was_never_s
         store.save(click(len(name), rater=name, about="done", key=""))
     store.save(click(11, "0", rater="ann"))
     store.save(click(12, "1", rater="gpt"))
-    assert store.disputed() == set()
+    assert store.marked()[1] == set()

@@ -1,16 +1,17 @@
-"""Prompt files: what is read, what is refused and how, and that writing reads back."""
+"""Prompt files: what is read, what is refused and how, and that what is written so reads back."""
 
 import json
 import re
 
 import pytest
 
-from portrayal.collect.promptfile import prompts_to_csv, read_prompts
+from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import DataError
 from portrayal.records import Prompt
 from portrayal.studies.agency.audit import FIELDS as AGENCY
 from portrayal.studies.agency.audit import prompts as agency
 from portrayal.studies.laissez_faire import FIELDS, prompts
+from support import write_prompts
 
 GOOD = """
 [[prompt]]
@@ -59,13 +60,13 @@ def test_rows_are_read_like_tables(tmp_path):
 
 @pytest.mark.parametrize(("made", "fields"), [(prompts(), FIELDS), (agency(), AGENCY)])
 def test_every_studys_prompts_read_back(tmp_path, made, fields):
-    back = read_prompts(prompts_to_csv(made, tmp_path / "out.csv"), fields)
+    back = read_prompts(write_prompts(made, tmp_path / "out.csv"), fields)
     assert back == tuple(made)
 
 
 def test_commas_quotes_and_lines_survive_writing(tmp_path):
     odd = Prompt("x", 'Say "a, b"\nand c', {"condition": "power-neutral", "subject_role": "é,\n"})
-    (back,) = read_prompts(prompts_to_csv([odd], tmp_path / "out.csv"), FIELDS)
+    (back,) = read_prompts(write_prompts([odd], tmp_path / "out.csv"), FIELDS)
     assert (back.text, back.strata["subject_role"]) == (odd.text, "é,")
 
 

@@ -4,9 +4,9 @@ import pytest
 
 import portrayal
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.promptfile import prompts_to_csv
 from portrayal.studies.agency import prompts
 from servers.openai_server import OpenAIServer
+from support import write_prompts
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def server():
 def test_a_model_is_asked_and_audited_over_three_runs(server, tmp_path):
     chosen = [p for p in prompts() if p.strata.get("department") == "Biology department"]
     assert len(chosen) == 40
-    path = prompts_to_csv(chosen, tmp_path / "prompts.csv")
+    path = write_prompts(chosen, tmp_path / "prompts.csv")
     asking = Asking("server:m", 3, prompts=path, base_url=server.base_url)
     run = portrayal.audit(
         "agency", model=asking, out=tmp_path / "r", draws=100, permutations=40, report=True

@@ -39,7 +39,6 @@ def test_fair_naming_is_the_mean_over_bearers():
     assert fair.sd[0] == pytest.approx(np.std(everybody))
     assert fair.share[1] == pytest.approx(0.3)  # of those whose name is listed
     assert fair.matched.tolist() == [1.0, 0.5]
-    assert fair.r0(np.array([0.25, 0.3])) == pytest.approx([2.0, 1.0])
 
 
 def test_shrink_says_what_tilted_names_read():

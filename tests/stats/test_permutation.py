@@ -1,5 +1,4 @@
 import itertools
-import math
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -7,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import permutation_p, permutation_range, shuffle_within
+from portrayal.stats import permutation_range, shuffle_within
 
 LABELLED = st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 5)), max_size=40)
 
@@ -72,40 +71,3 @@ def test_range_with_undefined_and_infinite_draws():
     assert low == pytest.approx(np.quantile(np.linspace(0.5, 2, 99), 0.025 * 118 / 98))
     assert high == np.inf
     assert np.isnan(permutation_range([np.nan, np.nan], 0.95)).all()
-
-
-RATIOS = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, math.inf, math.nan])
-
-
-@given(RATIOS, st.lists(RATIOS, min_size=1, max_size=30))
-def test_p_is_the_naive_count(observed, draws):
-    def size(value):
-        return math.inf if value == 0 else abs(math.log(value))
-
-    known = [size(d) for d in draws if not math.isnan(d)]
-    p = permutation_p(observed, draws)
-    if math.isnan(observed) or not known:
-        assert np.isnan(p)
-        return
-    as_extreme = sum(d >= size(observed) - 1e-9 for d in known)
-    assert p == pytest.approx((1 + as_extreme) / (1 + len(known)))
-    assert permutation_p(1 / observed if observed else math.inf, draws) == p
-
-
-def test_p_does_not_split_hairs():
-    """Draws that equal the observed ratio up to rounding are as extreme."""
-    assert permutation_p(0.3, [0.1 + 0.2, 0.1 + 0.2, 1.0]) == pytest.approx(3 / 4)
-
-
-def test_p_without_a_defined_ratio_is_undefined():
-    p = permutation_p([2.0, np.nan, 2.0], [[np.nan, 1.0, np.nan], [np.nan, 1.0, 1.0]])
-    np.testing.assert_array_equal(p, [np.nan, np.nan, 0.5])
-
-
-def test_p_is_uniform_where_nothing_is_going_on():
-    rng = np.random.default_rng(3)
-    draws = np.exp(rng.normal(size=(199, 2000)))
-    p = permutation_p(np.exp(rng.normal(size=2000)), draws)
-    assert p.shape == (2000,)
-    assert p.min() >= 1 / 200
-    assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.015)

@@ -72,8 +72,6 @@ def test_every_public_function_explains_itself(name):
         lambda: stats.log_share_influence([-1.0, 2.0], [1.0, 2.0]),
         lambda: stats.shuffle_within([1, 2], [1], np.random.default_rng(0)),
         lambda: stats.permutation_range([1.0], -0.5),
-        lambda: stats.permutation_p(-1.0, [1.0]),
-        lambda: stats.permutation_p(1.0, 1.0),
         lambda: stats.benjamini_hochberg([0.5, 1.5]),
         lambda: stats.median_of_defined(1.0),
     ],

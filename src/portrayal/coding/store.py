@@ -315,21 +315,17 @@ class Store:
             for seq, item, is_marked in self._read(query, (what, after))
         ]
 
-    def disputed(self) -> set[str]:
-        """Return the texts on which the human raters that are done with them differ."""
-        return self.marked()[1]
-
     def is_disputed(self, item_id: str) -> bool:
         """Whether the human raters that are done with a text differ."""
         return bool(self._read("select 1 from disputes where item_id = ?", (item_id,)))
 
-    def of_item(self, item_id: str, kind: str = "human") -> list[StandingAnswer]:
-        """Return what the raters of one kind say of one text."""
+    def of_item(self, item_id: str) -> list[StandingAnswer]:
+        """Return what the human raters say of one text."""
         query = (
             "select rater, item_id, about, key, value, at, kind from answers"
-            " where item_id = ? and kind = ? order by rater, about, key"
+            " where item_id = ? and kind = 'human' order by rater, about, key"
         )
-        return [StandingAnswer(*row) for row in self._read(query, (item_id, kind))]
+        return [StandingAnswer(*row) for row in self._read(query, (item_id,))]
 
     def every(self, kind: str | None = None) -> Iterator[StandingAnswer]:
         """Yield all answers that stand, in the order of text, rater and question."""

@@ -83,8 +83,6 @@ class Comparison:
         Texts of either side, and independent clusters in both.
     words
         Words in enough of the group's texts; empty where `undefined` says why.
-    z_by_chance
-        How far the word that goes farthest gets, in those units, in 1 - level of the shuffles.
     """
 
     group: Mapping[str, str]
@@ -94,7 +92,6 @@ class Comparison:
     n_others: int
     n_clusters: int
     words: tuple[MarkedWord, ...]
-    z_by_chance: float
     undefined: str | None = None
     members: BoolArray | None = None
 
@@ -199,7 +196,7 @@ def _compare(
     common = (pair.group, pair.role, pair.against, n_texts, n_others)
     if not n_texts or not n_others:
         empty = " ".join(pair.group.values()) if not n_texts else pair.against
-        return Comparison(*common, 0, (), float("nan"), f"no text of {empty} in role {pair.role}")
+        return Comparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
     found = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
     middle, spread, top = _shuffled(documents, counts, alpha, pair, scope)
     first = counts.matrix[pair.first]
@@ -227,8 +224,7 @@ def _compare(
         for i in np.lexsort((np.arange(len(found.z)), -found.z))
         if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
     )
-    chance = float(np.quantile(top, scope.level))
-    return Comparison(*common, found.n_clusters, words, chance, members=pair.first)
+    return Comparison(*common, found.n_clusters, words, members=pair.first)
 
 
 def _shuffled(

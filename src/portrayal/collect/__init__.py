@@ -5,7 +5,7 @@ A *text* is one answer of one model to one prompt, with its outcome: ok, refused
 
 from portrayal.collect.fields import LABELS, TextFields
 from portrayal.collect.outcomes import outcome_of
-from portrayal.collect.promptfile import prompts_to_csv, read_prompts
+from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.texts import import_texts
 
 __all__ = [
@@ -13,6 +13,5 @@ __all__ = [
     "TextFields",
     "import_texts",
     "outcome_of",
-    "prompts_to_csv",
     "read_prompts",
 ]

@@ -6,13 +6,13 @@ column for each.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from portrayal.collect.fields import TextFields
 from portrayal.collect.sources import open_source
-from portrayal.collect.tables import missing, restored, write_table
+from portrayal.collect.tables import missing, restored
 from portrayal.errors import DataError
 from portrayal.records import Prompt
 from portrayal.types import Tabular
@@ -64,16 +64,6 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     if not made:
         raise DataError(f"{name}: no prompts were found; expected one [[prompt]] table for each.")
     return tuple(made)
-
-
-def prompts_to_csv(prompts: Iterable[Prompt], path: str | Path) -> Path:
-    """Write prompts as CSV with the columns id, text and every stratum, and return the path.
-
-    `read_prompts` reads them back; a stratum that a prompt lacks is a blank cell.
-    """
-    rows = [{**p.strata, "id": p.prompt_id, "text": p.text} for p in prompts]
-    strata = dict.fromkeys(name for row in rows for name in row if name not in ("id", "text"))
-    return write_table(Path(path), ["id", "text", *strata], rows)
 
 
 def _entries(path: Tabular) -> Iterator[Mapping[str, Any]]:

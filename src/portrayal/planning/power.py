@@ -37,6 +37,7 @@ _ALL_SUBSETS = 9
 _BINS = 512
 _DRAWN_TEXTS = 24  # above, the sum of a prompt's names is drawn at once
 _CLOSE = 0.005
+_STEPS = 14  # ratios tried at most for the smallest that is found
 
 Power = Callable[[float], float]
 """Share of simulated audits, in 0-1, that find a true ratio, on its own side of the null."""
@@ -232,7 +233,7 @@ def _difference(
     return paired_changes(shares[1] - shares[0], moved, weight, first + second > 0, subsets, level)
 
 
-def smallest_detectable(power: Power, wanted: float, furthest: float, steps: int = 14) -> float:
+def smallest_detectable(power: Power, wanted: float, furthest: float) -> float:
     """Return the true ratio nearest to 1 that is found with the power wanted.
 
     Parameters
@@ -243,8 +244,6 @@ def smallest_detectable(power: Power, wanted: float, furthest: float, steps: int
         A fraction.
     furthest
         The search runs from 1 to this ratio, on the log scale: above 1 or below it.
-    steps
-        Ratios tried at most; the search ends when power is half a point from the one wanted.
 
     Returns
     -------
@@ -259,7 +258,7 @@ def smallest_detectable(power: Power, wanted: float, furthest: float, steps: int
         return float("nan")
     goal = special.ndtri(wanted)
     near, far, below, above = 0.0, float(np.log(furthest)), -2.0, _normal(reached)
-    for step in range(steps):
+    for step in range(_STEPS):
         # Power is nearly straight on the normal scale; every third step halves what is left.
         part = 0.5 if step % 3 == 2 else (goal - below) / (above - below)
         middle = near + (far - near) * min(max(part, 0.1), 0.9)

@@ -36,6 +36,8 @@ _LEFT_OUT = frozenset(
 """Marks without which a name is the same: accents, vowel points, the dot below Devanagari."""
 _EDGE = " \t\r\n\f\v.,;:!?\"“”«»()[]{}*_'-।۔،؛؟"
 _POSSESSIVE = re.compile(r"'s$")
+_LONGEST = 3
+"""Words of a name that is looked for in a text, at most."""
 _SPACES = re.compile(r"\s+")
 _BREAK = re.compile(r"[\s-]")
 
@@ -126,7 +128,7 @@ class NameInText:
 
 
 def names_in_text(
-    text: str, index: NameIndex, prefixes: Sequence[str] = (), *, longest: int = 3
+    text: str, index: NameIndex, prefixes: Sequence[str] = ()
 ) -> Iterator[NameInText]:
     """Yield the names of `index` in a text, the longest first where several begin at one word.
 
@@ -143,8 +145,6 @@ def names_in_text(
     prefixes
         Letters that a language writes together with the word after them, such as the Hebrew "ו" and
         "ל"; a word that is no name is tried without them.
-    longest
-        Words of a name at most.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def names_in_text(
     words = list(any_word().finditer(text))
     at = 0
     while at < len(words):
-        found = _name_at(text, words, at, index, prefixes, longest)
+        found = _name_at(text, words, at, index, prefixes)
         if found is None:
             at += 1
         else:
@@ -170,13 +170,12 @@ def _name_at(
     at: int,
     index: NameIndex,
     prefixes: Sequence[str],
-    longest: int,
 ) -> tuple[NameInText, int] | None:
     """The longest name that begins at a word, and its number of words."""
     start = words[at].start()
     if text[start].islower():
         return None
-    for n in range(min(longest, len(words) - at), 0, -1):
+    for n in range(min(_LONGEST, len(words) - at), 0, -1):
         end = words[at + n - 1].end()
         gaps = (
             text[a.end() : b.start()]

@@ -186,11 +186,9 @@ def _of_table(table: ArrowTable, min_count: int | None, columns: tuple[str, ...]
         return _from_path.__wrapped__(path.with_suffix(".parquet"), min_count, columns, ())
 
 
-def mena_nhpi_table(
-    spec: str | Path = "nana-wikipedia", *, min_count: int | None = None
-) -> NameTable:
+def mena_nhpi_table(spec: str | Path = "nana-wikipedia") -> NameTable:
     """Return the independent table for MENA and NH/PI, which no self-report table lists."""
-    return name_table(spec, min_count=min_count)
+    return name_table(spec)
 
 
 def name_tables() -> tuple[str, ...]:

@@ -20,7 +20,6 @@ from portrayal.registry import Component
 _GENDER, _RACE = load_factor("gender"), load_factor("race")
 RACE_COLOURS = {group.key: group.color for group in _RACE.groups}
 """Okabe and Ito's colour-blind-safe palette."""
-GENDER_COLOURS = {group.key: group.color for group in _GENDER.groups}
 OTHER_COLOUR = "#666666"
 
 GENDER_WORDS = _GENDER.said("references")

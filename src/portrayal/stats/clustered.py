@@ -156,7 +156,6 @@ def infer_ratios(
     lower: Sums,
     level: float,
     null: npt.ArrayLike = 1.0,
-    squares: Sums | None = None,
 ) -> Clustered:
     """Infer ratios of two shares of the same prompts, (sum a / sum n) / (sum b / sum m).
 
@@ -168,8 +167,6 @@ def infer_ratios(
         Confidence level, a fraction.
     null
         Ratios to test, shape (n_groups,) or one number above 0.
-    squares
-        Sums of squared contributions in both roles, as in `infer_shares`.
 
     Returns
     -------
@@ -198,8 +195,7 @@ def infer_ratios(
     (a, n), (b, m) = _pair(*upper), _pair(*lower)
     if a.shape != b.shape:
         raise ValueError(f"both shares need one shape; got {a.shape} and {b.shape}.")
-    sq = (a, b) if squares is None else (_sums("squares", squares[0]), _sums("squares", squares[1]))
-    evidence = ratio_evidence((a, n), (b, m), sq)
+    evidence = ratio_evidence((a, n), (b, m), (a, b))
     totals = n.sum(0), m.sum(0)
     odds = divide(*totals)
     odds = np.where(np.isfinite(odds) & (odds > 0), odds, np.nan)

@@ -166,7 +166,7 @@ def hold_untold(bearers: FloatArray, likelihood: FloatArray) -> BoolArray:
     return held
 
 
-def fit_shares(counts: FloatArray, model: NameModel, start: FloatArray | None = None) -> FloatArray:
+def fit_shares(counts: FloatArray, model: NameModel) -> FloatArray:
     """Return the shares that make each row of counts most likely, by accelerated EM.
 
     Parameters
@@ -175,9 +175,6 @@ def fit_shares(counts: FloatArray, model: NameModel, start: FloatArray | None = 
         Characters of each name, shape (n_rows, n_names); rows may be replicates of a bootstrap.
     model
         From `name_model`.
-    start
-        Shares to start at, shape (k,) or (n_rows, k): the fit of the data, for replicates. Default:
-        the population's.
 
     Returns
     -------
@@ -191,8 +188,7 @@ def fit_shares(counts: FloatArray, model: NameModel, start: FloatArray | None = 
     """
     if counts.ndim != 2 or counts.shape[1] != len(model.times):
         raise ValueError(f"counts must have shape (rows, {len(model.times)}); got {counts.shape}.")
-    begin = model.population if start is None else start
-    share = np.tile(begin, (len(counts), 1)) if begin.ndim == 1 else begin.copy()
+    share = np.tile(model.population, (len(counts), 1))
     share = np.where(model.held, share, np.maximum(share, 1e-6))
     share = _scaled(share, model)
     active = np.arange(len(counts))

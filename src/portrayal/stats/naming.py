@@ -60,10 +60,6 @@ class FairNaming:
         """Which races the tables can measure, shape (k,)."""
         return self.shrink >= LEAST_SHRINK
 
-    def r0(self, starred: FloatArray) -> FloatArray:
-        """Return the representation ratio of fair naming for baseline shares p*, shape (k,)."""
-        return self.share / starred
-
     def reason(self, i: int) -> str | None:
         """Return why race `i` cannot be measured; None where it can."""
         if self.measurable[i]:

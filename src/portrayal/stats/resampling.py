@@ -13,9 +13,6 @@ from portrayal.stats._arguments import central_range, check_level, check_not_neg
 from portrayal.stats.tails import normal_sf, t_isf
 from portrayal.types import FloatArray
 
-_TIE = 1e-9
-"""Log ratios closer than this are equal; sums taken in another order differ by rounding."""
-
 
 def cluster_weights(
     n_clusters: int, n_draws: int, rng: np.random.Generator
@@ -208,46 +205,6 @@ def two_sided_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
     return np.asarray(np.where(np.isnan(value), np.nan, p))
 
 
-def permutation_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
-    """Two-sided permutation p-value of a ratio: how often |ln draw| reaches |ln observed|.
-
-    Parameters
-    ----------
-    observed
-        The ratio, shape (...); 0 and +inf are as extreme as can be.
-    draws
-        The ratio under permutation, shape (n_draws, ...).
-
-    Returns
-    -------
-    p
-        (1 + number of draws at least as extreme) / (1 + number of defined draws), so never 0; NaN
-        where the observed ratio or every draw is undefined.
-
-    Raises
-    ------
-    ValueError
-        For negative ratios, or draws without a first axis.
-
-    References
-    ----------
-    Phipson & Smyth (2010), Permutation p-values should never be zero.
-
-    Examples
-    --------
-    >>> float(permutation_p(2.0, [0.5, 1.0, 1.1]))
-    0.5
-    """
-    values = np.asarray(draws, dtype=np.float64)
-    if values.ndim == 0:
-        raise ValueError("draws must hold replicates along its first axis.")
-    size, sizes = _log_size(observed), _log_size(values)
-    defined = np.sum(~np.isnan(sizes), axis=0)
-    extreme = np.sum(sizes >= size - _TIE, axis=0)
-    p = (1.0 + extreme) / (1.0 + defined)
-    return np.where(np.isnan(size) | (defined == 0), np.nan, p)
-
-
 def _random_order(
     sorted_block: npt.NDArray[np.generic], rng: np.random.Generator
 ) -> npt.NDArray[np.intp]:
@@ -256,11 +213,3 @@ def _random_order(
     starts[1:] = sorted_block[1:] != sorted_block[:-1]
     # Keys of block i lie in [i, i + 1/2], so rounding cannot carry one into the next block.
     return np.argsort(np.cumsum(starts) + 0.5 * rng.random(sorted_block.size))
-
-
-def _log_size(ratios: npt.ArrayLike) -> FloatArray:
-    values = np.asarray(ratios, dtype=np.float64)
-    if np.any(values < 0):
-        raise ValueError("a ratio cannot be negative.")
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.abs(np.log(values)))

@@ -176,9 +176,7 @@ def infer_two_phase(sums: TwoPhase, level: float, null: FloatArray) -> Clustered
     return _clustered(share, evidence, clusters, sums.part, checks, (null, level))
 
 
-def infer_two_phase_ratio(
-    upper: TwoPhase, lower: TwoPhase, level: float, null: float = 1.0
-) -> Clustered:
+def infer_two_phase_ratio(upper: TwoPhase, lower: TwoPhase, level: float) -> Clustered:
     """Infer the ratio of two corrected shares of the same prompts, as `infer_ratios`.
 
     The ratio is inf where the group is in the first role alone; there is no p where fewer than four
@@ -219,9 +217,7 @@ def infer_two_phase_ratio(
     ]
     odds = divide(whole[0], whole[1])
     odds = np.where(np.isfinite(odds) & (odds > 0), odds, np.nan)
-    found = _clustered(
-        first, evidence, clusters, part, checks, (null * odds / (1 + null * odds), level)
-    )
+    found = _clustered(first, evidence, clusters, part, checks, (odds / (1 + odds), level))
     low, high = (divide(x, (1 - x) * odds) for x in (found.low, found.high))
     return replace(found, value=divide(*share), low=low, high=high)
 

@@ -51,7 +51,7 @@ def test_marks_follow_every_writer(acts: list[tuple[str, str, str, str | None, b
                 anew = MarkedPlaces(stores[1], PLACE).of(mark)
                 np.testing.assert_array_equal(marks.of(mark), anew)
         assert set(np.flatnonzero(marks.of(DISPUTES))) == {
-            PLACE[item] for item in stores[1].disputed() if item in PLACE
+            PLACE[item] for item in stores[1].marked()[1] if item in PLACE
         }
         for store in stores:
             store.close()

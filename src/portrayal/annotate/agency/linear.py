@@ -315,7 +315,6 @@ def fit_linear(
     fitting: LinearFitting | None = None,
     *,
     name: str = "linear",
-    weights: Sequence[float] | None = None,
 ) -> Scores:
     """Return scores fitted to the probability of agentic of each sentence.
 
@@ -329,11 +328,8 @@ def fit_linear(
         Penalty and features.
     name
         Of the classifier.
-    weights
-        How much each sentence counts, shape (n,); 1 by default.
     """
-    counted = count(sentences, fitting)
-    return fit_counted(counted, np.arange(len(sentences)), targets, name=name, weights=weights)
+    return fit_counted(count(sentences, fitting), np.arange(len(sentences)), targets, name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,8 +387,10 @@ def fit_counted(
         What stands in every sentence.
     rows
         The sentences to train on, shape (n,).
-    targets, weights, name
+    targets, name
         As in `fit_linear`, for those sentences.
+    weights
+        How much each of them counts, shape (n,); 1 by default.
     strength
         In place of that of the settings.
     """

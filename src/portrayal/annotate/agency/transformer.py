@@ -12,6 +12,8 @@ from portrayal.models import Encoder, load_encoder, load_onnx, probabilities
 from portrayal.types import FloatArray
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+_BATCH, _TOKENS = 32, 128
+"""Sentences that are read together, alike in length, and tokens of one, at most."""
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
@@ -61,8 +63,6 @@ class OnnxClassifier:
         With `model.onnx` and `tokenizer.json`, as `export_onnx` writes them.
     threads
         Cores to use; 0 for all.
-    batch_size
-        Most sentences read together; alike lengths are read together.
 
     Raises
     ------
@@ -78,17 +78,14 @@ class OnnxClassifier:
         masked: bool = True,
         *,
         threads: int = 0,
-        batch_size: int = 32,
-        max_tokens: int = 128,
     ) -> None:
         self.name = f"transformer:{folder}"
         self.masked = masked
-        self._batch_size = batch_size
         self._session, self._tokenizer = load_onnx(
             Path(folder) / MODEL, Path(folder) / TOKENIZER, threads=threads
         )
         self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_tokens)
+        self._tokenizer.enable_truncation(_TOKENS)
         self._asked = [each.name for each in self._session.get_inputs() if each.name in _INPUTS]
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
@@ -96,8 +93,8 @@ class OnnxClassifier:
         read = [made.ids for made in self._tokenizer.encode_batch(list(sentences))]
         order = np.argsort([len(ids) for ids in read], kind="stable")
         logits = np.empty((len(read), 2))
-        for start in range(0, len(order), self._batch_size):
-            rows = order[start : start + self._batch_size]
+        for start in range(0, len(order), _BATCH):
+            rows = order[start : start + _BATCH]
             logits[rows] = self._logits([read[row] for row in rows])
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True)) if read else logits
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)

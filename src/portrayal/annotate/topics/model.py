@@ -189,18 +189,18 @@ class TopicModel:
         gamma = self.infer(self.bags(texts))
         return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 
-    def relevance(self, topic: int, weight: float = RELEVANCE) -> Floats:
+    def relevance(self, topic: int) -> Floats:
         """Return how relevant each word is to a topic, shape (V,).
 
-        Sievert and Shirley 2014, Eq. 1: weight · log p(w|k) + (1 - weight) · log(p(w|k) / p(w)).
+        Sievert and Shirley 2014, Eq. 1: λ log p(w|k) + (1 - λ) log(p(w|k) / p(w)), λ `RELEVANCE`.
         """
         lam = self.topics[topic].astype(np.float64)
         overall = self.word_count / self.word_count.sum()
-        return np.asarray(np.log(lam / lam.sum()) - (1.0 - weight) * np.log(overall))
+        return np.asarray(np.log(lam / lam.sum()) - (1.0 - RELEVANCE) * np.log(overall))
 
-    def top_words(self, topic: int, n: int = 15, weight: float = RELEVANCE) -> tuple[str, ...]:
+    def top_words(self, topic: int, n: int = 15) -> tuple[str, ...]:
         """Return the `n` most relevant words of a topic, most relevant first."""
-        order = np.argsort(-self.relevance(topic, weight), kind="stable")
+        order = np.argsort(-self.relevance(topic), kind="stable")
         return tuple(self.words[word] for word in order[:n])
 
 

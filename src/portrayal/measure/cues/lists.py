@@ -130,13 +130,13 @@ def cue_list(spec: str | Path = "laissez-faire") -> CueList:
     return read(text, path.stem, str(path))
 
 
-def cues_of(terms: Iterable[str], group: str = "own") -> CueList:
-    """Return plain terms as a list of one group.
+def cues_of(terms: Iterable[str]) -> CueList:
+    """Return plain terms as a list of the one group "own".
 
     >>> cues_of(["Navajo", "Diné"]).groups
     ('own',)
     """
-    cues = (Cue(group, term.strip()) for term in terms)
+    cues = (Cue("own", term.strip()) for term in terms)
     return _checked("own terms", "Own terms", "", cues, "the terms")
 
 

@@ -28,16 +28,13 @@ class Pools:
         Pool of each row, shape (n_rows,).
     first
         A row of each pool, shape (n_pools,).
-    together
-        Whether the texts of all models are in one pool.
     """
 
     of: IntArray
     first: IntArray
-    together: bool = False
 
 
-def pools_of(labels: Sequence[npt.ArrayLike], *, together: bool = False) -> Pools:
+def pools_of(labels: Sequence[npt.ArrayLike]) -> Pools:
     """Number the pools of rows that agree in every label.
 
     For a place of one model the labels are pair, form and model; for all models together pair and
@@ -48,8 +45,6 @@ def pools_of(labels: Sequence[npt.ArrayLike], *, together: bool = False) -> Pool
     ----------
     labels
         Codes of each row, shape (n_rows,) each.
-    together
-        Whether the pools are those of all models together.
 
     Examples
     --------
@@ -59,7 +54,7 @@ def pools_of(labels: Sequence[npt.ArrayLike], *, together: bool = False) -> Pool
     """
     rows = np.stack([np.asarray(each, dtype=np.int64) for each in labels], axis=1)
     _, first, pool = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return Pools(pool.reshape(-1).astype(np.int64), first.astype(np.int64), together)
+    return Pools(pool.reshape(-1).astype(np.int64), first.astype(np.int64))
 
 
 def deal_words(

@@ -232,7 +232,7 @@ class Paired:
     def pools(self, rows: slice, *, together: bool = False) -> Pools:
         """Return the pools of some rows: each original with its texts of one model, or of all."""
         labels = [self.pair[rows], self.form[rows]]
-        return pools_of(labels if together else [*labels, self.model[rows]], together=together)
+        return pools_of(labels if together else [*labels, self.model[rows]])
 
     @property
     def model_labels(self) -> tuple[str, ...]:

@@ -87,8 +87,8 @@ class Slots:
     cluster, cluster_unit
         Index of each slot's cluster, shape (n,), and what a cluster is: "prompt", "pair of roles"
         or "story".
-    n_clusters, n_stories
-        Clusters, and stories.
+    n_clusters
+        Clusters.
     name, gold_name
         Casefolded first names; None for no first name.
     gender, gold_gender
@@ -102,7 +102,6 @@ class Slots:
     cluster: IntArray
     cluster_unit: str
     n_clusters: int
-    n_stories: int
     name: Sequence[str | None]
     gold_name: Sequence[str | None]
     gender: npt.NDArray[np.str_]
@@ -198,7 +197,6 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
         cluster=np.asarray(cluster)[story] if found else np.zeros(0, np.int64),
         cluster_unit=unit,
         n_clusters=int(max(cluster, default=-1)) + 1,
-        n_stories=len(stories),
         name=[_folded(character.name) if character else None for character in predicted],
         gold_name=[_folded(clean_name(name)) for *_, name, _ in found],
         gender=_words([character.gender if character else UNSPECIFIED for character in predicted]),

@@ -60,7 +60,6 @@ def write_sheets(
     *,
     raters: int = 2,
     seed: int = 0,
-    only: Sequence[str] | None = None,
 ) -> Sheets:
     """Write a sheet for each rater, in one random order, with the instructions of Table 8.
 
@@ -74,8 +73,6 @@ def write_sheets(
         How many people label.
     seed
         Of the order.
-    only
-        Entries to label; all where None.
 
     Raises
     ------
@@ -88,9 +85,6 @@ def write_sheets(
     """
     check_count("raters", raters, minimum=1)
     rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
-    if only is not None:
-        wanted = set(only)
-        rows = [row for row in rows if row["entry_id"] in wanted]
     order = np.random.default_rng(check_seed(seed)).permutation(len(rows)).tolist()
     cells = [{"row_id": row_id(rows[i]["entry_id"]), "text": rows[i]["text"]} for i in order]
     paths = tuple(out / f"sheet-{number}.csv" for number in range(1, raters + 1))
