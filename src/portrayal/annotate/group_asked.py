@@ -128,11 +128,12 @@ class GroupLabelling:
             counts[name][words] += times
         for line in _counted(counts):
             tell(f"groups: {line}")
+        told = run.annotations(people).note().get("fingerprint") if people else ""
         asked = {
             "answers": self.kept_in,
             "people": people,
             "model": self.asking.model,
-            "digest": fingerprint(read=read),
+            "digest": fingerprint(read=read, people=told),
             "said": {name: dict(sorted(each.items())) for name, each in counts.items()},
         }
         return dataclasses.replace(wanted, settings={**wanted.settings, "asked": asked})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from portrayal.measure.clustered import BOOTSTRAP, sums_by
-from portrayal.measure.groups.texts import Both, GroupTexts, Places, places_of
+from portrayal.measure.groups.texts import TEXT, Both, GroupTexts, Places, places_of
 from portrayal.measure.scope import Scope
 from portrayal.records import NO_INTERVAL, Estimate, Interval
 from portrayal.registry import Component
@@ -20,8 +20,10 @@ _BLOCK = 4_000_000
 def source_agreement(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield Cohen's kappa of each two sources of a factor, over texts that both can tell of.
 
-    "None" and "several" are categories beside the groups; texts of which one source says nothing
-    that is understood are left out and counted.
+    Two sources that tell of each person (a model's answers, references) are crossed by people. One
+    of them beside one that tells of texts says of a text what its people show: their group, or
+    several. "None" and "several" are categories beside the groups; units of which one source says
+    nothing that is understood are left out.
 
     Parameters
     ----------
@@ -45,9 +47,11 @@ def _kappa(both: Both, place: Places, scope: Scope) -> Estimate:
     pair = f"{both.first.name} and {both.second.name}"
     undefined = None
     if np.isnan(value):
-        undefined = f"both say one and the same of every text, or no text has both {pair}"
+        undefined = (
+            f"both say one and the same of every {both.unit}, or no {both.unit} has both {pair}"
+        )
     interval = None if undefined else _interval(tables, size, scope, pair)
-    why = "texts of one prompt give no interval, or all of them agree"
+    why = f"{both.unit}s of one prompt give no interval, or all of them agree"
     return scope.estimate(
         SOURCE_AGREEMENT,
         statistic="kappa",
@@ -56,7 +60,7 @@ def _kappa(both: Both, place: Places, scope: Scope) -> Estimate:
         value=None if undefined else value,
         undefined=undefined,
         interval=interval,
-        n_texts=int(n),
+        n_texts=int(n) if both.unit == TEXT else 0,
         n_units=n,
         n_clusters=int((tables.sum(1) > 0).sum()),
         details={"agreed": float(np.trace(total)) / n} if n else {},
@@ -88,12 +92,13 @@ def _interval(tables: FloatArray, size: int, scope: Scope, pair: str) -> Interva
 
 SOURCE_AGREEMENT = Component(
     name="source_agreement.v1",
-    summary="Whether two ways of seeing a factor say the same of the same texts.",
-    reads="groups of each factor in texts (groups.v1)",
+    summary="Whether two ways of seeing a factor say the same of the same texts or people.",
+    reads="groups of each factor in texts (groups.v1); people, for references",
     unit="text",
     range="-1 to 1; 0 is agreement by chance",
     undefined_when="both say one and the same of every text, or no text has both",
-    equation="kappa = (p_o - p_e) / (1 - p_e) over groups, none and several",
+    equation="kappa = (p_o - p_e) / (1 - p_e) over groups, none and several; of two sources that "
+    "tell of each person over people",
     source="Cohen (1960), A coefficient of agreement for nominal scales",
     run=source_agreement,
     title="Agreement of sources",

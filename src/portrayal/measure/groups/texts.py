@@ -13,7 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.group_labels import STATUSES, Said, said_of
+from portrayal.annotate.group_labels import (
+    GROUP,
+    NONE,
+    SEVERAL,
+    STATUSES,
+    UNKNOWN,
+    UNREAD,
+    Said,
+    said_of,
+)
 from portrayal.annotate.groups import text_sources
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.groups.association import Crossed
@@ -94,15 +103,16 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """What two sources of a factor say of the same texts.
+    """What two sources of a factor say of the same texts, or people where both tell of people.
 
-    `table` has shape (n, c, c): texts by what the first says and what the second says, in cells of
+    `table` has shape (n, c, c): units by what the first says and what the second says, in cells of
     one prompt and model; categories are the groups, "none" and "several".
     """
 
     factor: Factor
     first: Source
     second: Source
+    unit: str
     prompt: IntArray
     model: IntArray
     table: FloatArray
@@ -209,6 +219,13 @@ _PAIRS = """
     )
     select prompt_id, model, genders, count(*)::bigint as n from pairs group by all order by all
 """
+_SAID = """
+    select t.prompt_id, t.model, s.said, {genders} as genders, count(*)::bigint as n
+    from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
+    join read_parquet($groups) s using (text_id)
+    where a.error is null and s.error is null and t.outcome = 'ok'
+    group by all order by all
+"""
 _GENDERS = {
     True: "[p.gender for p in a.people if not p.writer]",
     False: "[g for g in [a.subject_gender, a.object_gender] if g is not null]",
@@ -264,18 +281,18 @@ def read_group_texts(
     ]
     for place, factor, source in answered:
         seen.append(_seen_in_texts(cells, place, factor, source))
-    of_texts = [one for one in answered if _unit(one[2]) == TEXT]
-    for (i, factor, first), (j, other, second) in combinations(of_texts, 2):
-        if factor is other:
-            both.append(_both(cells, i, j, factor, first, second))
-        else:
-            crossed.append(_crossed(cells, (i, factor, first), (j, other, second)))
+    for one, other in combinations(answered, 2):
+        if one[1] is other[1]:
+            both.append(_both(cells, one, other))
+        elif _unit(one[2]) == _unit(other[2]) == TEXT:
+            crossed.append(_crossed(cells, one, other))
     if people is not None:
         met = _Cells(codes, _query(run, people, _people_query(people)))
         for factor in factors:
             seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
             seen += _seen_in_pairs(run, people, factor, codes, known)
+        both += _both_of_people(run, groups, people, codes, answered)
     for factor in factors:
         _check_seen(factor, seen)
     order = {factor.name: i for i, factor in enumerate(factors)}
@@ -297,7 +314,7 @@ def _check_seen(factor: Factor, seen: Sequence[Seen]) -> None:
         )
 
 
-def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
+def _query(run: Run, stage: Stage, query: str, groups: Stage | None = None) -> dict[str, list[Any]]:
     import duckdb
 
     with duckdb.connect() as connection:
@@ -305,6 +322,8 @@ def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
             "texts": [str(part) for part in run.texts.parts()],
             "annotations": [str(part) for part in stage.parts()],
         }
+        if groups is not None:
+            parts["groups"] = [str(part) for part in groups.parts()]
         table = connection.sql(query, params=parts).to_arrow_table()
     return {name: table[name].to_pylist() for name in table.column_names}
 
@@ -379,7 +398,9 @@ def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) ->
 
 
 def _unit(source: Source) -> str:
-    """What a source that reads texts is asked of."""
+    """What a source tells of."""
+    if isinstance(source, ReferenceSource):
+        return PERSON
     return source.unit if isinstance(source, ModelSource) else TEXT
 
 
@@ -405,15 +426,18 @@ def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Seen:
     else:
         weight = np.zeros((n, k))
         for row, gender in enumerate(cells.rows["gender"]):
-            group = factor.find(gender) if gender else None
-            if group is None:
-                status[row, 1 if gender == "Unsure" else 2] = 1.0
-            else:
-                weight[row, factor.keys.index(group)] = status[row, 0] = 1.0
-        status[:, 3], status[:, 1] = status[:, 1], 0.0  # words of several: not known which
+            said = _of_references(factor, gender)
+            weight[row, list(said.places)] = status[row, STATUSES.index(said.status)] = 1.0
     return _of_cells(
         cells, factor, source, PERSON, weight, weight, weight, status, visible, population
     )
+
+
+def _of_references(factor: Factor, gender: str | None) -> Said:
+    group = factor.find(gender) if gender else None
+    if group is not None:
+        return Said(GROUP, (factor.keys.index(group),))
+    return Said(UNKNOWN if gender == "Unsure" else NONE)  # words of several: not known which
 
 
 def _seen_in_pairs(
@@ -520,26 +544,67 @@ def _of_cells(
     )
 
 
-def _both(cells: _Cells, i: int, j: int, factor: Factor, first: Source, second: Source) -> Both:
-    """Cross what two sources say of each text, where both can be read."""
+_Answered = tuple[int, Factor, Source]
+
+
+def _both(cells: _Cells, one: _Answered, other: _Answered) -> Both:
+    """Cross what two sources say: of each person where both tell of people, else of each text."""
+    (i, factor, first), (j, _, second) = one, other
+    unit = PERSON if _unit(first) == _unit(second) == PERSON else TEXT
     size = len(factor.groups) + 2
-    index = np.full((len(cells.count), 2), -1, dtype=np.int64)
-    for row, said in enumerate(cells.rows["said"]):
-        for side, place in enumerate((i, j)):
-            index[row, side] = _category(said[place][0], size)
-    known = (index >= 0).all(axis=1)
     table = np.zeros((len(cells.prompt), size, size))
-    np.add.at(table, (cells.cell[known], index[known, 0], index[known, 1]), cells.count[known])
-    return Both(factor, first, second, cells.prompt, cells.model, table)
+    for row, said in enumerate(cells.rows["said"]):
+        sides = said[i], said[j]
+        if unit == TEXT:
+            sides = (_of_text(said[i]),), (_of_text(said[j]),)
+        for pair in zip(*sides, strict=True):
+            at = [_category(each, size) for each in pair]
+            if min(at) >= 0:
+                table[cells.cell[row], at[0], at[1]] += cells.count[row]
+    return Both(factor, first, second, unit, cells.prompt, cells.model, table)
+
+
+def _both_of_people(
+    run: Run,
+    groups: Stage,
+    people: Stage,
+    codes: tuple[Mapping[str, int], Mapping[str, int]],
+    answered: Sequence[_Answered],
+) -> Iterator[Both]:
+    """Yield what a model says of each person crossed with the person's references."""
+    pairs = [
+        (one, (-1, one[1], source))
+        for one in answered
+        for source in _of_people(one[1])
+        if _unit(one[2]) == _unit(source) == PERSON
+    ]
+    if not pairs:
+        return
+    query = _SAID.format(genders=_GENDERS[_lists_people(people)])
+    rows = _query(run, people, query, groups)
+    every = list(zip(map(said_of, rows["said"]), rows["genders"], strict=True))
+    for one, other in pairs:
+        rows["said"] = [
+            [*said, tuple(_of_references(one[1], each) for each in genders)]
+            for said, genders in every
+        ]
+        yield _both(_Cells(codes, rows), one, other)
+
+
+def _of_text(said: Sequence[Said]) -> Said:
+    """What a text says whose people say this; not known where it is not of one of them."""
+    if len(said) == 1:
+        return said[0]
+    if not said or any(each.status in (UNKNOWN, UNREAD) for each in said):
+        return Said(UNKNOWN)
+    places = tuple(sorted({place for each in said for place in each.places}))
+    return Said((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
 
 
 def _category(said: Said, size: int) -> int:
-    if said.status == "group":
+    if said.status == GROUP:
         return said.places[0]
-    return {"none": size - 2, "several": size - 1}.get(said.status, -1)
-
-
-_Answered = tuple[int, Factor, Source]
+    return {NONE: size - 2, SEVERAL: size - 1}.get(said.status, -1)
 
 
 def _shown(cells: _Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
