@@ -1,4 +1,4 @@
-"""The commands `find …`: people, marked words and cues in texts of a file or a run."""
+"""The commands `find …`: people, groups, marked words and cues in texts of a file or a run."""
 
 import dataclasses
 import json
@@ -32,16 +32,74 @@ from portrayal.cli.printing import CONTROL, as_json, line
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.coding import Comparison, Documents, MarkedWord
+    from portrayal.coding import Comparison, Documents, MarkedWord, SeenGroups
     from portrayal.collect.corpus import Corpus
     from portrayal.measure.cues.lists import CueList
     from portrayal.measure.cues.search import CueHits
     from portrayal.reference.locales import Locale
 
 app = typer.Typer(
-    help="Find people, the words that mark a group, or cues of identity in any texts.",
+    help="Find people, groups, the words that mark a group, or cues of identity in any texts.",
     no_args_is_help=True,
 )
+
+
+def groups(
+    texts: Annotated[
+        Path, typer.Option(metavar="FILE", help="CSV, JSON lines, Parquet or Excel file of texts.")
+    ],
+    factor: Annotated[
+        list[str], typer.Option(help="A factor that ships, or a TOML file; repeatable.")
+    ],
+    column: Columns = None,
+    top: Annotated[int, typer.Option(help="Words shown of each group.")] = 5,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to write every mention to, with its context."),
+    ] = None,
+    format: Format = "table",
+) -> None:
+    """Try a factor: which of its groups texts show, and by which words or labels.
+
+    Example: portrayal find groups --texts answers.csv --factor religion --out passages.csv
+    """
+    from portrayal.coding.groups import Mention, seen_groups
+    from portrayal.collect.fields import parse_columns
+    from portrayal.collect.tables import write_table
+    from portrayal.validate import check_count
+
+    check_count("top", top, minimum=1)
+    with show.working("reading", quiet=format == "json"):
+        seen, mentions = seen_groups(texts, factor, parse_columns(column or ()))
+    if out is not None:
+        write_table(out, Mention._fields, (each._asdict() for each in mentions))
+    rows = [row for each in seen for row in _groups_of(each, top)]
+    if format == "json":
+        show.as_json({"texts": str(texts), "n_mentions": len(mentions), "groups": rows})
+        return
+    printed = show.table("factor", "seen by", "group", "texts", "most often")
+    for row in rows:
+        found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
+        cells = row["factor"], row["source"], row["label"], f"{row['texts']:,}", found
+        printed.add_row(*map(escape, cells))
+    Console(emoji=False).print(printed)
+    if any(row["source"] == "words" for row in rows):
+        line("A lexicon counts mentions, not identities: read the passages (--out FILE).")
+
+
+def _groups_of(seen: "SeenGroups", top: int) -> Iterator[dict[str, Any]]:
+    """Rows of one source: each group, then texts that show none or could not be told."""
+    factor, source = seen.factor.name, seen.source.name
+    rows = [(group.key, group.label, seen.of_group[group.key]) for group in seen.factor.groups]
+    rows += [
+        (f"({status})",) * 2 + (n,)
+        for status, n in sorted(seen.n_texts.items())
+        if status not in ("group", "several")
+    ]
+    for key, label, n in rows:
+        found = dict(seen.found[key].most_common(top)) if key in seen.found else {}
+        shown = {"group": key, "label": label, "texts": n, "found": found}
+        yield {"factor": factor, "source": source, **shown}
 
 
 def cues(
@@ -565,5 +623,5 @@ def _summary(number: int, counts: Mapping[str, int]) -> str:
     return ", ".join(parts)
 
 
-for _command in (people, words, cues):
+for _command in (people, groups, words, cues):
     app.command()(_command)

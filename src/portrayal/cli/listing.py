@@ -1,4 +1,4 @@
-"""The commands `list …`: studies, prompts, estimates; and `doctor`: what is installed."""
+"""The commands `list …`: studies, factors, prompts, estimates; and `doctor`: what is installed."""
 
 import os
 import re
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="List studies, measures, annotators, prompts, or the estimates of a run.",
+    help="List what there is: studies, measures, factors, prompts, the estimates of a run, …",
     no_args_is_help=True,
 )
 
@@ -54,6 +54,49 @@ def annotators(format: Format = "table") -> None:
     Example: portrayal list annotators
     """
     show.components("annotators", as_object=format == "json")
+
+
+@app.command()
+def factors(format: Format = "table") -> None:
+    """List the factors that ship: their groups, how each is seen, and its baselines.
+
+    Example: portrayal list factors
+    """
+    from portrayal.reference.factors import factors, load_factor
+
+    rows = [
+        {
+            "name": each.name,
+            "groups": ", ".join(group.label for group in each.groups),
+            "seen by": ", ".join(source.name for source in each.sources),
+            "baselines": ", ".join(one.name for one in each.baselines) or "none",
+            "note": each.note,
+        }
+        for each in map(load_factor, factors())
+    ]
+    show.listing("factors", rows, as_object=format == "json")
+
+
+@app.command()
+def locales(format: Format = "table") -> None:
+    """List the locales that ship: the country whose names, titles and pronouns they bring.
+
+    Example: portrayal list locales
+    """
+    from portrayal.reference.locales import load_locale, locales
+
+    rows = [
+        {
+            "name": each.name,
+            "language": each.language,
+            "country": each.country,
+            "name tables": ", ".join(each.tables) or "none",
+            "baselines": ", ".join(each.baselines) or "none",
+            "source": each.source,
+        }
+        for each in map(load_locale, locales())
+    ]
+    show.listing("locales", rows, as_object=format == "json")
 
 
 @app.command()

@@ -250,7 +250,7 @@ def studies(*, as_object: bool) -> None:
     rows = [
         {"name": s.name, "title": s.title, "question": s.question, "paper": s.paper} for s in found
     ]
-    _listing({"studies": rows}, rows, as_object)
+    listing("studies", rows, as_object=as_object)
 
 
 def components(kind: Literal["measures", "annotators"], *, as_object: bool) -> None:
@@ -260,12 +260,13 @@ def components(kind: Literal["measures", "annotators"], *, as_object: bool) -> N
         fields.append("accuracy")
     found = [registry.component(kind, name) for name in registry.names(kind)]
     rows = [{field: getattr(each, field) for field in fields} for each in found]
-    _listing({kind: rows}, rows, as_object)
+    listing(kind, rows, as_object=as_object)
 
 
-def _listing(value: dict[str, Any], rows: list[dict[str, str]], as_object: bool) -> None:
+def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:
+    """Print what there is of a kind: the first cell of each row as its name."""
     if as_object:
-        as_json(value)
+        as_json({kind: rows})
         return
     console = Console(emoji=False)
     for row in rows:

@@ -19,6 +19,7 @@ from portrayal.coding.codes import (
     write_codes,
 )
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
+from portrayal.coding.groups import Mention, SeenGroups, seen_groups
 from portrayal.coding.project import (
     Item,
     ItemPerson,
@@ -44,9 +45,11 @@ __all__ = [
     "Item",
     "ItemPerson",
     "MarkedWord",
+    "Mention",
     "Project",
     "ProjectAgreement",
     "Sampling",
+    "SeenGroups",
     "agreement",
     "cluster_codes",
     "codebook",
@@ -62,5 +65,6 @@ __all__ = [
     "read_documents",
     "run_documents",
     "sample_items",
+    "seen_groups",
     "write_codes",
 ]

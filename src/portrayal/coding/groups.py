@@ -1,0 +1,156 @@
+"""Groups that the texts of a file show, to try a factor's words and labels before an audit."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from portrayal.annotate.group_labels import said_of
+from portrayal.annotate.groups import group_reader, group_settings, text_sources
+from portrayal.collect.fields import TextFields, map_columns
+from portrayal.collect.outcomes import outcome_of
+from portrayal.collect.sources import open_source
+from portrayal.collect.tables import label, story
+from portrayal.errors import OptionError
+from portrayal.reference.factors import (
+    CodeSource,
+    ColumnSource,
+    Factor,
+    Source,
+    WordSource,
+    load_factor,
+)
+from portrayal.types import Tabular
+
+WINDOW = 80
+"""Characters of context on either side of a mention."""
+_FIELDS = TextFields(strata=(), required=())
+
+
+class Mention(NamedTuple):
+    """What shows a group, or could not be told, in one text.
+
+    Attributes
+    ----------
+    text_id, factor, source
+        Whose text, and what saw it.
+    group
+        Key of the group; "(none)" or "(unknown)" where a cell says so or says nothing known.
+    found
+        The words as the text has them, or the cell.
+    start, end
+        Place in the text, in characters; None for a cell.
+    before, after
+        Context of up to `WINDOW` characters.
+    """
+
+    text_id: str
+    factor: str
+    source: str
+    group: str
+    found: str
+    start: int | None = None
+    end: int | None = None
+    before: str = ""
+    after: str = ""
+
+
+@dataclass
+class SeenGroups:
+    """What the texts of a file show of one source of a factor.
+
+    Attributes
+    ----------
+    factor, source
+        What sees it.
+    n_texts
+        Status → texts: "group", "several", "none", "unknown", "unread".
+    of_group
+        Group → texts that show it.
+    found
+        Group, "(none)" or "(unknown)" → what was found, in lower case → times.
+    """
+
+    factor: Factor
+    source: Source
+    n_texts: Counter[str] = field(default_factory=Counter)
+    of_group: Counter[str] = field(default_factory=Counter)
+    found: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+
+
+def seen_groups(
+    path: Tabular, factors: Sequence[str], columns: Mapping[str, str] | None = None
+) -> tuple[list[SeenGroups], list[Mention]]:
+    """Return which groups texts show by the words, columns and codes of factors, and where.
+
+    Parameters
+    ----------
+    path
+        What `portrayal.collect.sources.open_source` reads.
+    factors
+        Names of factors that ship, or paths of TOML files.
+    columns
+        Field → column for `text` and `text_id`, over what is guessed from well-known names.
+
+    Returns
+    -------
+    tuple
+        For each source what was counted, and every mention in the order of the texts.
+
+    Raises
+    ------
+    OptionError
+        When no factor has words, a column or codes that texts can show.
+    DataError, UnknownNameError
+        When the file or a factor cannot be read.
+    """
+    read = [load_factor(each) for each in group_settings(factors)["factors"]]
+    source = open_source(path)
+    own = [
+        (number, SeenGroups(factor, each))
+        for number, (factor, each) in enumerate(text_sources(read))
+        if isinstance(each, (WordSource, CodeSource))
+        or (isinstance(each, ColumnSource) and each.column in source.columns)
+    ]
+    if not own:
+        kinds = sorted({each.kind for factor in read for each in factor.sources})
+        raise OptionError(
+            f"{', '.join(factor.name for factor in read)}: nothing to look for in {source.name}. "
+            f"Expected words, codes or a column of the file; its sources are {', '.join(kinds)}."
+        )
+    names = map_columns(_FIELDS, source.columns, columns=columns, where=source.name)
+    reader = group_reader(read)
+    mentions: list[Mention] = []
+    for number, row in enumerate(source.rows(), 1):
+        text = story(row.get(names["text"]), source.name, number) or ""
+        given = row.get(names["text_id"]) if "text_id" in names else None
+        text_id = label(given, source.name, number) or str(number)
+        cells = {name: label(row.get(name), source.name, number) or "" for name in source.columns}
+        asked = {"text": text, "text_id": text_id, "outcome": outcome_of(text), "columns": cells}
+        made = reader([asked], [{}])[0]
+        said = said_of(made["said"])
+        entries = {(one["factor"], one["source"]): one for one in made["seen"]}
+        for place, seen in own:
+            seen.n_texts[said[place][0].status] += 1
+            for each in _mentions(text_id, text, seen, entries):
+                seen.found[each.group][each.found.casefold()] += 1
+                mentions.append(each)
+    return [seen for _, seen in own], mentions
+
+
+def _mentions(
+    text_id: str, text: str, seen: SeenGroups, entries: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> Iterator[Mention]:
+    """What a source saw in one text; counts the text for its groups."""
+    where = text_id, seen.factor.name, seen.source.name
+    entry = entries.get(where[1:])
+    if entry is None:
+        return
+    seen.of_group.update(set(entry["groups"]))
+    for span in entry["spans"]:
+        start, end = span["start"], span["end"]
+        around = text[max(0, start - WINDOW) : start], text[end : end + WINDOW]
+        yield Mention(*where, span["group"], text[start:end], start, end, *around)
+    if not entry["spans"] and entry["value"]:
+        for group in entry["groups"] or [f"({entry['status']})"]:
+            yield Mention(*where, group, entry["value"])
