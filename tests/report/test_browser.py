@@ -186,6 +186,37 @@ def test_a_phone_gets_narrow_charts(browser: Any, page: Path) -> None:
     assert float(browser.execute_script(width)) < 380 < wide
 
 
+def test_long_titles_of_panels_stand_in_lines(
+    browser: Any, make_run: Callable[..., Run], tmp_path: Path
+) -> None:
+    place = "the villages of the northern and the eastern river, beyond the hills"
+    rows = [
+        estimate(
+            measure=measure,
+            study="any",
+            strata={"model": "m", "place": place, "seen_by": "words"},
+            group=group,
+        )
+        for measure, group in (
+            ("group_ratio.v1", {"religion": "hindu"}),
+            ("association.v1", {"religion": "hindu", "age": "old"}),
+        )
+    ]
+    opened(browser, write_report(make_run(rows, study="any"), tmp_path / "page.html"), width=390)
+    assert {name for name, _ in browser.execute_script(DRAWN)} == {
+        "measure-group-ratio-v1",
+        "measure-association-v1",
+    }
+    texts = browser.execute_script(
+        "return [...document.querySelectorAll('figure [data-chart] svg')].map(svg =>"
+        " [...svg.querySelectorAll('text')].map(t => [t.textContent,"
+        " t.getBoundingClientRect().right]))"
+    )
+    for svg in texts:
+        assert all(right <= 390 for _, right in svg)
+        assert place.replace(" ", "") in "".join(words for words, _ in svg).replace(" ", "")
+
+
 def saved(browser: Any, name: str) -> bytes:
     path = browser.downloads / name
     for _ in range(100):

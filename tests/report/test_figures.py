@@ -206,3 +206,25 @@ def test_only_what_is_resolved_has_colour(grid_view: View) -> None:
     assert figure.reading == "2 of 3 pairs can be told from 1."
     assert "wealth by region" in figure.spec["concat"][0]["title"]
     assert len(figure.table.rows) == 4
+
+
+def test_tables_say_by_what_groups_were_seen(make_run: Callable[..., Run]) -> None:
+    made = [
+        estimate(
+            measure="group_share.v1",
+            study="any",
+            statistic="share",
+            strata={"model": "m", "seen_by": seen_by},
+            group=group,
+        )
+        for seen_by, group in (
+            ("references", {"gender": "F"}),
+            ("words", {"religion": "hindu"}),
+            ("words and names", {"religion": "hindu", "race": "Latine"}),
+        )
+    ]
+    view = View.of(make_run(made, study="any"))
+    for name in ("table", "dots", "grid"):
+        (figure,) = GENERIC[name](view, view.estimates)
+        said = [row[figure.table.columns.index("Seen by")] for row in figure.table.rows]
+        assert said == ["pronouns and role words", "words", "words and names"]

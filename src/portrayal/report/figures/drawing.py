@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from portrayal.report.figures.figure import Spec
-from portrayal.report.figures.panels import CONFIG, FONT
+from portrayal.report.figures.panels import CONFIG, FONT, in_lines
 from portrayal.report.formats import script_json
 
 PHONE = 340
@@ -38,14 +38,24 @@ def narrow(spec: Spec) -> Spec:
             own = {k: v for k, v in spec.items() if k not in (kind, "columns", "spacing")}
             panels = [narrow(panel) for panel in spec[kind]]
             if kind == "concat" and all(_is_small(panel) for panel in spec[kind]):
-                small = [panel | {"width": _TINY} for panel in panels]
+                small = [_titled(panel, _TINY) | {"width": _TINY} for panel in panels]
                 return own | {"concat": small, "columns": 2, "spacing": 16}
             return own | {"vconcat": panels, "spacing": 16}
     y = next((e["y"] for e in _encodings(spec) if e.get("y", {}).get("type") == "nominal"), None)
     if y is None:
-        return spec | _capped(spec)
+        return _titled(spec, PHONE - 40) | _capped(spec)
     x = next((e["x"] for e in _encodings(spec) if e.get("x", {}).get("type") == "nominal"), None)
-    return _rows(spec) if x is None else _cells(spec, len(x["scale"]["domain"]))
+    if x is None:
+        return _rows(_titled(spec, PHONE - 20))
+    return _cells(_titled(spec, PHONE - _LABELS), len(x["scale"]["domain"]))
+
+
+def _titled(spec: Spec, width: float) -> Spec:
+    """A panel whose title stands in lines of this width."""
+    title = spec.get("title") or ""
+    whole = title if isinstance(title, dict) else {"text": title}
+    words = whole["text"] if isinstance(whole["text"], str) else " ".join(whole["text"])
+    return spec | {"title": whole | {"text": in_lines(words, width)}} if words else spec
 
 
 def _is_small(panel: Spec) -> bool:

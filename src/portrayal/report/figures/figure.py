@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
+from portrayal.reference.shown import place_value
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
@@ -101,8 +102,13 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
     shown = [name for name in strata if name != "model" or len(view.models) > 1]
 
     def stratum(name: str) -> Callable[[Estimate], str]:
-        called = view.called if name == "model" else str
-        return lambda e: short(called(e.strata.get(name, "")), 40)
+        def cell(e: Estimate) -> str:
+            own = e.strata.get(name, "")
+            if name == "seen_by":
+                return short(place_value(name, own, e.group).removeprefix("by "))
+            return short(view.called(own) if name == "model" else own, 40)
+
+        return cell
 
     columns = {
         **{name.replace("_", " ").capitalize(): stratum(name) for name in shown},

@@ -131,7 +131,7 @@ def _place(e: Estimate) -> tuple[object, ...]:
 def _panel_title(here: list[Estimate]) -> str:
     first = here[0]
     factor = attribute_label(next(iter(first.group))) if "seen_by" in first.strata else ""
-    return short(", ".join(part for part in (factor, place_words(first)) if part), 70)
+    return short(", ".join(part for part in (factor, place_words(first)) if part), 140)
 
 
 def _figure(
@@ -326,7 +326,7 @@ def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
                 kept,
                 columns,
                 lines,
-                title=short(title, 60),
+                title=short(title, 140),
                 limit=limit,
                 legend=measure_title(rows[0].measure),
                 cell=(max(84.0, 6.6 * max(map(len, columns))), 23),
@@ -343,7 +343,7 @@ def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
             f"{sure} of {fmt.plural(len(known), 'pair')} can be told from 1.",
             words + _HOW,
             tiled(charts),
-            estimate_table(view, view.only_main(estimates), "model"),
+            _table(view, view.only_main(estimates)),
         )
     ]
 

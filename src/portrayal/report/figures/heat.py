@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Published, Spec, facts, tooltip
-from portrayal.report.figures.panels import DIVERGING, INK, IS_PUBLISHED
+from portrayal.report.figures.panels import DIVERGING, INK, IS_PUBLISHED, in_lines
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
 
@@ -106,7 +106,7 @@ def heat(
         Whether rows are labelled.
     """
     return {
-        "title": title,
+        "title": in_lines(title, 420),
         "data": {"values": list(rows)},
         "width": {"step": cell[0]},
         "height": {"step": cell[1]},

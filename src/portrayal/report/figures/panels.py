@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from portrayal.records import Estimate
@@ -52,12 +53,24 @@ CONFIG: Spec = {
         "fontWeight": 600,
         "color": INK,
         "offset": 8,
-        "limit": 420,
+        "limit": 560,
     },
     "concat": {"spacing": 18},
 }
 
+_LETTER = 8
+"""Width of a letter of a title, in pixels, about."""
 _LABEL = "datum.value < 1 ? '1/' + format(1 / datum.value, 'd') : format(datum.value, ',d')"
+
+
+def in_lines(title: str, width: float) -> str | list[str]:
+    """Return the title of a panel in as many lines as its width, in pixels, takes.
+
+    >>> in_lines("Faith, by the column of labels", 160), in_lines("Faith", 160)
+    (['Faith, by the column', 'of labels'], 'Faith')
+    """
+    lines = wrap(title, int(width / _LETTER), break_on_hyphens=False)
+    return lines if len(lines) > 1 else title
 
 
 def reach(values: Iterable[float | None], least: float = 4.0, most: float = 64.0) -> float:
@@ -255,7 +268,7 @@ def panel(
     encoding = {**y, "tooltip": tooltip(**(more or {}))}
     layers = _layers(view, data, axis, 85.0 if size[1] >= _TIGHT and not several else 62.0)
     return {
-        **({"title": {"text": title}} if title else {}),
+        **({"title": {"text": in_lines(title, max(size[0], 420))}} if title else {}),
         "data": {"values": list(data)},
         "width": size[0],
         "height": {"step": size[1], **({"for": "position"} if several else {})},
