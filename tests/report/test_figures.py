@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 import altair
 import pytest
 
+import portrayal
 from portrayal import registry
 from portrayal.records import Estimate
 from portrayal.report.figures.generic import GENERIC, BrokenFigureWarning, build, figures
@@ -18,6 +19,7 @@ from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.report.words import described
 from portrayal.run import Run
+from portrayal.studies.own import read_study
 
 from .conftest import estimate
 
@@ -228,3 +230,63 @@ def test_tables_say_by_what_groups_were_seen(make_run: Callable[..., Run]) -> No
         (figure,) = GENERIC[name](view, view.estimates)
         said = [row[figure.table.columns.index("Seen by")] for row in figure.table.rows]
         assert said == ["pronouns and role words", "words", "words and names"]
+
+
+STUDY = """
+name = "kin"
+[[template]]
+text = "A story of a {job}."
+person = "{job}"
+values = { job = ["nurse", "doctor", "clerk", "cook"] }
+[people]
+read = "labels"
+[[baselines]]
+name = "village"
+source = "made up"
+shares.gender = { F = 0.5, M = 0.5 }
+[[baselines]]
+name = "town"
+source = "made up"
+shares.gender = { F = 0.2, M = 0.8 }
+"""
+
+
+def test_each_baseline_has_a_panel_with_its_ratios_and_intervals(tmp_path: Path) -> None:
+    path = tmp_path / "kin.toml"
+    path.write_text(STUDY, encoding="utf-8")
+    women = {"nurse": 9, "doctor": 3, "clerk": 6, "cook": 6}  # of ten: 24 of 40
+    texts = [
+        {"prompt_id": p.prompt_id, "subject_gender": "F" if i < women[p.strata["job"]] else "M"}
+        for p in read_study(path).prompts()
+        for i in range(10)
+    ]
+    columns = {"subject_gender": "subject_gender"}
+    run = portrayal.audit(
+        str(path), texts=texts, columns=columns, out=tmp_path / "run", report=False
+    )
+    name = "representation_by_baseline.v1"
+    view = View.of(run)
+    (figure,) = build(view, name, view.by_measure[name])
+    assert figure.spec is not None
+    altair.Chart.from_dict(figure.spec)
+    panels = {panel["title"]["text"]: panel["data"]["values"] for panel in figure.spec["vconcat"]}
+    assert [title.rpartition("against ")[2] for title in panels] == ["village", "town"]
+    table = [dict(zip(figure.table.columns, row, strict=True)) for row in figure.table.rows]
+    for (title, dots), shares in zip(panels.items(), ((0.5, 0.5), (0.2, 0.8)), strict=True):
+        population = title.rpartition("against ")[2]
+        ratios = [24 / 40 / shares[0], 16 / 40 / shares[1]]
+        assert [each["row"] for each in dots] == ["Feminized characters", "Masculinized characters"]
+        assert [each["v"] for each in dots] == pytest.approx(ratios)
+        known = [
+            e
+            for e in view.by_measure[name]
+            if e.value is not None and e.strata["population"] == population
+        ]
+        for each, e in zip(dots, known, strict=True):
+            bounds = e.interval
+            assert bounds is not None
+            assert bounds.low < each["v"] < bounds.high
+            assert (each["lo"], each["hi"]) == pytest.approx((bounds.low, bounds.high))
+        rows = [row for row in table if row["Population"] == population and row["q"] != "—"]
+        assert [float(row["Value"]) for row in rows] == pytest.approx(ratios)
+        assert all("–" in row["95\u00a0% interval"] for row in rows)
