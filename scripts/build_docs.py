@@ -146,12 +146,22 @@ def python() -> dict[str, str]:
     root = [_described(name) for name in ("portrayal", *(f"portrayal.{n}" for n in ROOT_MODULES))]
     made = {"reference/python.md": _page(["# Python", NOTE, lead, "\n".join(below), *root])}
     for stage in stages:
-        doors = sorted(stage.rglob("__init__.py"), key=lambda path: path.parent.parts)
-        names = [".".join(door.parent.relative_to(PACKAGE.parent).parts) for door in doors]
-        filled = [n for n, door in zip(names, doors, strict=True) if door.read_text().strip()]
-        parts = [f"# `portrayal.{stage.name}`", NOTE, *map(_described, filled)]
+        places = (p.relative_to(PACKAGE.parent) for p in stage.rglob("*.py") if _is_door(p))
+        doors = (".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in places)
+        parts = [f"# `portrayal.{stage.name}`", NOTE, *map(_described, sorted(doors))]
         made[f"reference/python/{stage.name}.md"] = _page(parts)
     return made
+
+
+def _is_door(path: Path) -> bool:
+    """Whether a module says what it offers: a folder's door, or a module that no door passes on."""
+    text, door = (
+        each.read_text(encoding="utf-8") for each in (path, path.with_name("__init__.py"))
+    )
+    if path.name == "__init__.py":
+        return bool(text.strip())
+    passed = f".{path.stem} import " in door
+    return path.name[0] != "_" and "\n__all__ = " in text and not passed
 
 
 def notebooks() -> dict[str, str]:

@@ -25,6 +25,8 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import MissingExtraError, UnknownNameError
 
+__all__ = ["DEFAULT", "sentiment_settings", "textblob", "vader"]
+
 _MAY_HOLD_EMOTICON = re.compile(
     r"[<>=*♥°_{}]|[:;](?!\s*[^\W_](?!n't)[^\W_])|8\s*-?\s*[)D]|[xX]\s*-?\s*D|o\s*\.\s*O|\(\s*!"
     r"|END-OF-SENTENCE"

@@ -17,6 +17,8 @@ from portrayal.errors import OptionError
 from portrayal.models import Transformer, load_transformer
 from portrayal.validate import check_count
 
+__all__ = ["load", "toxicity_settings"]
+
 Classifier = Callable[[Sequence[str]], list[float]]
 
 _LABELS = ("toxic", "toxicity")
