@@ -1,6 +1,5 @@
 """Compare runs: what changed, by how much, what did not, and whether it changed over time."""
 
-from portrayal.comparison.change import Change, Prompts, flat_change
 from portrayal.comparison.compare import (
     MARGIN,
     SHARE_MARGIN,
@@ -19,7 +18,7 @@ from portrayal.comparison.matching import (
     model_pairs,
     rows_of,
 )
-from portrayal.comparison.result import Comparison
+from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
 from portrayal.comparison.several import Several, Summary, compare_several, models_of
 from portrayal.comparison.watch import RoundFacts, Watch, Watched, flat_rounds, watch, watch_values
 

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import portrayal.registry as registry
-from portrayal.comparison.change import Change, Prompts
 from portrayal.comparison.matching import (
     Side,
     check_instruments,
@@ -21,7 +20,7 @@ from portrayal.comparison.matching import (
     model_pairs,
     rows_of,
 )
-from portrayal.comparison.result import Comparison
+from portrayal.comparison.result import Change, Comparison, Prompts
 from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.clustered import bucket, is_bucket

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.comparison.change import Scale, flat_change
 from portrayal.comparison.compare import MARGIN, compare, side_of
 from portrayal.comparison.matching import Key, Side, rows_of
-from portrayal.comparison.result import Comparison
+from portrayal.comparison.result import Comparison, Scale, flat_change
 from portrayal.comparison.sums import measured, sums_of
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values

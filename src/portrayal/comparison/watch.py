@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import portrayal.registry as registry
-from portrayal.comparison.change import Scale
 from portrayal.comparison.matching import Instrument, Key, Side, rows_of
+from portrayal.comparison.result import Scale
 from portrayal.comparison.rounds import (
     Round,
     check_rounds,

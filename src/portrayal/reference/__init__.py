@@ -6,7 +6,6 @@ Every one carries its source and licence, listed in `data/README.md`. Race share
 populations of name bearers, never a person.
 """
 
-from portrayal.reference.baselines import Baseline, baseline, baselines
 from portrayal.reference.factor import Factor
 from portrayal.reference.factors import factors, load_factor
 from portrayal.reference.groups import (
@@ -16,6 +15,9 @@ from portrayal.reference.groups import (
     NON_BINARY,
     PAIRS,
     RACES,
+    Baseline,
+    baseline,
+    baselines,
     countries,
     gender_words,
 )

@@ -1,8 +1,15 @@
-"""The group labels that every part of the package uses, in the order it uses them."""
+"""The groups that every part of the package uses, and what their shares are compared with.
 
-from collections.abc import Mapping
+A *baseline* gives the share of each group in a population, p*. Representation ratios divide by it
+(Shieh et al., Eq. 1). A group the source does not report is absent, never 0.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any, cast
 
+from portrayal.errors import UnknownNameError
 from portrayal.reference.factor import ReferenceSource
 from portrayal.reference.factors import load_factor
 from portrayal.reference.shipped import read_toml
@@ -42,3 +49,90 @@ def countries() -> Mapping[str, tuple[str, ...]]:
     """
     lists = read_toml("countries.toml")
     return {race: tuple(names) for race, names in lists.items()}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Shares in 0–1 of each group, from one source.
+
+    Attributes
+    ----------
+    name
+        "census-2022", "subject:engineering", "occupation:nurse", ….
+    source
+        Who published the figures, and where the paper prints them.
+    race, gender, pair
+        Shares in 0–1 by the labels of `RACES`, `GENDERS` and `PAIRS`; only groups that the source
+        reports.
+    note
+        What a reader must know: overlapping categories, or why nothing is reported.
+    """
+
+    name: str
+    source: str
+    race: Mapping[str, float]
+    gender: Mapping[str, float]
+    pair: Mapping[str, float]
+    note: str = ""
+
+    def shares(self, groups: Iterable[Mapping[str, str]]) -> list[float]:
+        """Return p* of groups such as {"race": "Black"} or {"gender": "F"}; NaN where none is."""
+        known = {**self.race, **self.gender}
+        return [known.get(next(iter(group.values())), float("nan")) for group in groups]
+
+
+def no_share(name: str, group: Mapping[str, str]) -> str:
+    """Return why the baseline `name` compares a group with nothing."""
+    return f"the baseline {name} gives no share for {' '.join(group.values())}"
+
+
+def baseline(name: str = "census-2022") -> Baseline:
+    """Return the baseline `name`, one of `baselines()`.
+
+    The core school subjects are also known by their own names ("subject:math").
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> baseline("census-2022").race["Black"]
+    0.136
+    """
+    slug = name.strip().lower().replace(" ", "-")
+    known = _all()
+    if slug not in known:
+        raise UnknownNameError(
+            f"there is no baseline {name!r}; the baselines are {', '.join(baselines())}."
+        )
+    return known[slug]
+
+
+def baselines() -> tuple[str, ...]:
+    """Return the names of the baselines, each once.
+
+    Examples
+    --------
+    >>> baselines()[:2]
+    ('census-2022', 'subject:core')
+    """
+    return tuple(dict.fromkeys(found.name for found in _all().values()))
+
+
+@lru_cache(maxsize=1)
+def _all() -> dict[str, Baseline]:
+    """Read the baselines, by name and by further name."""
+    read: dict[str, Baseline] = {}
+    further: dict[str, str] = {}
+    for factor in ("race", "gender", "pair"):
+        for given in load_factor(factor).baselines:
+            for value, shares in given.shares.items():
+                name = f"{given.stratum}:{value}" if given.stratum else given.name
+                notes = " ".join(filter(None, (given.notes.get(value, ""), given.note)))
+                known = read.get(name, Baseline(name, given.source, {}, {}, {}, notes))
+                read[name] = replace(known, **cast("Any", {factor: shares}))
+            kind = given.stratum
+            further |= {f"{kind}:{n}": f"{kind}:{v}" for n, v in given.also.items()}
+    return read | {name: read[one] for name, one in further.items()}

@@ -45,7 +45,7 @@ from portrayal.measure.stories.tally import (
 from portrayal.raters.people import HandLabel, Sheet
 from portrayal.records import Estimate, Null
 from portrayal.reference import Baseline
-from portrayal.reference.baselines import no_share
+from portrayal.reference.groups import no_share
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen

@@ -40,7 +40,7 @@ from portrayal.records import (
     Test,
 )
 from portrayal.reference import Baseline, NameTable
-from portrayal.reference.baselines import no_share
+from portrayal.reference.groups import no_share
 from portrayal.registry import Component
 from portrayal.stats import divide
 from portrayal.stats.clustered import Clustered

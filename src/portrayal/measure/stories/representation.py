@@ -20,7 +20,7 @@ from portrayal.measure.stories.strata import (
 from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.reference import GENDERS, PAIRS, Baseline, NameTable
-from portrayal.reference.baselines import no_share
+from portrayal.reference.groups import no_share
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
