@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Despite, Format, Level, Margin, Measure, Seed, Where, formats
@@ -265,12 +264,11 @@ def watch(
 
 
 def _print(found: "Watch") -> None:
-    rounds = show.table("round", "date", "run", "models", "texts")
-    for number, each in enumerate(found.rounds, 1):
-        models = ", ".join(each.models)
-        rounds.add_row(str(number), each.when.isoformat(), each.name, models, f"{each.n_texts:,}")
-    console = Console(emoji=False)
-    console.print(rounds)
+    rounds = [
+        (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")
+        for number, each in enumerate(found.rounds, 1)
+    ]
+    show.table(("round", "date", "run", "models", "texts"), rounds)
     for text in found.differences:
         show.line(f"differs: {text}")
     for instrument in found.instruments:
@@ -278,11 +276,9 @@ def _print(found: "Watch") -> None:
     if found.left_out:
         show.line(f"left out, as no audit was finished there: {', '.join(found.left_out)}")
     tested = [row for row in found.rows if row.p is not None]
-    shown = show.table("number", "first", "last", "change", "from", "p", "changed")
-    for row in sorted(tested, key=lambda row: row.p or 0.0):
-        shown.add_row(*_cells(row))
     if tested:
-        console.print(shown)
+        rows = map(_cells, sorted(tested, key=lambda row: row.p or 0.0))
+        show.table(("number", "first", "last", "change", "from", "p", "changed"), rows)
     show.line(_verdict(found, len(tested)))
 
 

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import (
@@ -28,7 +25,6 @@ from portrayal.cli.options import (
     either,
     pairs,
 )
-from portrayal.cli.printing import CONTROL, as_json, line
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -219,21 +215,14 @@ def _write_passages(hits: "CueHits", path: Path) -> None:
 
 
 def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Column, Table
-
     unread = sum(hits.texts.values()) - hits.n_readable
     show.line(
         f"{hits.cues.title}: {len(hits.mentions):,} mentions in {hits.n_readable:,} readable texts"
         f" ({unread:,} refused, empty or failed); intervals are clustered by {hits.corpus.cluster}."
     )
-    headers = ("cues", "cue", by, "texts", "mentions", "share", "interval", "exact")
-    table = Table(*(Column(h, overflow="fold") for h in headers if h != "nothing"), box=None)
-    for row in rows:
-        if not _wanted(row, by):
-            continue
-        cells = [
+    heads = ("cues", "cue", by, "texts", "mentions", "share", "interval", "exact")
+    cells = [
+        (
             row["cues"],
             row["cue"] + _published(row["published"]),
             *([] if by == "nothing" else [row[by]]),
@@ -242,9 +231,11 @@ def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> Non
             row["undefined"] or _share(row["share"]),
             _range(row["interval"]),
             _exact(row),
-        ]
-        table.add_row(*(escape(cell) for cell in cells))
-    Console(emoji=False).print(table)
+        )
+        for row in rows
+        if _wanted(row, by)
+    ]
+    show.table([head for head in heads if head != "nothing"], cells)
 
 
 def _wanted(row: dict[str, Any], by: str) -> bool:
@@ -407,17 +398,12 @@ _WORD_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "
 def _print(
     documents: "Documents", compared: Sequence["Comparison"], n_words: int, masked: int, top: int
 ) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Column, Table
-
     unread = sum(documents.exclusions.values())
     n, unit = len(documents.texts), documents.unit
     show.line(
         f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty or failed left out); "
         f"{masked:,} names and group words masked; clustered by {documents.clustered_by}."
     )
-    console = Console(emoji=False)
     for c in compared:
         show.line(
             f"\n{c.title}, against {c.against}: {c.n_texts:,} and {c.n_others:,} {documents.unit}s"
@@ -425,18 +411,15 @@ def _print(
         if c.undefined is not None:
             show.line(f"  no comparison: {c.undefined}")
             continue
-        table = Table(*(Column(h, overflow="fold") for h in _WORD_HEADERS), box=None)
-        for word in (w for w in c.words[:top] if w.z > 0):
-            cells = [word.word, f"{word.count:,}", f"{word.count_others:,}", f"{word.texts:,}"]
-            cells += [f"{word.log_odds:.2f}{_bounds(word)}", f"{word.z:.1f}"]
-            cells += [_figure(word.z_clustered, ".1f"), _figure(word.q, ".1g")]
-            cells += [_figure(word.p_shuffled, ".2g")]
-            table.add_row(*(escape(cell) for cell in cells))
-        console.print(table)
+        show.table(_WORD_HEADERS, (_word_cells(w) for w in c.words[:top] if w.z > 0))
 
 
-def _bounds(word: "MarkedWord") -> str:
-    return "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
+def _word_cells(word: "MarkedWord") -> tuple[str, ...]:
+    counts = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
+    bounds = "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
+    numbers = ((word.z_clustered, ".1f"), (word.q, ".1g"), (word.p_shuffled, ".2g"))
+    figures = (f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}", *(_figure(*n) for n in numbers))
+    return word.word, *counts, *figures
 
 
 def _figure(value: float, form: str) -> str:
@@ -491,7 +474,7 @@ def people(
     if out is not None:
         print_written(out, written, counts, as_object=json)
     elif json:
-        as_object(found, counts)
+        show.as_json({**counts, "people": found})
     else:
         print_table(found, counts)
 
@@ -540,26 +523,20 @@ Row = Mapping[str, Any]
 
 def print_table(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
     """Print people as a table, and how many texts there were."""
-    shown = Table(*(Column(header, overflow="fold") for header in _HEADERS), box=None)
+    cells = []
     for row in rows:
         about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
-        words = ", ".join(row["references"])
-        cells = (row["text_id"], _called(row), row["gender"], words, len(row["mentions"]), about)
-        shown.add_row(*(escape(str(cell).translate(CONTROL)) for cell in cells))
+        who = (row["text_id"], _called(row), row["gender"], ", ".join(row["references"]))
+        cells.append((*who, len(row["mentions"]), about))
     if rows:
-        Console(emoji=False, highlight=False).print(shown)
-    line(_summary(len(rows), counts))
+        show.table(_HEADERS, cells)
+    show.line(_summary(len(rows), counts))
 
 
 def _called(row: Row) -> str:
     """The name for people to read."""
     name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
     return f"{row['title']} {name}" if row["title"] else str(name)
-
-
-def as_object(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
-    """Print counts and people as one JSON object."""
-    as_json({**counts, "people": list(rows)})
 
 
 def write(rows: Iterable[Row], path: Path) -> int:
@@ -575,14 +552,9 @@ def write(rows: Iterable[Row], path: Path) -> int:
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         return (
             write_rows(stream, _CELLS, map(_cells, rows))
-            if _is_csv(path)
+            if path.suffix.casefold() == ".csv"
             else _write_lines(rows, stream)
         )
-
-
-def _is_csv(path: Path) -> bool:
-    """Whether the name of the file says CSV."""
-    return path.suffix.casefold() == ".csv"
 
 
 def _write_lines(rows: Iterable[Row], stream: TextIO) -> int:
@@ -608,9 +580,9 @@ def _cells(row: Row) -> dict[str, Any]:
 def print_written(path: Path, number: int, counts: Mapping[str, int], *, as_object: bool) -> None:
     """Say what was written where."""
     if as_object:
-        as_json({**counts, "n_people": number, "out": str(path)})
+        show.as_json({**counts, "n_people": number, "out": str(path)})
     else:
-        line(f"{_summary(number, counts)}: {path}")
+        show.line(f"{_summary(number, counts)}: {path}")
 
 
 def _summary(number: int, counts: Mapping[str, int]) -> str:

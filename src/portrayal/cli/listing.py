@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
 import portrayal.cli.printing as show
 import portrayal.registry as registry
@@ -213,10 +211,8 @@ def _print(facts: dict[str, Any]) -> None:
     rows += [("a browser (for PDF)", facts["browser"], "")]
     for name, is_set in _of(facts, "keys"):
         rows.append(("key " + name, is_set, "" if is_set else f"set {facts['variables'][name][0]}"))
-    table = show.table("what", "here", "how to get it")
-    for what, here, how in rows:
-        table.add_row(what, "yes" if here else "–", escape(how))
-    Console(emoji=False).print(table)
+    cells = ((what, "yes" if here else "–", how) for what, here, how in rows)
+    show.table(("what", "here", "how to get it"), cells)
 
 
 def _of(facts: dict[str, Any], name: str) -> list[tuple[str, Any]]:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
@@ -204,20 +203,14 @@ def _strata(places: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:
-    headers = ("attribute", title, "before", "after", "change", "p", "p before", "p after", "n")
-    table = show.table(*headers)
+    heads = ("attribute", title, "before", "after", "change", "p", "p before", "p after", "n")
+    cells = []
     for row in rows:
-        table.add_row(
-            row["attribute"],
-            row["what"],
-            *(_span(row[when], digits) for when in ("before", "after", "change")),
-            *(
-                "" if row[p] is None else f"{row[p]:.3f}"
-                for p in ("p_change", "p_before", "p_after")
-            ),
-            f"{row['n_texts']:,}",
-        )
-    Console(emoji=False, markup=False).print(table)
+        spans = (_span(row[when], digits) for when in ("before", "after", "change"))
+        tests = (row[p] for p in ("p_change", "p_before", "p_after"))
+        said = ("" if p is None else f"{p:.3f}" for p in tests)
+        cells.append((row["attribute"], row["what"], *spans, *said, f"{row['n_texts']:,}"))
+    show.table(heads, cells)
 
 
 def _span(cell: Mapping[str, Any], digits: int) -> str:

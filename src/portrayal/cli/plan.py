@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 import portrayal.registry as registry
 from portrayal.cli.asking import How, Offers, offering
 from portrayal.cli.options import Format, Level, Margin, PromptFile
-from portrayal.cli.printing import as_json, line
+from portrayal.cli.printing import as_json, line, table
 from portrayal.cli.studies import each_study, of_study
 
 if TYPE_CHECKING:
@@ -138,18 +136,16 @@ def _print(made: "Plan", *, change: bool) -> None:
         f"{whose}; reads: what the report then shows, null: what it shows of a fair model"
     )
     heads = ("statistic", "where", "group", "null", "below", "reads", "above", "reads", "prompts")
-    table = Table(*heads, box=None)
-    for column in table.columns:
-        column.overflow = "fold"
+    rows = []
     reasons: dict[str, list[str]] = {}
     for each in made.detectable:
         group = ", ".join(group_label(*one) for one in each.group.items())
         numbers = (each.null, each.below, each.reads_below, each.above, each.reads_above)
         shown = map(_number, numbers)
-        table.add_row(_statistic(each.statistic), each.domain, group, *shown, str(each.n_prompts))
+        rows.append((_statistic(each.statistic), each.domain, group, *shown, each.n_prompts))
         if each.undefined:
             reasons.setdefault(each.undefined, []).append(f"{each.domain} {group}")
-    Console(emoji=False).print(table)
+    table(heads, rows)
     for reason, where in reasons.items():
         line(f"{', '.join(dict.fromkeys(where))}: {reason}")
 
@@ -162,14 +158,14 @@ def _print_needed(needed: "Sequence[Needed]", margin: float) -> None:
         f"answers of each run to each prompt that show two runs alike, less than {margin:g} times "
         "apart, where they are"
     )
-    table = Table("statistic", "domain", "group", "prompts", "answers", "texts", box=None)
+    rows = []
     for each in needed:
         group = " ".join(each.group.values())
-        counts = [str(each.n_prompts)]
-        counts += [each.undefined or "–" if each.samples is None else f"{each.samples:,}"]
-        counts += ["–" if each.n_texts is None else f"{each.n_texts:,}"]
-        table.add_row(each.statistic.removesuffix(" ratio"), each.domain, group, *counts)
-    Console(emoji=False).print(table)
+        answers = each.undefined or "–" if each.samples is None else f"{each.samples:,}"
+        texts = "–" if each.n_texts is None else f"{each.n_texts:,}"
+        name = each.statistic.removesuffix(" ratio")
+        rows.append((name, each.domain, group, each.n_prompts, answers, texts))
+    table(("statistic", "domain", "group", "prompts", "answers", "texts"), rows)
 
 
 def _statistic(name: str) -> str:

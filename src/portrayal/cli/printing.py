@@ -184,28 +184,18 @@ def estimates_table(rows: list["Estimate"]) -> None:
     """
     heads = ["measure", "where", "who", "value", "interval", "null", "q", "n"]
     erring = any(ERROR_LOW in row.details or READER_ERROR in row.instruments for row in rows)
-    shown = table(*heads, *(["reader's error"] if erring else []))
-    stated = False
+    cells, caption = [], ""
     for row in rows:
         first = row.tests[0] if row.tests else None
         q = _number(None if first is None else first.q)
         if first is not None and first.audit_q is not None:
-            q, stated = f"{_number(first.audit_q)}*", True
-        shown.add_row(
-            row.measure,
-            ", ".join(row.strata.values()),
-            ", ".join(row.group.values()),
-            row.undefined or _number(row.value),
-            _range(row.interval),
-            _range(row.null),
-            q,
-            f"{row.n_units:,.0f}",
-            *([_error(row)] if erring else []),
-        )
-    if stated:
-        shown.caption = "* q over all that the audit's report may state; others, over one measure"
-        shown.caption_justify = "left"
-    Console(emoji=False).print(shown)
+            q = f"{_number(first.audit_q)}*"
+            caption = "* q over all that the audit's report may state; others, over one measure"
+        where, who = (", ".join(names.values()) for names in (row.strata, row.group))
+        bounds = row.undefined or _number(row.value), _range(row.interval), _range(row.null)
+        error = [_error(row)] if erring else []
+        cells.append((row.measure, where, who, *bounds, q, f"{row.n_units:,.0f}", *error))
+    table([*heads, *(["reader's error"] if erring else [])], cells, caption)
 
 
 def _error(row: "Estimate") -> str:
@@ -231,9 +221,13 @@ def span(rate: "Rate", factor: float, digits: int) -> str:
     return f"{value} ({factor * rate.low:.{digits}f}–{factor * rate.high:.{digits}f})"
 
 
-def table(*headers: str) -> Table:
-    """Return a table that wraps what is too wide for the terminal and cuts nothing off."""
-    return Table(*(Column(header, overflow="fold") for header in headers), box=None)
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> None:
+    """Print a table word for word; what is too wide for the terminal wraps, nothing is cut off."""
+    columns = (Column(head, overflow="fold") for head in heads)
+    shown = Table(*columns, box=None, caption=caption or None, caption_justify="left")
+    for row in rows:
+        shown.add_row(*(Text(str(cell).translate(CONTROL)) for cell in row))
+    Console(emoji=False).print(shown)
 
 
 def _number(value: float | None) -> str:
@@ -292,11 +286,8 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
         ]
         as_json({"study": registry.resolve("studies", study), "checks": counts})
         return
-    shown = table("table", "statistic", "reproduced", "checked")
-    for check in checks:
-        shown.add_row(check.table, check.statistic, str(check.reproduced), str(check.checked))
-    console = Console(emoji=False)
-    console.print(shown)
+    cells = [(each.table, each.statistic, each.reproduced, each.checked) for each in checks]
+    table(("table", "statistic", "reproduced", "checked"), cells)
     if not list_rows:
         return
     for row in (row for check in checks for row in check.figures):

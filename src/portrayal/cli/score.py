@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
@@ -138,18 +136,14 @@ def _print_score(score: "PeopleScore", facts: Mapping[str, Any], *, as_object: b
         as_json(dict(facts) | score.as_json())
         return
     line(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()))
-    rows = table("", "slots", *_COLUMNS.values())
-    rows.add_row("all", *_cells(score))
-    for attribute, values in score.by.items():
-        for value, part in values.items():
-            rows.add_row(f"{attribute} {value}", *_cells(part))
-    console = Console(emoji=False)
-    console.print(rows)
+    parts = {f"{name} {value}": p for name, by in score.by.items() for value, p in by.items()}
+    rows = ((name, *_cells(part)) for name, part in ({"all": score} | parts).items())
+    table(("", "slots", *_COLUMNS.values()), rows)
     for attribute in score.absent:
         line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
     if score.selective:
-        console.print(_coverage(score.selective))
-        console.print(_reliability(score.selective))
+        _print_coverage(score.selective)
+        _print_reliability(score.selective)
         line(_errors_of_calibration(score.selective))
     line(_gap(score))
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
@@ -160,27 +154,29 @@ def _cells(score: "PeopleScore") -> list[str]:
     return [f"{score.n_slots:,.0f}", *(percent(score.rates[name]) for name in _COLUMNS)]
 
 
-def _coverage(parts: Mapping[str, "Selective"]) -> Table:
-    rows = table("most confident", *(f"{name} accuracy" for name in parts))
-    for coverage in next(iter(parts.values())).at:
-        cells = (percent(part.at[coverage]) for part in parts.values())
-        rows.add_row(f"{coverage:.0%} of the slots", *cells)
-    rows.add_row("area under risk–coverage", *(percent(part.area) for part in parts.values()))
-    return rows
+def _print_coverage(parts: Mapping[str, "Selective"]) -> None:
+    rows = [
+        (f"{coverage:.0%} of the slots", *(percent(part.at[coverage]) for part in parts.values()))
+        for coverage in next(iter(parts.values())).at
+    ]
+    areas = (percent(part.area) for part in parts.values())
+    heads = ("most confident", *(f"{name} accuracy" for name in parts))
+    table(heads, [*rows, ("area under risk–coverage", *areas)])
 
 
-def _reliability(parts: Mapping[str, "Selective"]) -> Table:
-    rows = table("confidence", "of", "slots", "mean confidence", "accuracy")
-    for name, part in parts.items():
-        for place in part.bins:
-            rows.add_row(
-                f"{place.low:.1f}–{place.high:.1f}",
-                name,
-                f"{place.right.n:,.0f}",
-                f"{100 * place.confidence:.1f}",
-                percent(place.right),
-            )
-    return rows
+def _print_reliability(parts: Mapping[str, "Selective"]) -> None:
+    rows = [
+        (
+            f"{place.low:.1f}–{place.high:.1f}",
+            name,
+            f"{place.right.n:,.0f}",
+            f"{100 * place.confidence:.1f}",
+            percent(place.right),
+        )
+        for name, part in parts.items()
+        for place in part.bins
+    ]
+    table(("confidence", "of", "slots", "mean confidence", "accuracy"), rows)
 
 
 def _errors_of_calibration(parts: Mapping[str, "Selective"]) -> str:
@@ -370,20 +366,19 @@ def print_scores(
 
 def scores_table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
     """Print a row of metrics for each classifier and kind of sentences."""
-    headers = ("classifier", "sentences", "silent", *_HEADERS)
-    table = show.table(*headers)
+    rows: list[tuple[str, ...]] = []
     for score in found:
-        cells = [_cell(score.metrics[name]) for name in _METRICS]
+        cells = (_cell(score.metrics[name]) for name in _METRICS)
         kind = "masked" if score.masked else "as they stand"
-        table.add_row(score.classifier, kind, f"{score.n_silent:,}", *cells)
+        rows.append((score.classifier, kind, f"{score.n_silent:,}", *cells))
     for row in _published() if published else ():
         name = f"published: {row['model']}, {row['setting']}"
-        table.add_row(name, "", "", *(f"{row[metric]:.2f}" for metric in _METRICS))
-    Console(emoji=False).print(table)
+        rows.append((name, "", "", *(f"{row[metric]:.2f}" for metric in _METRICS)))
+    table(("classifier", "sentences", "silent", *_HEADERS), rows)
 
 
 def _cell(score: "Score") -> str:
-    return f"{100 * score.value:.2f} \\[{100 * score.low:.1f}, {100 * score.high:.1f}]"
+    return f"{100 * score.value:.2f} [{100 * score.low:.1f}, {100 * score.high:.1f}]"
 
 
 def _published() -> "list[dict[str, float]]":

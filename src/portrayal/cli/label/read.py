@@ -5,9 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Column, Table
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
@@ -368,10 +365,7 @@ def print_agreement(found: "ProjectAgreement", started: int) -> None:
 
 def _figures(one: "Agreement") -> None:
     if one.coefficients:
-        table = Table(*(Column(h, overflow="fold") for h in _HEADS), box=None)
-        for figure in one.coefficients:
-            table.add_row(*(escape(cell) for cell in _cells(figure)))
-        Console(emoji=False).print(table)
+        show.table(_HEADS, map(_cells, one.coefficients))
     for warning in one.warnings:
         show.line(f"warning: {warning}")
 
@@ -437,27 +431,22 @@ def coder_facts(result: "CoderResult") -> dict[str, Any]:
 
 def print_clusters(found: "list[GroupClusters]") -> None:
     """Print the clusters of each group, with the exemplar, and the share that shows each code."""
-    table = Table("group", "codes together", "texts", "share", "interval", "exemplar", box=None)
+    rows: list[tuple[str, ...]] = []
     for group in found:
         for i, one in enumerate(group.clusters):
             own = group.exemplar if one is group.largest else None
             first = group.group if i == 0 else ""
-            table.add_row(
-                *map(
-                    escape, (first, " + ".join(one.codes) or "none", *_share(one.share), own or "")
-                )
-            )
+            rows.append((first, " + ".join(one.codes) or "none", *_share(one.share), own or ""))
         if group.n_open:
-            table.add_row("", f"left out: {group.n_open:,} on which people are divided")
-    Console(emoji=False).print(table)
-    by_code = Table("group", "code", "texts", "share", "interval", "by chance", "p", "q", box=None)
+            rows.append(("", f"left out: {group.n_open:,} on which people are divided"))
+    show.table(("group", "codes together", "texts", "share", "interval", "exemplar"), rows)
+    by_code: list[tuple[str, ...]] = []
     for group in found:
         for row in group.shares:
             chance = "" if row.null is None else _percent(row.null)
-            tests = ["" if x is None else f"{x:.2g}" for x in (row.p, row.q)]
-            cells = (group.group, row.code, *_share(row.share), chance, *tests)
-            by_code.add_row(*map(escape, cells))
-    Console(emoji=False).print(by_code)
+            tests = ("" if x is None else f"{x:.2g}" for x in (row.p, row.q))
+            by_code.append((group.group, row.code, *_share(row.share), chance, *tests))
+    show.table(("group", "code", "texts", "share", "interval", "by chance", "p", "q"), by_code)
     for why in dict.fromkeys(row.no_null for group in found for row in group.shares if row.no_null):
         show.line(f"nothing by chance: {why}.")
 

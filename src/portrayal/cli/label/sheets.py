@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
@@ -132,16 +131,15 @@ def print_agreement(found: Iterable["PairAgreement"], *, as_object: bool) -> Non
     if as_object:
         show.as_json({"pairs": [one.as_json() for one in found]})
         return
-    rows = table("raters", "texts", "characters", "same gender", "kappa", "same name")
-    for one in found:
-        kappa = one.gender_kappa
-        beyond = kappa.undefined or span(kappa, 1, 2)
-        rows.add_row(
+    rows = [
+        (
             " and ".join(one.raters),
             f"{one.n_texts:,}",
             f"{one.n_slots:,}",
             percent(one.gender),
-            beyond,
+            one.gender_kappa.undefined or span(one.gender_kappa, 1, 2),
             percent(one.name),
         )
-    Console(emoji=False).print(rows)
+        for one in found
+    ]
+    table(("raters", "texts", "characters", "same gender", "kappa", "same name"), rows)
