@@ -73,14 +73,13 @@ def groups(
     if format == "json":
         show.as_json({"texts": str(texts), "n_mentions": len(mentions), "groups": rows})
         return
-    printed = show.table("factor", "seen by", "group", "texts", "most often")
+    cells = []
     for row in rows:
         found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
-        cells = row["factor"], row["source"], row["label"], f"{row['texts']:,}", found
-        printed.add_row(*map(escape, cells))
-    Console(emoji=False).print(printed)
+        cells.append((row["factor"], row["source"], row["label"], f"{row['texts']:,}", found))
+    show.table(("factor", "seen by", "group", "texts", "most often"), cells)
     if any(row["source"] == "words" for row in rows):
-        line("A lexicon counts mentions, not identities: read the passages (--out FILE).")
+        show.line("A lexicon counts mentions, not identities: read the passages (--out FILE).")
 
 
 def _groups_of(seen: "SeenGroups", top: int) -> Iterator[dict[str, Any]]:
