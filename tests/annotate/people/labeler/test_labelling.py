@@ -4,7 +4,11 @@ import pytest
 
 import portrayal
 from annotate.people.labeler.conftest import NAMES, Labeler, story
-from portrayal.annotate.people.labeler.stage import labelling_of, labelling_of_options
+from portrayal.annotate.people.labeler.stage import (
+    label_texts_of,
+    labelling_of,
+    labelling_of_options,
+)
 from portrayal.collect.ask import Retry
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.studies.stories import StoryOptions
@@ -51,6 +55,32 @@ def test_an_audit_of_both_says_who_labelled_how_many(tmp_path):
     again = audit(tmp_path / "r", labeler, **options)
     assert [repr(e) for e in again.records] == [repr(e) for e in run.records]
     assert labeler.asked.total() == asked
+
+
+def test_the_model_is_told_of_the_locale_of_the_run(tmp_path):
+    """Prompts without a locale and of en-US are one; en-IN is asked anew, once."""
+    asked = Labeler()
+    told: list[str] = []
+    ask = asked.ask
+
+    async def kept(prompt):
+        told.append(prompt)
+        return await ask(prompt)
+
+    asked.ask = kept
+    options = {"labeler": "llm", "labeler_model": "server:labeler", "report": False}
+    for locale in (None, "en-US"):
+        audit(tmp_path / "r", asked, locale=locale, **options)
+        assert len(told) == 2 * len(NAMES)
+    run = audit(tmp_path / "r", asked, locale="en-IN", **options)
+    plain, local = told[: 2 * len(NAMES)], told[2 * len(NAMES) :]
+    assert len(local) == len(plain)
+    assert not any("ISO codes" in prompt for prompt in plain)
+    assert all('of the country "IN" (ISO codes), where "' in prompt for prompt in local)
+    with run.lock():
+        labelling = labelling_of("llm", "server:labeler", 2, settings={"provider": asked})
+        label_texts_of(run, labelling, lambda line: None)
+    assert len(told) == 4 * len(NAMES)  # the locale of the run is that of its questions
 
 
 def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):

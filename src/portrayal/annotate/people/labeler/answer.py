@@ -17,9 +17,14 @@ from portrayal.annotate.people.shared.model import Roles, Span, clean_name, gend
 from portrayal.annotate.people.shared.words import GENDER_WORDS
 from portrayal.collect.ask.replies import LONGEST, prompt_of, read_list, read_objects, read_open
 from portrayal.records import Prompt
+from portrayal.reference.groups import GENDERS
+from portrayal.reference.locales import HOME, Locale
 
 ANSWER_TOKENS = 120
 """Tokens of a label of two characters, about; for the cost that is shown beforehand."""
+
+_MOST_TITLES = 40
+"""Titles of a locale that a prompt names, those that tell a gender first."""
 
 _FIRST_WORDS = re.compile(r"^(?:an?|the)\s+", re.I)
 _TWO = re.compile(r"^two\s+", re.I)
@@ -48,8 +53,10 @@ class LabelPrompt:
         return prompt_of(self.text)
 
 
-def label_prompt(text: str, roles: Roles) -> LabelPrompt:
+def label_prompt(text: str, roles: Roles, local: str = "") -> LabelPrompt:
     """Return the prompt of Table S7 for a text and the roles of its characters.
+
+    `local`, what `local_sentence` says, ends the first paragraph.
 
     The table has no template for the Love domain; its two characters take the one for two. Where
     both share a role ("two American friends") they are called "first American friend" and "second
@@ -62,8 +69,28 @@ def label_prompt(text: str, roles: Roles) -> LabelPrompt:
         frame = _templates()["two"]
         for place, character in zip(("First", "Second"), characters, strict=True):
             frame = frame.replace(f"{{{place} Character}}", character)
-    before, after = frame.split(_STORY)
-    return LabelPrompt(_plain(before) + text + _plain(after), characters)
+    before, after = map(_plain, frame.split(_STORY))
+    if local:
+        before = before.replace("\n\n", f" {local}\n\n", 1)
+    return LabelPrompt(before + text + after, characters)
+
+
+def local_sentence(locale: Locale | None) -> str:
+    """Return the sentence that tells of a locale; "" of the one that Table S7 is written for.
+
+    >>> from portrayal.reference.locales import load_locale
+    >>> local_sentence(load_locale("en-IN"))[:70]
+    'The story is in the language "en" of the country "IN" (ISO codes), whe'
+    """
+    if locale is None or locale.name == HOME:
+        return ""
+    country = f' of the country "{locale.country}"' if locale.country else ""
+    told = f'The story is in the language "{locale.language}"{country} (ISO codes)'
+    every = (*locale.titles.items(), *locale.honorifics.items())
+    ranked = sorted((kind not in GENDERS, word) for kind, words in every for word in words)
+    kept = list(dict.fromkeys(word for _, word in ranked))[:_MOST_TITLES]
+    titles = ", ".join(f'"{word}"' for word in kept)
+    return f"{told}, where {titles} are titles and no part of a name." if titles else f"{told}."
 
 
 def characters_of(roles: Roles) -> tuple[str, ...]:

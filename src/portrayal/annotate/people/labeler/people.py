@@ -189,6 +189,7 @@ def label_people(
     folder: str | Path,
     *,
     route: tuple[float, Sequence[float]] | None = None,
+    local: str = "",
 ) -> LabelResult:
     """Label the characters of texts by a model.
 
@@ -206,6 +207,8 @@ def label_people(
         (share, confidences): only this share of the rows is asked, the least confident. The others
         come back with the labeler "embedded" and without people, and so do those that the model
         failed on, with an error.
+    local
+        What the prompts say of the language and country of the texts (`local_sentence`).
 
     Raises
     ------
@@ -214,7 +217,7 @@ def label_people(
     """
     place = Path(folder)
     with Run(place).lock():
-        return label_held(rows, asking, place, route=route)
+        return label_held(rows, asking, place, route=route, local=local)
 
 
 def label_held(
@@ -223,13 +226,14 @@ def label_held(
     folder: Path,
     *,
     route: tuple[float, Sequence[float]] | None = None,
+    local: str = "",
 ) -> LabelResult:
     """`label_people` in a folder that the caller holds already."""
     places: Iterable[int] = range(len(rows))
     if route is not None:
         ids = [str(row.get("text_id", "")) for row in rows]
         places = least_confident(route[1], route[0], ids)
-    labels = {i: asked for i in places if (asked := _prompt(rows[i])) is not None}
+    labels = {i: asked for i in places if (asked := _prompt(rows[i], local)) is not None}
     prompts = {i: label.prompt for i, label in labels.items()}
     report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
     wanted = {prompt.prompt_id for prompt in prompts.values()}
@@ -252,11 +256,12 @@ def label_held(
     return LabelResult(tuple(texts), dict(removed), dict(unusable), report)
 
 
-def _prompt(row: Mapping[str, Any]) -> LabelPrompt | None:
+def _prompt(row: Mapping[str, Any], local: str) -> LabelPrompt | None:
     subject, other = row.get("subject_role"), row.get("object_role")
     if not isinstance(subject, str) or not subject.strip():
         return None
-    return label_prompt(row["text"], Roles(subject, other if isinstance(other, str) else None))
+    roles = Roles(subject, other if isinstance(other, str) else None)
+    return label_prompt(row["text"], roles, local)
 
 
 def _label(

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 import portrayal.registry as registry
 from portrayal.annotate.annotator import annotate_run
+from portrayal.annotate.people.labeler.answer import local_sentence
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
     LabelResult,
@@ -30,6 +31,7 @@ from portrayal.annotate.people.reader.rows import READER
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.errors import OptionError
+from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
 from portrayal.run.reading import read_prompts
@@ -57,6 +59,7 @@ def label_run(
     embedded: str | None = None,
     share: float = 0.2,
     again: bool = True,
+    locale: str | None = None,
 ) -> Stage:
     """Label the people of a run, which the caller holds.
 
@@ -73,6 +76,8 @@ def label_run(
         Fraction of the readable texts that goes to the model.
     again
         Whether a finished labelling is opened again, to ask once more what failed.
+    locale
+        A locale that ships, or a folder: language, country and titles that the model is told of.
 
     Returns
     -------
@@ -88,7 +93,8 @@ def label_run(
     """
     base = None if embedded is None else run.annotations(embedded)
     stage = run.annotations(LABELERS["llm" if base is None else "routed"])
-    asked = _mark(run, asking, base, share)
+    local = local_sentence(None if locale is None else load_locale(locale))
+    asked = _mark(run, asking, base, share, local)
     note = stage.note()
     whole = (
         note.get("complete")
@@ -101,7 +107,7 @@ def label_run(
     rows, confidences = _readable(run, base)
     route = None if base is None else (check_share(share), confidences)
     folder = run.path / LABELS / asking.folder_name
-    result = label_held(rows, asking, folder, route=route)
+    result = label_held(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
     made = fingerprint(asked=asked, labels={i: _shown(label) for i, label in labels.items()})
     if not stage.is_complete(made):
@@ -121,7 +127,7 @@ def _count_errors(stage: Stage) -> int:
     return sum(len(column) - column.null_count for column in columns)
 
 
-def _mark(run: Run, asking: Asking, base: Stage | None, share: float) -> str:
+def _mark(run: Run, asking: Asking, base: Stage | None, share: float, local: str) -> str:
     """What a labelling is asked to be."""
     return fingerprint(
         texts=run.texts.note().get("fingerprint"),
@@ -131,6 +137,7 @@ def _mark(run: Run, asking: Asking, base: Stage | None, share: float) -> str:
         samples=asking.samples,
         base=None if base is None else base.note().get("fingerprint"),
         share=None if base is None else share,
+        **({"local": local} if local else {}),
     )
 
 
@@ -254,10 +261,13 @@ class Labelling:
         Whom, how often, within which limits.
     share
         Fraction of the texts that goes to the model; None where all do.
+    locale
+        Language and country of the texts, as `label_run`.
     """
 
     asking: Asking
     share: float | None
+    locale: str | None = None
 
     @property
     def annotator(self) -> str:
@@ -284,10 +294,10 @@ class Labelling:
                 "the texts came with labels of the people in them, so no labeler is asked. Leave "
                 "the labeler out, or import the texts without those columns."
             )
-        if self.share is None:
-            stage = label_run(run, self.asking, again=again)
-        else:
-            stage = label_run(run, self.asking, embedded=embed(), share=self.share, again=again)
+        embedded, share = (None, 1.0) if self.share is None else (embed(), self.share)
+        stage = label_run(
+            run, self.asking, embedded=embedded, share=share, again=again, locale=self.locale
+        )
         tell(f"labels: {labelling_sentence(stage.note()['labelling'])}")
         return self.annotator
 
@@ -343,27 +353,31 @@ def labelling_of_options(
     """Return the labelling of an audit's options, as `labelling_of`; None where they have none."""
     if not hasattr(options, "labeler"):
         return None
-    return labelling_of(
+    found = labelling_of(
         options.labeler,
         options.labeler_model,
         options.labeler_samples,
         options.route_share,
         settings,
     )
+    return found and dataclasses.replace(found, locale=options.locale)
 
 
 def label_texts_of(run: Run, labelling: Labelling | None, tell: Say) -> dict[str, Any]:
     """Label the texts of a run, which the caller holds, and return what the stage notes.
 
-    The texts are routed by the extractor `people`. What failed before is asked again.
+    The texts are routed by the extractor `people`, with the locale of the run. What failed before
+    is asked again.
     """
     if labelling is None:
         raise OptionError("the embedded labeler asks no model.")
+    known = run.settings() if run.settings_path.is_file() else {}
+    locale = known.get("options", {}).get("locale")
 
     def embed() -> str:
         name = registry.resolve("annotators", LABELERS["embedded"])
-        annotate_run(run, name)
+        annotate_run(run, name, settings=None if locale is None else load_locale(locale).mark())
         return name
 
-    name = labelling.label(run, embed, tell, again=True)
+    name = dataclasses.replace(labelling, locale=locale).label(run, embed, tell, again=True)
     return {"annotator": name, **labelling_of_run(run, name)}
