@@ -201,17 +201,11 @@ class Consensus:
         Whether the text shows each code that is settled.
     open
         Codes that as many raters give as do not.
-    n_raters
-        Human raters who are done with the text; 0 where an adjudicator alone is.
-    adjudicated
-        Whether an adjudicator decided.
     """
 
     item_id: str
     codes: Mapping[str, bool] = field(default_factory=dict)
     open: tuple[str, ...] = ()
-    n_raters: int = 0
-    adjudicated: bool = False
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -236,14 +230,12 @@ def consensus(project: Project, codes: Codes) -> dict[str, Consensus]:
         for one in codes.of("adjudicated").decisions
         if last[one.item_id][1] == one.rater
     }
-    n_raters: dict[str, int] = {}
-    for done in codes.of("human").done:
-        n_raters[done.item_id] = n_raters.get(done.item_id, 0) + 1
+    rated = {done.item_id for done in codes.of("human").done}
     keys = [code.key for code in project.codebook.codes]
     result = {}
     for item in project.items:
         name = item.item_id
-        if name not in n_raters and name not in last:
+        if name not in rated and name not in last:
             continue
         settled: dict[str, bool] = {}
         for key in keys:
@@ -251,7 +243,7 @@ def consensus(project: Project, codes: Codes) -> dict[str, Consensus]:
             if value is not None:
                 settled[key] = value
         unsettled = tuple(key for key in keys if key not in settled)
-        result[name] = Consensus(name, settled, unsettled, n_raters.get(name, 0), name in last)
+        result[name] = Consensus(name, settled, unsettled)
     return result
 
 
