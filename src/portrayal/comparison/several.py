@@ -167,7 +167,12 @@ def _in_one_family(made: list[Comparison]) -> tuple[Comparison, ...]:
     table: dict[object, list[tuple[int, int]]] = defaultdict(list)
     for c, each in enumerate(made):
         for r, row in enumerate(each.rows):
-            key = (row.measure, row.statistic, *map(_items, (row.strata, row.group)))
+            key = (
+                row.measure,
+                row.statistic,
+                frozenset(row.strata.items()),
+                frozenset(row.group.items()),
+            )
             table[key].append((c, r))
     rows = [list(each.rows) for each in made]
     for places in table.values():
@@ -179,10 +184,6 @@ def _in_one_family(made: list[Comparison]) -> tuple[Comparison, ...]:
     for (c, r), value in zip(stated, q.tolist(), strict=True):
         rows[c][r] = replace(rows[c][r], audit_q=None if np.isnan(value) else value)
     return tuple(replace(each, rows=tuple(own)) for each, own in zip(made, rows, strict=True))
-
-
-def _items(words: Mapping[str, str]) -> frozenset[tuple[str, str]]:
-    return frozenset(words.items())
 
 
 def _summaries(sides: list[Side], level: float) -> tuple[Summary, ...]:

@@ -162,17 +162,13 @@ def texts_of(
     run = told_runs(numbered([passage.run for passage in used]), len(cells))
     return Texts(
         (share[:, kept] - start) / slope,
-        _codes([cells.index(passage.group) for passage in used]),
+        np.array([cells.index(passage.group) for passage in used], dtype=np.int64),
         run,
         numbered([passage.cluster for passage in used]),
         numbered([passage.block for passage in used]),
         tuple(cells),
         first,
     )
-
-
-def _codes(numbers: Sequence[int]) -> IntArray:
-    return np.array(numbers, dtype=np.int64)
 
 
 def _first(values: tuple[str, ...]) -> Callable[[str], tuple[bool, str]]:

@@ -382,13 +382,14 @@ def cluster_names(
     doubtful: list[Cluster] = []
     found: list[Cluster] = []
     for cluster in clusters:
-        cluster.mentions.sort(key=_start)
+        cluster.mentions.sort(key=lambda run: run.start)
         if is_thing(text, tokens, cluster.words, cluster.mentions):
             continue
         weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
         cluster.score = _score(cluster, weights)
         (found if cluster.score >= ENOUGH else doubtful).append(cluster)
-    return sorted(found + _companions(tokens, found, doubtful), key=_first)
+    every = found + _companions(tokens, found, doubtful)
+    return sorted(every, key=lambda cluster: cluster.mentions[0].start)
 
 
 def _companions(
@@ -408,16 +409,6 @@ def _companions(
 def _opens(run: Candidate) -> int:
     """Token position of the first title or word of a mention."""
     return run.titles[0] if run.titles else run.start
-
-
-def _start(run: Candidate) -> int:
-    """Token position at which a mention starts."""
-    return run.start
-
-
-def _first(cluster: Cluster) -> int:
-    """Token position of the first mention."""
-    return cluster.mentions[0].start
 
 
 def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:

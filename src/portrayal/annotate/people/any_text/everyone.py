@@ -283,7 +283,7 @@ def find_everyone(
     ]
     if locale is not None:
         people = _by_locale(people, local_words(locale))
-    return sorted(people, key=_first)
+    return sorted(people, key=lambda person: person.spans[0].start)
 
 
 def _by_locale(people: Sequence[Person], local: LocalWords) -> list[Person]:
@@ -336,14 +336,9 @@ def _prominence(person: Person) -> tuple[float, int]:
     return len(person.sentences) * (0.5 if person.writer else 1.0), len(person.spans)
 
 
-def _first(person: Person) -> int:
-    """Offset of the first mention."""
-    return person.spans[0].start
-
-
 def _person(text: str, starts: list[int], draft: PersonDraft) -> Person:
     """What the draft shows of itself."""
-    spans = sorted(set(draft.spans), key=_place)
+    spans = sorted(set(draft.spans))
     words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
     return Person(
         first=draft.first,
@@ -357,8 +352,3 @@ def _person(text: str, starts: list[int], draft: PersonDraft) -> Person:
         confidence=draft.confidence,
         writer=draft.writer,
     )
-
-
-def _place(span: Span) -> tuple[int, int, str]:
-    """Key that orders spans."""
-    return span.start, span.end, span.kind

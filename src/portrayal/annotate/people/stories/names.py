@@ -400,12 +400,7 @@ def find_people(tokens: Tokens) -> list[NamedPerson]:
     for person in people.values():
         _take_bare_name(person)
     likely = [person for person in people.values() if person.score > SOME]
-    return sorted(likely, key=_first_mention)
-
-
-def _first_mention(person: NamedPerson) -> int:
-    """Token position of the first mention."""
-    return person.at[0]
+    return sorted(likely, key=lambda person: person.at[0])
 
 
 def _drop_adjectives(tokens: Tokens, runs: list[NameRun]) -> None:
