@@ -16,7 +16,7 @@ from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
 from portrayal.models import load_onnx
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import FloatArray
 
 PLACEHOLDERS = ("alex", "jordan", "taylor", "casey", "morgan", "jamie")
 """Words that stand for the first named person of a story, the second, and so on.
@@ -211,7 +211,6 @@ GENDERS = (*reference.GENDERS, None)
 
 SLOTS = 2
 _HIDDEN_SCORE = -1e4
-_BATCH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,27 +252,23 @@ class Network:
         card: Mapping[str, Any],
     ) -> None:
         self._session, self._heads = session, heads
+        self._inputs = [each.name for each in session.get_inputs()]
         self.vocabulary, self.card = vocabulary, card
 
-    def read(self, stories: Sequence[Hidden]) -> list[Reading]:
-        """Return what the network says of each story; stories of alike length go together."""
-        order = sorted(range(len(stories)), key=lambda at: len(stories[at].ids))
-        readings: list[Reading | None] = [None] * len(stories)
-        for start in range(0, len(order), _BATCH):
-            places = order[start : start + _BATCH]
-            made = self._read_batch([stories[at] for at in places])
-            for at, reading in zip(places, made, strict=True):
-                readings[at] = reading
-        return [reading for reading in readings if reading is not None]
+    def read(self, story: Hidden) -> Reading:
+        """Return what the network says of a story.
 
-    def _read_batch(self, stories: Sequence[Hidden]) -> list[Reading]:
-        ids, kinds, mask = _padded(stories)
-        given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
-        wanted = {each.name for each in self._session.get_inputs()}
-        (states,) = self._session.run(None, {k: v for k, v in given.items() if k in wanted})
-        return [
-            self._judge(story, states[row, : len(story.ids)]) for row, story in enumerate(stories)
-        ]
+        Each is read alone: 8-bit activations are scaled by the largest of all that are read at
+        once, so a story's neighbours would change what is said of it, and rows that are padded
+        cost more than reading together saves.
+        """
+        kinds = np.zeros(len(story.ids), dtype=np.int64)
+        kinds[story.second :] = 1
+        ids = np.array(story.ids, dtype=np.int64)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": kinds}
+        wanted = {name: given[name][np.newaxis] for name in self._inputs}
+        (states,) = self._session.run(None, wanted)
+        return self._judge(story, states[0])
 
     def _judge(self, story: Hidden, states: FloatArray) -> Reading:
         """Apply the heads to the states of one story, shape (n_tokens, width)."""
@@ -308,17 +303,6 @@ class Network:
         inner = self._linear(f"{name}.0", values)
         inner = 0.5 * inner * (1.0 + special.erf(inner / np.sqrt(2.0)))  # GELU
         return self._linear(f"{name}.{last}", inner)
-
-
-def _padded(stories: Sequence[Hidden]) -> tuple[IntArray, IntArray, IntArray]:
-    """Ids, segments and mask, shape (n, longest)."""
-    longest = max(len(story.ids) for story in stories)
-    ids, kinds, mask = (np.zeros((len(stories), longest), dtype=np.int64) for _ in range(3))
-    for row, story in enumerate(stories):
-        n = len(story.ids)
-        ids[row, :n], mask[row, :n] = story.ids, 1
-        kinds[row, story.second : n] = 1
-    return ids, kinds, mask
 
 
 def digest_of(folder: Path) -> str:

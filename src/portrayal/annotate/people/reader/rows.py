@@ -19,7 +19,6 @@ from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.people.reader.network import (
     CARD,
     GENDERS,
-    Hidden,
     Network,
     Reading,
     hide,
@@ -319,22 +318,18 @@ def read_stories(
     network = _network(folder)
     joining = Joining(**{key: tuple(value) for key, value in network.card["joining"].items()})
     made: list[People | Exception] = []
-    unsure: list[tuple[int, Scene, Cast, Hidden]] = []
-    for at, (text, roles, prompt) in enumerate(stories):
+    for text, roles, prompt in stories:
         try:
             scene, cast = read_story(text, roles, locale)
             people = people_of_cast(scene, cast)
-            made.append(people)
             if min(each.confidence for each in people if each is not None) < below:
                 asked = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
                 pieces = pieces_of(scene, story_start(scene.text))
                 hidden = hide(asked, pieces, len(scene.people), network.vocabulary)
-                unsure.append((at, scene, cast, hidden))
+                people = read_people(scene, cast, network.read(hidden), joining)
+            made.append(people)
         except Exception as error:  # this text is counted as failed, the others go on
             made.append(error)
-    readings = network.read([hidden for *_, hidden in unsure])
-    for (at, scene, cast, _), reading in zip(unsure, readings, strict=True):
-        made[at] = read_people(scene, cast, reading, joining)
     return made
 
 
