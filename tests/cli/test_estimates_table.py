@@ -1,8 +1,8 @@
-"""The table of estimates for people: q of the whole audit where it may be stated, marked."""
+"""Tables for people: every word as it is; q of the whole audit where it may be stated, marked."""
 
 import pytest
 
-from portrayal.cli.printing import estimates_table
+from portrayal.cli.printing import estimates_table, table
 from portrayal.records import Estimate, Test
 
 
@@ -24,3 +24,18 @@ def test_q_of_the_audit_is_shown_and_marked(capsys: pytest.CaptureFixture[str]) 
 def test_details_alone_need_no_mark(capsys: pytest.CaptureFixture[str]) -> None:
     estimates_table([_row(0.0789, None)])
     assert "*" not in capsys.readouterr().out
+
+
+def test_words_of_a_cell_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    table(("what", "n"), [("[red]Ann[/red] :smile:", 3), ("a\x1b[31mb\u202e", "–")])
+    shown = capsys.readouterr().out
+    assert "[red]Ann[/red] :smile:" in shown
+    assert "a\ufffd[31mb " in shown
+
+
+def test_what_is_too_wide_wraps(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    table(("what",), [("x" * 50,)])
+    assert capsys.readouterr().out.count("x") == 50
