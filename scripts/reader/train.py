@@ -18,7 +18,6 @@ import json
 import random
 import shutil
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +52,7 @@ from portrayal.annotate.people.reader.network import (
     hide,
     vocabulary_of,
 )
+from portrayal.models import write_onnx
 
 LEFT_OUT, MODEL = "left_out.npz", "model.safetensors"
 BATCH, RATE, HEAD_RATE = 16, 1e-4, 1e-3
@@ -333,35 +333,11 @@ def export(
     model: Reader, tokenizer_file: Path, out: Path, facts: dict, stories: list[Hidden]
 ) -> None:
     """Write encoder, heads (16 bits a weight), tokenizer and card; see `load_network`."""
-    import onnx
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
     smooth(model.encoder, stories)
-
     out.mkdir(parents=True, exist_ok=True)
-    whole = out / "float.onnx"
     names = ("input_ids", "attention_mask", "token_type_ids")
-    made = {name: torch.ones(2, 9, dtype=torch.int64) for name in names}
-    axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            _States(model.encoder).eval(),
-            (),
-            str(whole),
-            kwargs=made,
-            input_names=list(names),
-            output_names=["states"],
-            dynamic_shapes=dict.fromkeys(names, axes),
-            dynamo=True,
-            external_data=False,
-            verbose=False,
-        )
-    graph = onnx.load(whole)
-    del graph.graph.value_info[:]  # the exporter's shapes of transposed weights are wrong
-    onnx.save(graph, whole)
-    quantize_dynamic(whole, out / ENCODER, weight_type=QuantType.QInt8, per_channel=True)
-    whole.unlink()
+    example = {name: torch.ones(2, 9, dtype=torch.int64) for name in names}
+    write_onnx(_States(model.encoder).eval(), example, "states", out / ENCODER)
     heads = {
         name: value.numpy().astype(np.float16)
         for name, value in model.state_dict().items()

@@ -9,11 +9,11 @@ from portrayal.models.loading import (
     Encoder,
     Transformer,
     load_encoder,
-    load_onnx,
     load_transformer,
     probabilities,
     save_encoder,
 )
+from portrayal.models.onnx import load_onnx, write_onnx
 
 __all__ = [
     "Encoder",
@@ -23,4 +23,5 @@ __all__ = [
     "load_transformer",
     "probabilities",
     "save_encoder",
+    "write_onnx",
 ]

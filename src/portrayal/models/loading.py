@@ -112,49 +112,6 @@ def _auto_device(torch: Any) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
-    """Return the session of an exported model, on the CPU, and its tokenizer.
-
-    Needs onnxruntime and tokenizers, and neither PyTorch nor transformers.
-
-    Parameters
-    ----------
-    model, tokenizer
-        Files "model.onnx" and "tokenizer.json".
-    threads
-        Cores to use; 0 for all.
-
-    Raises
-    ------
-    MissingExtraError
-        When onnxruntime or tokenizers are not installed.
-    DataError
-        When a file is missing or not what was expected.
-    """
-    try:
-        import onnxruntime
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise MissingExtraError(
-            "an ONNX classifier needs onnxruntime and tokenizers, which are not installed. "
-            "Install them with: pip install 'portrayal[onnx]'"
-        ) from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
-    try:
-        words = Tokenizer.from_file(str(tokenizer))
-        session = onnxruntime.InferenceSession(
-            str(model), options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # both libraries raise bare exceptions of their own
-        raise DataError(
-            f"{model.parent}: no exported classifier could be read "
-            f"({type(error).__name__}: {error})."
-        ) from error
-    return session, words
-
-
 Encoder = Transformer
 
 _PURPOSE, _EXTRA = "a transformer classifier", "agency"

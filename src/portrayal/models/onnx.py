@@ -1,0 +1,105 @@
+"""Exported models: ONNX with 8 bits a weight; to run one takes neither PyTorch nor transformers."""
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from portrayal.errors import DataError, MissingExtraError
+
+
+def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
+    """Return the session of an exported model, on the CPU, and its tokenizer.
+
+    Needs onnxruntime and tokenizers, and neither PyTorch nor transformers.
+
+    Parameters
+    ----------
+    model, tokenizer
+        Files "model.onnx" and "tokenizer.json".
+    threads
+        Cores to use; 0 for all.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnxruntime or tokenizers are not installed.
+    DataError
+        When a file is missing or not what was expected.
+    """
+    try:
+        import onnxruntime
+        from tokenizers import Tokenizer
+    except ImportError as error:
+        raise MissingExtraError(
+            "an ONNX classifier needs onnxruntime and tokenizers, which are not installed. "
+            "Install them with: pip install 'portrayal[onnx]'"
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    try:
+        words = Tokenizer.from_file(str(tokenizer))
+        session = onnxruntime.InferenceSession(
+            str(model), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # both libraries raise bare exceptions of their own
+        raise DataError(
+            f"{model.parent}: no exported classifier could be read "
+            f"({type(error).__name__}: {error})."
+        ) from error
+    return session, words
+
+
+def write_onnx(model: Any, example: Mapping[str, Any], output: str, path: Path) -> None:
+    """Write a PyTorch model as ONNX with 8 bits a weight, a scale for each row of weights.
+
+    Parameters
+    ----------
+    model
+        Takes the tensors of `example` by name and returns one tensor.
+    example
+        Tensors of shape (n_texts, n_tokens); both numbers may differ in use.
+    output
+        Name of what it returns.
+    path
+        The file to write.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnx, onnxscript or onnxruntime are not installed.
+    """
+    try:
+        import onnx
+        import onnxscript  # noqa: F401
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+    except ImportError as error:
+        raise MissingExtraError(
+            "exporting needs onnx, onnxscript and onnxruntime, which are not all installed. "
+            "Install them with: pip install 'portrayal[agency,onnx]'"
+        ) from error
+    import torch
+
+    whole = path.with_name("float.onnx")
+    axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            model,
+            (),
+            str(whole),
+            kwargs=dict(example),
+            input_names=list(example),
+            output_names=[output],
+            dynamic_shapes=dict.fromkeys(example, axes),
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+    graph = onnx.load(whole)
+    del graph.graph.value_info[:]  # the exporter's shapes of transposed weights are wrong
+    onnx.save(graph, whole)
+    quantize_dynamic(whole, path, weight_type=QuantType.QInt8, per_channel=True)
+    for each in (whole, path.with_name("float.onnx.data")):
+        each.unlink(missing_ok=True)
