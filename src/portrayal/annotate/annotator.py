@@ -128,7 +128,7 @@ def annotate_run(
     pairs = [(part.absolute(), folder / part.name) for part in parts]
     run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
     stage.finish(
-        mark, {"annotator": name, "settings": chosen or None, "n_errors": _count_errors(stage)}
+        mark, {"annotator": name, "settings": chosen or None, "n_errors": count_errors(stage)}
     )
     return stage
 
@@ -190,6 +190,7 @@ def _strata(path: Path, *_version: int) -> Mapping[str, Strata]:
     return read_prompts(path, words=PROMPT)
 
 
-def _count_errors(stage: Stage) -> int:
+def count_errors(stage: Stage) -> int:
+    """Return how many rows of a stage have an error."""
     columns = (pq.read_table(part, columns=["error"])["error"] for part in stage.parts())
     return sum(len(column) - column.null_count for column in columns)

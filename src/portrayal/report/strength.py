@@ -202,6 +202,11 @@ class Stated:
         """The estimate the sentence is about."""
         return self.estimates[0]
 
+    @property
+    def p(self) -> float:
+        """Its p-value; 1 where it has no test."""
+        return self.first.tests[0].p if self.first.tests else 1.0
+
 
 @dataclass(frozen=True)
 class FirstScreen:

@@ -69,6 +69,12 @@ def divide(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> FloatArray:
         )
 
 
+def divide_or_zero(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Divide; 0 where the denominator is 0."""
+    above, below = np.broadcast_arrays(numerator, denominator)
+    return np.asarray(np.divide(above, below, out=np.zeros(above.shape), where=below != 0))
+
+
 def central_range(draws: npt.ArrayLike, tail: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Lower and upper `tail` quantiles along axis 0, with the share of draws that are NaN.
 

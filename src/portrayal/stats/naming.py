@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from portrayal.stats._arguments import divide_or_zero
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.tails import pearson3_cdf, pearson3_ppf, pearson3_sf, t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
@@ -127,14 +128,14 @@ def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
     known = ~np.isnan(likelihood)
     weight = bearers[:, np.newaxis] * known
     total = weight.sum(0)
-    weight = _divide(weight, total)
+    weight = divide_or_zero(weight, total)
     filled = np.where(known, likelihood, 0.0)
     share = (weight * filled).sum(0)
     away = np.where(known, filled - share, 0.0)
     variance = (weight * away**2).sum(0)
     sd = np.sqrt(variance)
-    skew = _divide((weight * away**3).sum(0), sd**3)
-    shrink = _divide(variance, share * (1.0 - share))
+    skew = divide_or_zero((weight * away**3).sum(0), sd**3)
+    shrink = divide_or_zero(variance, share * (1.0 - share))
     empty = total == 0
     share, sd = (np.where(empty, np.nan, each) for each in (share, sd))
     return FairNaming(share, sd, skew, shrink, total / bearers.sum())
@@ -225,7 +226,7 @@ def repetition_effect(units: FloatArray, correlation: float) -> FloatArray:
 
     `units` are characters per prompt, shape (n_prompts, k); the result has shape (k,) (Kish 1965).
     """
-    mean = _divide((units**2).sum(0), units.sum(0))
+    mean = divide_or_zero((units**2).sum(0), units.sum(0))
     return 1.0 + np.maximum(mean - 1.0, 0.0) * correlation
 
 
@@ -304,8 +305,8 @@ def fair_inference(
             f"and {units.shape}."
         )
     total = units.sum(0)
-    share = np.where(total > 0, _divide(count.sum(0), total), np.nan)
-    size = np.maximum(_divide(total, repetition_effect(units, correlation)), 1.0)
+    share = np.where(total > 0, divide_or_zero(count.sum(0), total), np.nan)
+    size = np.maximum(divide_or_zero(total, repetition_effect(units, correlation)), 1.0)
     spread, skew = fair.sd / np.sqrt(size), fair.skew / np.sqrt(size)
     with np.errstate(divide="ignore", invalid="ignore"):
         upper = pearson3_sf((share - fair.share) / spread, skew)
@@ -328,7 +329,7 @@ def _log_t(
     clusters = (units > 0).sum(0)
     df = np.maximum(clusters - 1.0, 1.0)
     total, counted = units.sum(0), count.sum(0)
-    influence = _divide(count, counted) - _divide(units, total)
+    influence = divide_or_zero(count, counted) - divide_or_zero(units, total)
     error = np.sqrt(clusters / df * (influence**2).sum(0))
     log_share = np.log(counted / total)
     p = 2.0 * t_sf(np.abs(log_share - np.log(null)) / error, df)
@@ -337,9 +338,3 @@ def _log_t(
     bounds = (p, np.exp(log_share - half), np.exp(log_share + half))
     p, low, high = (np.where(none, np.nan, each) for each in bounds)
     return p, low, high
-
-
-def _divide(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Quotient, 0 where the divisor is 0."""
-    above, below = np.broadcast_arrays(above, below)
-    return np.divide(above, below, out=np.zeros(above.shape), where=below != 0)

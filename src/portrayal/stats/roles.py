@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from portrayal.stats._arguments import check_level, divide_or_zero
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -63,6 +64,14 @@ class RoleSums:
         if any(bool(np.any(~(cell >= 0))) for cell in cells):
             raise ValueError("counts and totals must be numbers of 0 or more.")
 
+    @property
+    def ratio(self) -> FloatArray:
+        """Share in the lesser role over that in the greater, shape (k,); inf where that is 0."""
+        cells = (self.lesser, self.n_lesser, self.greater, self.n_greater)
+        a, n, b, m = (cell.sum(0) for cell in cells)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((a / n) / (b / m), dtype=np.float64)
+
 
 @dataclass(frozen=True)
 class RoleInference:
@@ -101,7 +110,7 @@ def fewest_prompts(level: float) -> int:
     >>> fewest_prompts(0.95)
     6
     """
-    _check_level(level)
+    check_level(level)
     return int(np.floor(1.0 - np.log2(1.0 - level) + 1e-9)) + 1
 
 
@@ -168,9 +177,9 @@ def contributions(sums: RoleSums) -> FloatArray:
     """
     a_total, n_total = sums.lesser.sum(0), sums.n_lesser.sum(0)
     b_total, m_total = sums.greater.sum(0), sums.n_greater.sum(0)
-    share = _divide(a_total + b_total, n_total + m_total)
-    lesser = _divide(sums.lesser - share * sums.n_lesser, n_total)
-    greater = _divide(sums.greater - share * sums.n_greater, m_total)
+    share = divide_or_zero(a_total + b_total, n_total + m_total)
+    lesser = divide_or_zero(sums.lesser - share * sums.n_lesser, n_total)
+    greater = divide_or_zero(sums.greater - share * sums.n_greater, m_total)
     return np.where((n_total > 0) & (m_total > 0), lesser - greater, 0.0)
 
 
@@ -204,7 +213,7 @@ def role_inference(sums: RoleSums, subsets: FloatArray, level: float = 0.95) -> 
     >>> float(found.p[0]), round(float(found.low[0]), 2), float(found.high[0])
     (0.001953125, 2.24, inf)
     """
-    _check_level(level)
+    check_level(level)
     if subsets.ndim != 2 or subsets.shape[1] != len(sums.lesser):
         raise ValueError(
             f"subsets of {subsets.shape[-1]} prompts do not fit sums of {len(sums.lesser)}."
@@ -221,7 +230,7 @@ def role_inference(sums: RoleSums, subsets: FloatArray, level: float = 0.95) -> 
     low, high = _tails(ratios, nobody, alpha / 2.0)
     low, high = _widened(sums, part, p, low, high, level)
     swapped = total - 2.0 * partial
-    value = _ratio(sums)
+    value = sums.ratio
     null_low, null_high = (
         np.where(bound == total, value, _ratio_of_difference(sums, bound))
         for bound in _tails(swapped, None, alpha / 2.0)
@@ -251,7 +260,7 @@ def subset_ratios(sums: RoleSums, subsets: FloatArray) -> FloatArray:
     a_total, n_total = sums.lesser.sum(0), sums.n_lesser.sum(0)
     b_total, m_total = sums.greater.sum(0), sums.n_greater.sum(0)
     a, b = subsets @ sums.lesser, subsets @ sums.greater
-    lean = _divide(sums.n_lesser, n_total) - _divide(sums.n_greater, m_total)
+    lean = divide_or_zero(sums.n_lesser, n_total) - divide_or_zero(sums.n_greater, m_total)
     middle = a - b
     if np.any(np.abs(lean) > _TIE):
         middle -= (a_total + b_total) * (subsets @ lean)
@@ -259,7 +268,7 @@ def subset_ratios(sums: RoleSums, subsets: FloatArray) -> FloatArray:
     # The two forms of the root of b r^2 - middle r - a = 0, each where it does not cancel.
     with np.errstate(divide="ignore", invalid="ignore"):
         found = np.where(middle > 0, (middle + root) / (2.0 * b), 2.0 * a / (root - middle))
-    per_total = np.where(n_total > 0, _divide(m_total, n_total), 1.0)
+    per_total = np.where(n_total > 0, divide_or_zero(m_total, n_total), 1.0)
     with np.errstate(invalid="ignore"):
         return np.where(np.isnan(found), 1.0, found) * per_total
 
@@ -457,7 +466,7 @@ def _widened(
     """
     total, scale = part.sum(0), np.abs(part).sum(0)
     rarer = np.where(total > 0, sums.greater, sums.lesser)
-    thin = _divide(rarer.sum(0) ** 2, (rarer**2).sum(0)) < fewest_prompts(level)
+    thin = divide_or_zero(rarer.sum(0) ** 2, (rarer**2).sum(0)) < fewest_prompts(level)
     thin &= p < 1.0 - level - 1e-12
     odds = _coin_bound(total, scale, np.sqrt((part**2).sum(0)), p, 1.0 - level)
     low = np.where(thin & (total > 0), np.minimum(low, odds), low)
@@ -472,9 +481,9 @@ def _coin_bound(
     `share` of the prompts' weight fell there. Clopper and Pearson's bound of that share is taken
     for as many coins as would give p, or for Kish's effective number where that says more.
     """
-    share = 0.5 * (1.0 + _divide(np.abs(total), scale))
+    share = 0.5 * (1.0 + divide_or_zero(np.abs(total), scale))
     share = np.clip(share, 0.5 + 1e-12, 1.0)
-    kish = np.maximum(_divide(scale, norm) ** 2, 1.0)
+    kish = np.maximum(divide_or_zero(scale, norm) ** 2, 1.0)
     few, many = np.zeros_like(share), np.full_like(share, _MOST_COINS)
     for _ in range(50):  # the number of coins at this share whose one-sided p is p / 2
         coins = 0.5 * (few + many)
@@ -488,18 +497,11 @@ def _coin_bound(
     return np.asarray(above, dtype=np.float64)
 
 
-def _ratio(sums: RoleSums) -> FloatArray:
-    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
-    a, n, b, m = (cell.sum(0) for cell in cells)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((a / n) / (b / m), dtype=np.float64)
-
-
 def _ratio_of_difference(sums: RoleSums, difference: FloatArray) -> FloatArray:
     """The ratio of shares that differ by `difference` while both roles together keep theirs."""
     n, m = sums.n_lesser.sum(0), sums.n_greater.sum(0)
-    share = _divide((sums.lesser + sums.greater).sum(0), n + m)
-    weight = _divide(n, n + m)
+    share = divide_or_zero((sums.lesser + sums.greater).sum(0), n + m)
+    weight = divide_or_zero(n, n + m)
     above = np.maximum(share + (1.0 - weight) * difference, 0.0)
     below = np.maximum(share - weight * difference, 0.0)
     tiny = _TIE * share
@@ -522,14 +524,3 @@ def _tails(
         return low, high
     low = np.partition(np.where(unknown, 0.0, values), rank, axis=0)[rank]
     return low, np.partition(np.where(unknown, np.inf, values), ranks[1], axis=0)[ranks[1]]
-
-
-def _divide(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Quotient, 0 where the divisor is 0."""
-    above, below = np.broadcast_arrays(above, below)
-    return np.divide(above, below, out=np.zeros(above.shape), where=below != 0)
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"the level must be a fraction between 0 and 1; got {level!r}.")

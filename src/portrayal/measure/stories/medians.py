@@ -316,7 +316,7 @@ def _subordination(
     excluded: Mapping[str, int],
     scope: Scope,
 ) -> Estimate:
-    ratios = _ratios(sums)
+    ratios = sums.ratio
     reason = _why_none(ratios, pooled)
     blank = scope.estimate(
         MEDIAN_SUBORDINATION,
@@ -348,14 +348,6 @@ def _subordination(
         instruments={**scope.instruments, **tests_of.why_none(0, scope)},
         details={**blank.details, **tests_of.effective(0)},
     )
-
-
-def _ratios(sums: RoleSums) -> FloatArray:
-    """Ratio of each model, shape (n_models,): inf where it never has the group dominant."""
-    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
-    a, n, b, m = (cell.sum(0) for cell in cells)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((a / n) / (b / m), dtype=np.float64)
 
 
 MEDIAN_SUBORDINATION = Component(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.reference import baseline, published
+from portrayal.reference.shipped import columns_of
 from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
 from portrayal.studies.study import Check, Row
 from portrayal.types import BoolArray, FloatArray
@@ -111,7 +112,7 @@ def _intervals(
     table: str, statistic: str, rows: list[Printed], tolerance: float, *, whole: bool
 ) -> Check:
     """Wilson intervals divided by p*; of `whole` counts for couples, fractional ones elsewhere."""
-    ratio, n, low, high = _columns(rows, "representation_ratio", "n", "ci_low", "ci_high")
+    ratio, n, low, high = columns_of(rows, "representation_ratio", "n", "ci_low", "ci_high")
     p_star = _baselines(rows)
     count = ratio * p_star * n
     bounds = np.array(wilson(np.round(count) if whole else count, n, LEVEL)) / p_star
@@ -137,7 +138,7 @@ def _cohens_d(
 ) -> Check:
     """Cohen's d of a share p against p*, (p - p*) / sqrt(p (1 - p)), divided by `slip`."""
     rows = [row for row in rows if row["cohens_d"] is not None]
-    ratio, printed = _columns(rows, "representation_ratio", "cohens_d")
+    ratio, printed = columns_of(rows, "representation_ratio", "cohens_d")
     p_star = _baselines(rows)
 
     def of_ratio(ratio: FloatArray) -> FloatArray:
@@ -166,9 +167,9 @@ def _p_values(table: str, rows: list[Printed], ratio: str, *, log: bool) -> Chec
 
     "< .001" is reproduced by a p-value that rounds to 0.001 or less.
     """
-    z = z_from_interval(*_columns(rows, ratio, "ci_low", "ci_high"), log=log)
+    z = z_from_interval(*columns_of(rows, ratio, "ci_low", "ci_high"), log=log)
     rows = [row for row, usable in zip(rows, ~np.isnan(z), strict=True) if usable]
-    value, low, high = _columns(rows, ratio, "ci_low", "ci_high")
+    value, low, high = columns_of(rows, ratio, "ci_low", "ci_high")
     ours = altman_bland_p(z_from_interval(value, low, high, log=log))
     small = np.array([row["p"] == "< .001" for row in rows])
     printed = np.array([0.001 if row["p"] == "< .001" else float(row["p"]) for row in rows])
@@ -194,7 +195,7 @@ def _medians_over_models(said: list[Printed], subordinated: list[Printed]) -> Ch
     """Section 2.2 quotes medians of the five models' subordination ratios, with two decimals."""
     rows = [claim | {"table": "S13e-m", "model": "All"} for claim in said]
     ours = [
-        f"{np.median(_columns(_cells(subordinated, claim), 'subordination_ratio')[0]):.2f}"
+        f"{np.median(columns_of(_cells(subordinated, claim), 'subordination_ratio')[0]):.2f}"
         for claim in said
     ]
     return _check_texts("S13e-m", "median over models in section 2.2", rows, ours)
@@ -245,10 +246,6 @@ def _check_texts(table: str, statistic: str, rows: list[Printed], ours: list[str
     printed = [row["ratio"] for row in rows]
     good = np.array([a == b for a, b in zip(printed, ours, strict=True)])
     return _check(table, statistic, rows, good, printed, ours, lambda _: "the table has another")
-
-
-def _columns(rows: list[Printed], *names: str) -> list[FloatArray]:
-    return [np.array([row[name] for row in rows], dtype=np.float64) for name in names]
 
 
 def _baselines(rows: list[Printed]) -> FloatArray:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.reference import published
+from portrayal.reference.shipped import columns_of
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.studies.study import Check, Row
 from portrayal.types import BoolArray, FloatArray
@@ -64,26 +65,21 @@ def printed_figures() -> list[Printed]:
     return [row | {"table": figure_of(row), "kind": kind_of(row)} for row in rows]
 
 
-def columns(rows: list[Printed], *names: str) -> list[FloatArray]:
-    """Return columns as arrays; NaN where nothing is printed."""
-    return [np.array([row[name] for row in rows], dtype=np.float64) for name in names]
-
-
 def standard_errors(rows: list[Printed]) -> FloatArray:
     """Return the standard error that each interval implies."""
-    low, high, n = columns(rows, "ci_low", "ci_high", "n")
+    low, high, n = columns_of(rows, "ci_low", "ci_high", "n")
     return np.asarray((high - low) / 2.0 / t_isf((1.0 - LEVEL) / 2.0, n - 1.0))
 
 
 def p_of_means(rows: list[Printed]) -> FloatArray:
     """Return the two-sided p-value of each mean against 0."""
-    value, n = columns(rows, "value", "n")
+    value, n = columns_of(rows, "value", "n")
     return np.asarray(2.0 * t_sf(np.abs(value) / standard_errors(rows), n - 1.0))
 
 
 def p_of_two_means(first: list[Printed], second: list[Printed]) -> FloatArray:
     """Return Student's two-sided p-value, with equal variances, of each pair of means."""
-    (mean_1, n_1), (mean_2, n_2) = (columns(rows, "value", "n") for rows in (first, second))
+    (mean_1, n_1), (mean_2, n_2) = (columns_of(rows, "value", "n") for rows in (first, second))
     squares = (n_1 - 1) * n_1 * standard_errors(first) ** 2
     squares = squares + (n_2 - 1) * n_2 * standard_errors(second) ** 2
     freedom = n_1 + n_2 - 2.0
@@ -123,7 +119,7 @@ def reproduce() -> list[Check]:
 
 def _centred(table: str, rows: list[Printed]) -> Check:
     """A normal interval has its value in the middle."""
-    value, low, high = columns(rows, "value", "ci_low", "ci_high")
+    value, low, high = columns_of(rows, "value", "ci_low", "ci_high")
     middle = (low + high) / 2.0
     other = 2.0 * value - high
 
@@ -137,7 +133,7 @@ def _centred(table: str, rows: list[Printed]) -> Check:
 
 def _possible_spread(rows: list[Printed]) -> Check:
     """The standard deviation of values in 0–w with mean m is at most √(m (w - m))."""
-    value, n = columns(rows, "value", "n")
+    value, n = columns_of(rows, "value", "n")
     wide = np.array([2.0 if row["level"] == "sentence_sentiment" else 1.0 for row in rows])
     spread = standard_errors(rows) * np.sqrt(n)
     most = np.sqrt(np.abs(value) * (wide - np.abs(value)))
@@ -150,7 +146,7 @@ def _rates(rows: list[Printed]) -> list[Check]:
     """A rate times its n is the n of the change among those articles."""
     rates = [row for row in rows if row["kind"] == 1]
     changes = _partners(rows, rates, kind=2)
-    (rate, n), (count,) = columns(rates, "value", "n"), columns(changes, "n")
+    (rate, n), (count,) = columns_of(rates, "value", "n"), columns_of(changes, "n")
     near = np.abs(rate * n - count) <= 1.0
     exact = np.abs(rate - count / n) <= HALF_DIGIT + NEAR
     counts = [f"{r:.1f} for {c:.0f} articles" for r, c in zip(rate * n, count, strict=True)]
@@ -177,15 +173,15 @@ def _numbers(rows: list[Printed], said: dict[str, Any]) -> list[Check]:
     asked = [row for row in rows if row["prompt"] == "biased" and row["model"] == who["model"]]
     answered = round(who["share"] * said["all"])
     return [
-        _at_most("n of a rate within n of its distance", rates, columns(whole, "n")[0]),
-        _at_most("n of sentences within n of words", some, columns(words, "n")[0]),
+        _at_most("n of a rate within n of its distance", rates, columns_of(whole, "n")[0]),
+        _at_most("n of sentences within n of words", some, columns_of(words, "n")[0]),
         _at_most("n within the articles of the study", rows, np.full(len(rows), said["all"])),
         _at_most("n within the biased prompts answered", asked, np.full(len(asked), answered)),
     ]
 
 
 def _at_most(statistic: str, rows: list[Printed], most: FloatArray) -> Check:
-    (n,) = columns(rows, "n")
+    (n,) = columns_of(rows, "n")
     return _check(EVERY, statistic, rows, n <= most, [f"n at most {m:.0f}" for m in most])
 
 
@@ -194,7 +190,7 @@ def _mass(rows: list[Printed]) -> Check:
     plain = [row for row in rows if row["prompt"] == "unbiased"]
     changes = [row for row in plain if row["kind"] == 2]
     whole = _partners(plain, changes, kind=0)
-    part, every = (np.abs(np.prod(columns(r, "value", "n"), axis=0)) for r in (changes, whole))
+    part, every = (np.abs(np.prod(columns_of(r, "value", "n"), axis=0)) for r in (changes, whole))
     ours = [f"{p:.1f} of {e:.1f} in all" for p, e in zip(part, every, strict=True)]
     statistic = "changes add up to no more than distances"
     return _check("Fig. 2-7, A", statistic, changes, part <= every, ours)
@@ -202,9 +198,9 @@ def _mass(rows: list[Printed]) -> Check:
 
 def _table_1(rows: list[Printed], table: list[Printed]) -> list[Check]:
     """Table 1 is of the same articles as Fig. 3a; shares of three groups change by 0 together."""
-    value, n = columns(table, "value", "n")
+    value, n = columns_of(table, "value", "n")
     whole = _partners(rows, table, kind=0, prompt="unbiased")
-    distance, articles = columns(whole, "value", "n")
+    distance, articles = columns_of(whole, "value", "n")
     together = [row | {"group": "all groups"} for row in table if row["group"] == "White"]
     total = np.array(
         [sum(r["value"] for r in table if r["model"] == row["model"]) for row in together]
@@ -228,7 +224,7 @@ def _differences(rows: list[Printed]) -> list[Check]:
     plain = _partners(rows, said, prompt="unbiased")
     loaded = _partners(rows, said, prompt="biased")
     said = [row | {"table": there["table"]} for row, there in zip(said, loaded, strict=True)]
-    (first,), (second,), (printed,) = (columns(r, "value") for r in (plain, loaded, said))
+    (first,), (second,), (printed,) = (columns_of(r, "value") for r in (plain, loaded, said))
     ours = second - first
     tested = [i for i, row in enumerate(said) if row["kind"] == 2]
     p = p_of_two_means([plain[i] for i in tested], [loaded[i] for i in tested])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import portrayal.registry as registry
-from portrayal.annotate.annotator import annotate_run
+from portrayal.annotate.annotator import annotate_run, count_errors
 from portrayal.annotate.people.labeler.answer import local_sentence
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
@@ -118,13 +118,8 @@ def label_run(
             extracted = None if base is None else base.folder / name
             _write(run.texts.folder / name, extracted, stage, labels, embedded)
     facts = _facts(result, asking, embedded, share)
-    stage.finish(made, {"asked": asked, "n_errors": _count_errors(stage), **facts})
+    stage.finish(made, {"asked": asked, "n_errors": count_errors(stage), **facts})
     return stage
-
-
-def _count_errors(stage: Stage) -> int:
-    columns = (pq.read_table(part, columns=["error"])["error"] for part in stage.parts())
-    return sum(len(column) - column.null_count for column in columns)
 
 
 def _mark(run: Run, asking: Asking, base: Stage | None, share: float, local: str) -> str:

@@ -62,7 +62,7 @@ def agency_first(view: View) -> FirstScreen:
     every += [each for where in places for each in _from_people(view, where)]
     every += [each for where in places for each in _variances(view, where, every)]
     found = sorted((e for e in every if e.clear), key=lambda e: (e.strength != STRONG, -_size(e)))
-    near = sorted((e for e in every if e.strength == UNCLEAR), key=_p)
+    near = sorted((e for e in every if e.strength == UNCLEAR), key=lambda each: each.p)
     shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
     none, nearest = ("", "") if found else nothing(view, n_readable(view), near)
@@ -75,11 +75,6 @@ def agency_first(view: View) -> FirstScreen:
 
 def _size(each: Stated) -> float:
     return abs(each.first.value or 0.0) if each.first.statistic == "difference" else 0.0
-
-
-def _p(each: Stated) -> float:
-    tests = each.first.tests
-    return tests[0].p if tests else 1.0
 
 
 def _row(e: Estimate) -> str:

@@ -56,7 +56,8 @@ def news_first(view: View) -> FirstScreen:
     found = [_strongest(each)[:EACH] for each in kinds]
     rest = [_strongest(each)[EACH:] for each in kinds]
     said = [each for kind in (*found, *rest) for each in kind][:MOST]
-    near = sorted((e for kind in kinds for e in kind if e.strength == UNCLEAR), key=_p)
+    near = [each for kind in kinds for each in kind if each.strength == UNCLEAR]
+    near.sort(key=lambda each: each.p)
     own = shown(view, of(view, "paired_distance"))
     headlines = max((e.n_clusters for e in own), default=0)
     moved = [e for e in (*said, *near) if e.first.measure.startswith("group_change")]
@@ -86,11 +87,6 @@ def _strongest(said: Sequence[Stated]) -> list[Stated]:
     """Those that chance does not explain, the strongest and largest first."""
     clear = [each for each in said if each.clear]
     return sorted(clear, key=lambda e: (e.strength != STRONG, -abs(e.first.value or 0.0)))
-
-
-def _p(each: Stated) -> float:
-    tests = each.first.tests
-    return tests[0].p if tests else 1.0
 
 
 def _row(view: View, e: Estimate) -> str:
