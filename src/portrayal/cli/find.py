@@ -483,7 +483,7 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     """One row per person; counts texts, those that are blank, and those without people."""
     from portrayal.annotate.people import find_everyone, main_person
-    from portrayal.annotate.people.any_text.rows import person_facts
+    from portrayal.annotate.people.any_text.everyone import person_facts
     from portrayal.annotate.sentences import sentences
 
     for text_id, text in texts:
