@@ -20,11 +20,18 @@ within prompts
     which the prompts' own associations may differ.
 over all texts
     Where a prompt has the group or has it not. The null lets whole prompts exchange their texts'
-    attributes (and texts within a prompt where those vary); mean, variance and skewness of the
-    difference over all such permutations are known in closed form, and p is the tail of Pearson's
-    type III curve.
+    attributes (and texts within a prompt where those vary, whose variance is at least that which
+    the prompts' own associations show); mean, variance and skewness of the difference over all such
+    permutations are known in closed form, and p is the tail of Pearson's type III curve.
+
+An interval holds 1 where its test does not refuse it, and only there. Over all texts it is the
+clustered effective binomial's; where that holds a 1 which the test refuses, its end toward 1 is
+the lift at which the test, with the prompts' attributes moved by what that lift gives them, begins
+to refuse. Within prompts the t has, toward a lift of 1, the error at 1 on the logarithmic scale
+(Miettinen 1976), and away from it the error at the value.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import lgamma, log
 
@@ -60,6 +67,7 @@ NO_ATTRIBUTE = "no unit with this attribute"
 ALL_UNITS = "all units are of this group, or have this attribute"
 
 _NOTHING = 1e-12
+_HALVINGS = 40
 
 
 @dataclass(frozen=True)
@@ -190,14 +198,21 @@ def infer_lifts(counts: PairCounts, level: float) -> Lifts:
     >>> bool(found.p[0] < 0.05), bool(found.low[0] > 1)
     (True, True)
     """
-    inner, outer = within_lifts(counts, level), overall_lifts(counts, level)
     within = _varies(counts.group, counts.total) & _varies(counts.attribute, counts.total)
+    sides = [np.flatnonzero(within), np.flatnonzero(~within)]
+    found = [
+        infer(PairCounts(*(each[:, at] for each in vars(counts).values())), level)
+        for infer, at in zip((within_lifts, overall_lifts), sides, strict=True)
+    ]
+    order = np.argsort(np.concatenate(sides))
+    chosen = {
+        name: np.concatenate([getattr(each, name) for each in found])[order]
+        for name in vars(found[0])
+    }
     both, group, attribute, total = counts.sums
-    names = [name for name in vars(inner) if name not in {"within"}]
-    chosen = {n: np.where(within, getattr(inner, n), getattr(outer, n)) for n in names}
     chosen["by_prompts"] = lift(counts.expected.sum(0), group, attribute, total)
     chosen["overall"] = lift(both, group, attribute, total)
-    return Lifts(**chosen, within=within)
+    return Lifts(**{**chosen, "within": within})
 
 
 def _varies(counts: FloatArray, total: FloatArray) -> BoolArray:
@@ -219,17 +234,20 @@ def within_lifts(counts: PairCounts, level: float) -> Lifts:
     one = np.ones_like(share)
     size = divide(null * (1.0 - null) * having**2, variance)
     texts = Evidence(share, size, one, 0.0 * one, one, one * (1.0 + 1e-9), 0.5, 0.0)
+    known, some = n_prompts > 1, both > 0
     prompts = infer_means(x - e, here.astype(np.float64), level)
-    known = n_prompts > 1
     p = np.where(known, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
-    low, high = (divide(bound, null) for bound in evidence_interval(texts, level))
-    some = both > 0
+    log_value, apart = np.log(np.where(some, value, 1.0)), np.abs(value - 1.0) > _NOTHING
+    scale = np.where(apart, divide(log_value, np.where(apart, value - 1.0, 1.0)), 1.0)
+    error = (prompts.high - prompts.low) / 2.0 * divide(n_prompts, expected) * scale
     moved = divide(x, np.where(some, both, 1.0)) - divide(e, expected)
-    logs = infer_influences(
-        np.log(np.where(some, value, 1.0)), np.where(known & some, moved, 0.0), (e,), level
-    )
-    low = np.where(some, np.fmin(low, np.exp(logs.low)), low)
-    high = np.where(some, np.fmax(high, np.exp(logs.high)), high)
+    logs = infer_influences(log_value, np.where(known & some, moved, 0.0), (e,), level)
+    above = value > 1.0
+    near_low = np.exp(np.where(above, log_value - error, logs.low))
+    near_high = np.exp(np.where(above, logs.high, log_value + error))
+    low, high = (divide(bound, null) for bound in evidence_interval(texts, level))
+    low = np.where(some, np.fmin(low, near_low), low)
+    high = np.where(some, np.fmax(high, near_high), high)
     low, high = agreeing_interval(low, high, p, value, one, level)
     half = normal_quantile(level) * divide(np.sqrt(variance), expected)
     reason = _reason(counts, [(~known, ONE_PROMPT), (np.isnan(p), NO_SPREAD)])
@@ -254,15 +272,11 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
     """Infer lifts over all texts, as `infer_lifts` does where prompts do not hold both."""
     both, group, attribute, total = counts.sums
     value = lift(both, group, attribute, total)
-    p, deviation, fewest = _permuted(counts)
-    evidence = ratio_evidence(
-        (counts.both, counts.group),
-        (counts.attribute - counts.both, counts.total - counts.group),
-        (counts.both, counts.attribute - counts.both),
-    )
-    share = divide(group, total)
-    low, high = (divide(bound, share) for bound in evidence_interval(evidence, level))
+    above, deviation = _permuted(counts)
+    at_one = above(np.ones_like(value))
     n_prompts = (counts.total > 0).sum(0)
+    fewest = _fewest(n_prompts, (counts.group > 0).sum(0), counts.variance.sum(0) > _NOTHING)
+    p = np.clip(2.0 * np.minimum(at_one, 1.0 - at_one), fewest, 1.0)
     reason = _reason(
         counts,
         [
@@ -272,8 +286,20 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
         ],
     )
     p = np.where(reason == "", p, np.nan)
+    evidence = ratio_evidence(
+        (counts.both, counts.group),
+        (counts.attribute - counts.both, counts.total - counts.group),
+        (counts.both, counts.attribute - counts.both),
+    )
+    share = divide(group, total)
+    low, high = (divide(bound, share) for bound in evidence_interval(evidence, level))
     known = (n_prompts > 1) & np.isfinite(value)
     low, high = (np.where(known, bound, np.nan) for bound in (low, high))
+    tail = (1.0 - level) / 2.0
+    held = (p < 1.0 - level) & (low <= 1.0) & (high >= 1.0)
+    low = np.where(held & (value > 1.0), _bound(above, tail, value, 0.0 * value), low)
+    end = divide(total, np.where(group > 0, group, np.nan))
+    high = np.where(held & (value < 1.0), _bound(above, 1.0 - tail, value, end), high)
     agreed = agreeing_interval(low, high, p, value, np.ones_like(p), level)
     low, high = (np.where(np.isnan(p), a, b) for a, b in zip((low, high), agreed, strict=True))
     half = normal_quantile(level) * divide(deviation, group * divide(attribute, total))
@@ -296,33 +322,62 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
     )
 
 
-def _permuted(counts: PairCounts) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """p, standard deviation of the texts with both, and the smallest p that can be reached.
+def _permuted(counts: PairCounts) -> tuple[Callable[[FloatArray], FloatArray], FloatArray]:
+    """Upper tail of the texts with both as a function of the lift, and their SD at a lift of 1.
 
-    Whole prompts exchange their attributes' surplus over the overall share, d = a - n A / N, and
-    keep their share f of the group; texts are exchanged within prompts. The sums of the two parts'
-    variances and third moments are those of the sum.
+    Whole prompts keep their share f of the group and exchange their attributes' surplus d over what
+    the lift gives them, in units of its spread: the mean of p and of the overall share stands in
+    the binomial's variance, as a p near 0 says little of the spread. Texts are exchanged within
+    prompts, h of them with both beyond what is expected. Variances and third moments add up.
     """
     here = counts.total > 0
-    n = np.where(here, counts.total, 1.0)
-    n_prompts = here.sum(0)
-    _, _, attribute, total = counts.sums
+    n, n_prompts = np.where(here, counts.total, 1.0), here.sum(0)
+    _, group, attribute, total = counts.sums
+    base, others = divide(attribute, total), 1.0 - divide(group, total)
+    others = np.where(others > 0, others, np.nan)
     f = np.where(here, counts.group / n, 0.0)
-    d = np.where(here, counts.attribute - counts.total * divide(attribute, total), 0.0)
-    f = np.where(here, f - divide(f.sum(0), n_prompts), 0.0)
-    spread, inner = counts.variance, counts.both - counts.expected
+    spread, inside = counts.variance, counts.both - counts.expected
     skew = spread * (n - 2 * counts.group) * (n - 2 * counts.attribute)
-    skew = np.where(n > 2, divide(skew, np.where(n > 2, n * (n - 2), 1.0)), 0.0)
-    variance = spread.sum(0) + divide((f**2).sum(0) * (d**2).sum(0), n_prompts - 1.0)
-    third = divide((f**3).sum(0) * (d**3).sum(0) * n_prompts, (n_prompts - 1.0) * (n_prompts - 2.0))
-    third = np.where(n_prompts > 2, third, 0.0) + skew.sum(0)
-    known = (variance > _NOTHING) & np.isfinite(variance)
-    safe = np.where(known, variance, 1.0)
-    z = np.where(known, ((f * d).sum(0) + inner.sum(0)) / np.sqrt(safe), 0.0)
-    above = pearson3_sf(z, np.where(known, third / safe**1.5, 0.0))
-    fewest = _fewest(n_prompts, (counts.group > 0).sum(0), spread.sum(0) > _NOTHING)
-    p = np.clip(2.0 * np.minimum(above, 1.0 - above), fewest, 1.0)
-    return np.where(known, p, np.nan), np.sqrt(np.where(known, variance, np.nan)), fewest
+    skew = np.where(n > 2, divide(skew, np.where(n > 2, n * (n - 2), 1.0)), 0.0).sum(0)
+    degrees = np.where(n_prompts > 1, n_prompts - 1.0, np.nan)
+    more = np.where(n_prompts > 2, n_prompts / np.maximum(n_prompts - 2.0, 1.0), 0.0)
+
+    def centred(x: FloatArray) -> FloatArray:
+        x = np.where(here, x, 0.0)
+        return np.asarray(np.where(here, x - divide(x.sum(0), n_prompts), 0.0))
+
+    def moments(theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Difference, variance and third moment; NaN where nothing varies."""
+        p = base * (1.0 + (theta - 1.0) * (f + others - 1.0) / others)
+        h = inside - (theta - 1.0) * counts.group * base * (1.0 - f) / others
+        q = np.clip(p, 0.0, 1.0)
+        unit = np.sqrt((q + base) * (2.0 - q - base)) / 2.0
+        unit = np.where(unit > 0, unit, np.nan)
+        c, d = centred(f * unit), centred(divide(counts.attribute - counts.total * p, unit))
+        own = np.where(spread > _NOTHING, h**2, 0.0).sum(0)
+        variance = np.maximum(spread.sum(0), own) + (c**2).sum(0) * (d**2).sum(0) / degrees
+        third = (c**3).sum(0) * (d**3).sum(0) * more / degrees + skew
+        known = (variance > _NOTHING) & np.isfinite(variance)
+        return (c * d).sum(0) + h.sum(0), np.where(known, variance, np.nan), third
+
+    def above(theta: FloatArray) -> FloatArray:
+        gap, variance, third = moments(theta)
+        return pearson3_sf(gap / np.sqrt(variance), third / variance**1.5)
+
+    return above, np.sqrt(moments(np.ones_like(base))[1])
+
+
+def _bound(
+    above: Callable[[FloatArray], FloatArray], tail: float, value: FloatArray, end: FloatArray
+) -> FloatArray:
+    """The lift between the value and `end` at which `above` is `tail`; `end` where it is not."""
+    inside, outside, way = value, end, np.where(end > value, -1.0, 1.0)
+    held = way * (above(end) - tail) >= 0
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2.0
+        kept = way * (above(middle) - tail) >= 0
+        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+    return np.where(np.isnan(above(value)), np.nan, np.where(held, end, inside))
 
 
 def _fewest(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], inner: BoolArray) -> FloatArray:
