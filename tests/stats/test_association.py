@@ -175,6 +175,26 @@ def test_the_level_holds_where_texts_cluster_and_that_of_fisher_does_not(design,
     assert refused(fisher_p(*(each[:200] for each in found.sums))) > fisher
 
 
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize(("ratio", "above"), [(0.4, False), (3.0, True)])
+def test_no_interval_is_cut_at_1(named, ratio, above):
+    rng = np.random.default_rng(7)
+    found = draw(rng, (10, (10, 40)), (0.2, 0.3), 300, correlation=0.1, named=named, ratio=ratio)
+    ours = infer_lifts(found, 0.95)
+    refused_side = (ours.p < 0.05) & ((ours.value > 1) == above)
+    bound = (ours.low if above else ours.high)[refused_side]
+    assert len(bound) > 30
+    assert np.abs(bound - 1).min() > 1e-7
+
+
+def test_prompts_with_associations_of_their_own_widen_the_test_over_all_texts():
+    both, group = np.array([7.0, 10, 2, 2, 0, 0]), np.array([32.0, 19, 2, 2, 0, 0])
+    attribute, total = np.array([56.0, 83, 92, 97, 99, 90]), np.array([81.0, 100, 92, 97, 100, 90])
+    found = overall_lifts(pair(both, group, attribute, total), 0.95)
+    assert found.value[0] < 0.8
+    assert found.p[0] > 0.05  # two prompts; texts exchanged alone would say 1e-6
+
+
 def test_a_planted_lift_is_seen():
     found = draw(np.random.default_rng(6), (40, 100), (0.1, 0.2), 500, correlation=0.1, ratio=1.5)
     assert refused(infer_lifts(found, 0.95).p) > 0.85
