@@ -1,10 +1,11 @@
 """People of stories: stories per core-second of the annotator as the audit runs it.
 
-    python -m benchmarks.people [--texts FILE] [--stories 5000]
+    python -m benchmarks.people [--texts FILE] [--stories 5000] [--reader]
 
 FILE is any story file with `text`, `subject_role` and `object_role`; without one, the packaged
 sample is used. Stories are drawn with replacement into one shard. What is timed is the annotation
-of that shard, reading and writing Parquet included, and apart from it the extraction in memory.
+of that shard, reading and writing Parquet included, and apart from it the extraction in memory;
+with --reader the learned reader instead, on every story and on those of which the rules are unsure.
 """
 
 import argparse
@@ -20,6 +21,8 @@ import pyarrow as pa
 
 from portrayal.annotate.annotator import annotate_shard
 from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people.reader import read_stories, reader_settings
+from portrayal.annotate.people.reader.rows import UNSURE
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import prompts, sample
 
@@ -82,13 +85,27 @@ def measure(stories: list[tuple[str, Roles]]) -> dict[str, float]:
     }
 
 
+def measure_reader(stories: list[tuple[str, Roles]]) -> dict[str, float]:
+    """Stories per core-second of the reader that ships, and of the routed one."""
+    folder = str(reader_settings()["folder"])
+    asked = [(text, roles, None) for text, roles in stories]
+    speed = {}
+    for name, below in (("reader", 1.0), ("routed", UNSURE)):
+        read_stories(asked[:1], folder)  # loads it
+        seconds = cpu_seconds(partial(read_stories, asked, folder, below))
+        speed[f"{name}_stories_per_core_s"] = round(len(stories) / seconds, 1)
+    return speed
+
+
 def main() -> None:
     """Print one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--stories", type=int, default=5_000)
+    parser.add_argument("--reader", action="store_true")
     given = parser.parse_args()
-    print(json.dumps(measure(stories_of(given.texts, given.stories))))
+    timed = measure_reader if given.reader else measure
+    print(json.dumps(timed(stories_of(given.texts, given.stories))))
 
 
 if __name__ == "__main__":
