@@ -174,6 +174,7 @@ def test_a_wrong_command_names_the_right_one_once(
     given: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["portrayal", given])
+    monkeypatch.setattr("portrayal.cli._speak_log", lambda: None)  # it would stay for other tests
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
