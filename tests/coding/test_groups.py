@@ -73,6 +73,12 @@ def test_a_column_that_is_not_there_is_left_out(factor):
     assert words.source.kind == "words"
 
 
+def test_columns_that_no_factor_reads_may_hold_anything(factor):
+    rows = [{"text": "A sunrise rite.", "faith": "sun", "tags": ["a", "b"]}]
+    (words, column), _ = seen_groups(rows, [factor])
+    assert words.of_group == column.of_group == {"sun": 1}
+
+
 def test_nothing_to_look_for():
     with pytest.raises(OptionError, match="nothing to look for in the rows"):
         seen_groups(TEXTS, ["gender"])

@@ -12,6 +12,7 @@ from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import label, story
 from portrayal.errors import OptionError
+from portrayal.measure.cues.search import WINDOW
 from portrayal.reference.factors import (
     CodeSource,
     ColumnSource,
@@ -22,8 +23,6 @@ from portrayal.reference.factors import (
 )
 from portrayal.types import Tabular
 
-WINDOW = 80
-"""Characters of context on either side of a mention."""
 _FIELDS = TextFields(strata=(), required=())
 
 
@@ -119,13 +118,14 @@ def seen_groups(
             f"Expected words, codes or a column of the file; its sources are {', '.join(kinds)}."
         )
     names = map_columns(_FIELDS, source.columns, columns=columns, where=source.name)
+    looked_at = {each.source.column for _, each in own if isinstance(each.source, ColumnSource)}
     reader = group_reader(read)
     mentions: list[Mention] = []
     for number, row in enumerate(source.rows(), 1):
         text = story(row.get(names["text"]), source.name, number) or ""
         given = row.get(names["text_id"]) if "text_id" in names else None
         text_id = label(given, source.name, number) or str(number)
-        cells = {name: label(row.get(name), source.name, number) or "" for name in source.columns}
+        cells = {name: label(row.get(name), source.name, number) or "" for name in looked_at}
         asked = {"text": text, "text_id": text_id, "outcome": outcome_of(text), "columns": cells}
         made = reader([asked], [{}])[0]
         said = said_of(made["said"])

@@ -13,7 +13,7 @@ from portrayal.models.loading import (
     probabilities,
     save_encoder,
 )
-from portrayal.models.onnx import load_onnx, write_onnx
+from portrayal.models.onnx import load_onnx, read_alone, write_onnx
 
 __all__ = [
     "Encoder",
@@ -22,6 +22,7 @@ __all__ = [
     "load_onnx",
     "load_transformer",
     "probabilities",
+    "read_alone",
     "save_encoder",
     "write_onnx",
 ]

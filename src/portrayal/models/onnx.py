@@ -1,11 +1,14 @@
 """Exported models: ONNX with 8 bits a weight; to run one takes neither PyTorch nor transformers."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from portrayal.errors import DataError, MissingExtraError
+from portrayal.types import FloatArray
 
 
 def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
@@ -49,6 +52,34 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
             f"({type(error).__name__}: {error})."
         ) from error
     return session, words
+
+
+def read_alone(
+    session: Any, output: str, ids: Sequence[int], kinds: Sequence[int] | None = None
+) -> FloatArray:
+    """Return what an exported model says of one text, in 32 bits.
+
+    Each text is read alone: 8-bit activations are scaled by the largest of all that are read at
+    once, so a text's neighbours would change what is said of it.
+
+    Parameters
+    ----------
+    session
+        From `load_onnx`.
+    output
+        Name of what is returned, without its axis of texts.
+    ids, kinds
+        Token ids, and the segment of each; all of the first segment unless given.
+    """
+    row = np.array([ids], dtype=np.int64)
+    given = {
+        "input_ids": row,
+        "attention_mask": np.ones_like(row),
+        "token_type_ids": np.zeros_like(row) if kinds is None else np.array([kinds]),
+    }
+    names = [each.name for each in session.get_inputs()]
+    (made,) = session.run([output], {name: given[name] for name in names if name in given})
+    return np.asarray(made[0])
 
 
 def write_onnx(model: Any, example: Mapping[str, Any], output: str, path: Path) -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.errors import DataError
-from portrayal.models import load_encoder, load_onnx, probabilities, write_onnx
+from portrayal.models import load_encoder, load_onnx, probabilities, read_alone, write_onnx
 from portrayal.types import FloatArray
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _TOKENS = 128
 """Tokens of a sentence that are read, at most."""
-_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class TransformerClassifier:
@@ -85,28 +84,14 @@ class OnnxClassifier:
         )
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(_TOKENS)
-        self._asked = [each.name for each in self._session.get_inputs() if each.name in _INPUTS]
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2).
-
-        Each sentence is read alone: 8-bit activations are scaled by the largest of all that are
-        read at once, so a sentence's neighbours would change what is said of it.
-        """
+        """Return P(communal) and P(agentic), shape (n, 2)."""
         read = self._tokenizer.encode_batch(list(sentences))
-        logits = np.array([self._logits(made.ids) for made in read]).reshape(-1, 2)
+        said = [read_alone(self._session, "logits", made.ids) for made in read]
+        logits = np.array(said, dtype=np.float64).reshape(-1, 2)
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
-
-    def _logits(self, ids: Sequence[int]) -> FloatArray:
-        row = np.array([ids], dtype=np.int64)
-        given = {
-            "input_ids": row,
-            "attention_mask": np.ones_like(row),
-            "token_type_ids": np.zeros_like(row),
-        }
-        found = self._session.run(["logits"], {name: given[name] for name in self._asked})[0]
-        return np.asarray(found[0], dtype=np.float64)
 
 
 def export_onnx(folder: Path, out: Path) -> Path:

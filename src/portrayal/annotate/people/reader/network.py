@@ -14,7 +14,7 @@ from scipy import special
 import portrayal.reference as reference
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
-from portrayal.models import load_onnx
+from portrayal.models import load_onnx, read_alone
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray
 
@@ -252,23 +252,12 @@ class Network:
         card: Mapping[str, Any],
     ) -> None:
         self._session, self._heads = session, heads
-        self._inputs = [each.name for each in session.get_inputs()]
         self.vocabulary, self.card = vocabulary, card
 
     def read(self, story: Hidden) -> Reading:
-        """Return what the network says of a story.
-
-        Each is read alone: 8-bit activations are scaled by the largest of all that are read at
-        once, so a story's neighbours would change what is said of it, and rows that are padded
-        cost more than reading together saves.
-        """
-        kinds = np.zeros(len(story.ids), dtype=np.int64)
-        kinds[story.second :] = 1
-        ids = np.array(story.ids, dtype=np.int64)
-        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": kinds}
-        wanted = {name: given[name][np.newaxis] for name in self._inputs}
-        (states,) = self._session.run(None, wanted)
-        return self._judge(story, states[0])
+        """Return what the network says of a story."""
+        kinds = [int(at >= story.second) for at in range(len(story.ids))]
+        return self._judge(story, read_alone(self._session, "states", story.ids, kinds))
 
     def _judge(self, story: Hidden, states: FloatArray) -> Reading:
         """Apply the heads to the states of one story, shape (n_tokens, width)."""
