@@ -212,18 +212,18 @@ STORY_MEASURES = tuple(
 """Measures of the tally of stories."""
 
 MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
-    "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
+    "representation.v1": {"baseline": baseline("census-2022"), "name_tables": {}},
     "representation_by_baseline.v1": {
         "baselines": (baseline("census-2022"), baseline("occupation:doctor")),
-        "tables": {},
+        "name_tables": {},
     },
-    "median_representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
+    "median_representation.v1": {"baseline": baseline("census-2022"), "name_tables": {}},
     "pair_representation.v1": {"baseline": baseline("census-2022")},
     "corrected_representation.v2": {"baseline": baseline("census-2022")},
-    "representation_mixture.v1": {"baseline": baseline("census-2022"), "tables": {}},
-    "subordination_mixture.v1": {"tables": {}},
-    "common_names.v1": {"tables": {}},
-    "likelihood_histogram.v1": {"tables": {}},
+    "representation_mixture.v1": {"baseline": baseline("census-2022"), "name_tables": {}},
+    "subordination_mixture.v1": {"name_tables": {}},
+    "common_names.v1": {"name_tables": {}},
+    "likelihood_histogram.v1": {"name_tables": {}},
 }
 """What some measures take beside a tally and a scope; here without name tables for the null."""
 

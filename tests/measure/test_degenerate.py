@@ -194,7 +194,7 @@ def test_a_baseline_without_a_group_is_undefined(tmp_path):
     tallied = tally(make_run(CASES["all the same"], tmp_path))
     measure = registry.component("measures", "representation.v1")
     engineering = baseline("subject:engineering")
-    for e in measure.run(tallied, scope(), baseline=engineering, tables={}):
+    for e in measure.run(tallied, scope(), baseline=engineering, name_name_tables={}):
         label = next(iter(e.group.values()))
         known = label in engineering.race or label in engineering.gender
         assert (e.value is not None) == (known and label not in ("MENA",)) or e.n_units == 0

@@ -70,12 +70,12 @@ def of_group(estimates, **group):
 
 
 def representation(tally, hand, gender="F", scope=SCOPE):
-    rows = corrected_representation(tally, scope, baseline=BASE, hand=hand)
+    rows = corrected_representation(tally, scope, baseline=BASE, hand_sample=hand)
     return of_group(rows, gender=gender)
 
 
 def subordination(tally, hand, gender="F", scope=SCOPE):
-    return of_group(corrected_subordination(tally, scope, hand=hand), gender=gender)
+    return of_group(corrected_subordination(tally, scope, hand_sample=hand), gender=gender)
 
 
 def biased(gold, rng):

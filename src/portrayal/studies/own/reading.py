@@ -79,7 +79,7 @@ def read_study(path: Path) -> Study:
         options=options,
         annotations=stories.annotations,
         measures=stories.measures,
-        estimate=stories.estimate,
+        tables=stories.tables,
         sample=partial(_sample, path.parent / sample if sample else None, name),
         reproduce=partial(_no_tables, name),
         card=str(card) if card.is_file() else "",
