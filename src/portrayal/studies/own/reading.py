@@ -8,7 +8,7 @@ from dataclasses import fields, make_dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
@@ -20,6 +20,9 @@ from portrayal.studies.own.prompts import read_own_prompts
 from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
 from portrayal.studies.study import PromptMaker, Study, option
 
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
+
 _KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
          "locale", "people", "factors", "strata", "roles", "baselines", "measures", "cues",
          "options", "columns", "variants")  # fmt: skip
@@ -27,7 +30,6 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _BASELINE = ("name", "source", "date", "note", "shares")
 _READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
          "none": "embedded"}  # fmt: skip
-_REPORT = "portrayal.studies.laissez_faire.report:REPORT"
 
 
 def read_study(path: Path) -> Study:
@@ -83,11 +85,17 @@ def read_study(path: Path) -> Study:
         sample=partial(_sample, path.parent / sample if sample else None, name),
         reproduce=partial(_no_tables, name),
         card=str(card) if card.is_file() else "",
-        report=_REPORT if stories.measures else "",
+        report=_report if stories.measures else None,
         group_by=_group_by(file, strata),
         shares=lambda: {} if stories.read == "none" else stories.shares(options()),
         file=str(path),
     )
+
+
+def _report() -> "StudyReport":
+    from portrayal.studies.stories.report import REPORT
+
+    return REPORT
 
 
 def read_stories(path: Path) -> Stories:
