@@ -18,8 +18,7 @@ from portrayal.measure.groups.texts import (
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null
-from portrayal.reference.factors import Baseline as FactorBaseline
-from portrayal.reference.factors import ModelSource
+from portrayal.reference.factors import FactorBaseline, ModelSource
 from portrayal.registry import Component
 from portrayal.types import FloatArray
 
