@@ -11,7 +11,7 @@ import pytest
 import portrayal
 from portrayal.comparison import Side, compare_several, models_of
 from portrayal.comparison.result import ordered, to_markdown
-from portrayal.comparison.sums import Sums, between
+from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.clustered import bucket
 from portrayal.stats import prompt_subsets
@@ -208,13 +208,12 @@ def test_sums_that_one_run_keeps_joined_are_joined_in_the_other():
     a, n = rng.binomial(20, 0.4, (40, 1)).astype(float), np.full((40, 1), 20.0)
     codes = np.array([bucket(name) for name in names])
     nan = np.full((40, 1), np.nan)
-    whole = Sums("mean", True, (a, n, nan, nan), np.ones(1), np.zeros(1))
+    joined = Sums("mean", True, (a, n, nan, nan), np.ones(1), np.zeros(1), codes).joined(codes)
+    other = Sums("mean", True, (a + 1, n, nan, nan), np.ones(1), np.zeros(1), codes).joined(codes)
 
     def subsets(size: int):
         return prompt_subsets(size, np.random.default_rng(0), 999)
 
-    other = Sums("mean", True, (a + 1, n, nan, nan), np.ones(1), np.zeros(1))
-    known = np.arange(512)
-    made = between((whole, other), (codes, codes), subsets, 0.95, np.array([0.2]), known)
-    assert made.n_both == len(set(codes.tolist()))
-    assert made.first[0] == pytest.approx(np.log(a.sum() / n.sum()))
+    (row,) = changes_against(other, joined, subsets, 0.95, margin=0.2)
+    assert row["n_prompts"] == len(set(codes.tolist()))
+    assert row["value_a"] == pytest.approx(a.sum() / n.sum())

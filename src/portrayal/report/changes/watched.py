@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
+from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
 from portrayal.reference.shown import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import figure_key
 from portrayal.report.changes.sheet import (
@@ -40,13 +40,13 @@ _SINCE: Spec = {"type": "rule", "strokeDash": [4, 3], "color": "#555555"}
 
 def timelines(found: Watch) -> list[Figure]:
     """Return a figure for each measure, a panel for each of its groups and places."""
-    by_measure: dict[str, list[Watched]] = {}
+    by_measure: dict[str, list[Timeline]] = {}
     for row in found.rows:
         by_measure.setdefault(row.measure, []).append(row)
     return [_figure(found, rows) for rows in by_measure.values()]
 
 
-def _figure(found: Watch, rows: list[Watched]) -> Figure:
+def _figure(found: Watch, rows: list[Timeline]) -> Figure:
     first = rows[0]
     shown = [row for row in rows if any(row.values)]
     shown.sort(key=lambda row: row.alarm is None)
@@ -72,7 +72,7 @@ def _figure(found: Watch, rows: list[Watched]) -> Figure:
     )
 
 
-def _rounds_table(rows: list[Watched]) -> Table:
+def _rounds_table(rows: list[Timeline]) -> Table:
     columns = {
         "Group": lambda row: row_label(row.strata, row.group),
         "By round": lambda row: ", ".join(fmt.number(v, row.statistic) for v in row.values[-12:]),
@@ -83,7 +83,7 @@ def _rounds_table(rows: list[Watched]) -> Table:
     return Table.of(rows, columns, 1)
 
 
-def _spec(found: Watch, rows: list[Watched]) -> Spec:
+def _spec(found: Watch, rows: list[Timeline]) -> Spec:
     values = attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     ends = [x for row in rows for x in (*row.values, *row.lows, *row.highs)]
@@ -101,7 +101,7 @@ def _spec(found: Watch, rows: list[Watched]) -> Spec:
 
 
 def _panel(
-    found: Watch, row: Watched, axis: Axis, values: dict[str, list[str]], *, by_day: bool
+    found: Watch, row: Timeline, axis: Axis, values: dict[str, list[str]], *, by_day: bool
 ) -> Spec:
     colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
     data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
@@ -146,7 +146,7 @@ def _panel(
     }
 
 
-def _datum(found: Watch, row: Watched, number: int, axis: Axis) -> dict[str, Any]:
+def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, Any]:
     each, value = found.rounds[number], row.values[number]
     low, high = row.lows[number], row.highs[number]
     changed = row.alarm is not None and row.start is not None
@@ -213,7 +213,7 @@ def _write(found: Watch, path: str | Path) -> Path:
         "same_words": _same_words(quiet),
         "untested": _untested(found),
         "sure_only": "p below 0.05 only",
-        "table_label": "Watched numbers",
+        "table_label": "Timeline numbers",
         "methods": _methods(found),
     }
     rows = flat_rounds(found)
@@ -276,7 +276,7 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
     return FirstScreen(read, said, "" if said else none, more)
 
 
-def _sentence(found: Watch, row: Watched) -> Stated:
+def _sentence(found: Watch, row: Timeline) -> Stated:
     up = (row.change or 0.0) > row.null
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
     known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
@@ -297,7 +297,7 @@ def _sentence(found: Watch, row: Watched) -> Stated:
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
-def _same(rows: Sequence[Watched]) -> Table:
+def _same(rows: Sequence[Timeline]) -> Table:
     columns = {
         "Measure": lambda row: measure_title(row.measure),
         "Group": lambda row: row_label(row.strata, row.group),
@@ -309,7 +309,7 @@ def _same(rows: Sequence[Watched]) -> Table:
     return Table.of(rows, columns, 2, LISTED)
 
 
-def _same_words(rows: Sequence[Watched]) -> str:
+def _same_words(rows: Sequence[Timeline]) -> str:
     if not rows:
         return "No number was tested without a change."
     return (
