@@ -213,7 +213,7 @@ def _write(found: Watch, path: str | Path) -> Path:
         "same_words": _same_words(quiet),
         "untested": _untested(found),
         "sure_only": "p below 0.05 only",
-        "table_label": "Timeline numbers",
+        "table_label": "Watched numbers",
         "methods": _methods(found),
     }
     rows = flat_rounds(found)
