@@ -120,7 +120,7 @@ ROWS = st.lists(
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(ROWS, st.booleans())
 @example([("male", "White", 0, 0)] * 2 + [("female", "White", 0, 0)] * 2, False)

@@ -53,7 +53,7 @@ shares_of = st.lists(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(shares_of, st.floats(0.0, 1.0), st.integers(0, 3))
 def test_the_chosen_sentences_bring_each_group_to_the_level(
     agentic: list[list[float]], level: float, seed: int
