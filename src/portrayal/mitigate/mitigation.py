@@ -135,18 +135,7 @@ def mitigate_agency(
     DataError, OptionError, StopError, RunError
         Saying what to do; what was answered before is kept.
     """
-    check_choice("method", method, METHODS)
-    check_choice("target", target, TARGETS)
-    check_count("rounds", rounds, minimum=1)
-    check_count("min_group", min_group, minimum=1)
-    toward = target == "reference" and method == "rewrite"
-    if reference and not toward:
-        raise OptionError("a reference group needs --method rewrite and --target reference.")
-    if per_stratum and (stratum is None or not toward):
-        raise OptionError(
-            "a level for each stratum needs --stratum COLUMN, --method rewrite and "
-            "--target reference."
-        )
+    _check(method, target, reference, rounds, per_stratum, min_group, stratum)
     how = {
         "level": check_level(level),
         "draws": check_count("draws", draws, minimum=20),
@@ -203,6 +192,30 @@ def mitigate_agency(
             facts["check"] = _compared(passages, *both, group, how).as_json()
         _write(folder.path, passages, before, done, found, facts := _finite(facts))
     return Mitigation(folder.path, comparison, facts)
+
+
+def _check(
+    method: str,
+    target: str,
+    reference: Mapping[str, str] | None,
+    rounds: int,
+    per_stratum: bool,
+    min_group: int,
+    stratum: str | None,
+) -> None:
+    """Refuse what cannot be rewritten toward."""
+    check_choice("method", method, METHODS)
+    check_choice("target", target, TARGETS)
+    check_count("rounds", rounds, minimum=1)
+    check_count("min_group", min_group, minimum=1)
+    toward = target == "reference" and method == "rewrite"
+    if reference and not toward:
+        raise OptionError("a reference group needs --method rewrite and --target reference.")
+    if per_stratum and (stratum is None or not toward):
+        raise OptionError(
+            "a level for each stratum needs --stratum COLUMN, --method rewrite and "
+            "--target reference."
+        )
 
 
 def _reader(
