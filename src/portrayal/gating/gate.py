@@ -10,6 +10,7 @@ import numpy as np
 from portrayal.comparison import (
     Change,
     Choices,
+    Key,
     Side,
     changes,
     differing,
@@ -19,7 +20,6 @@ from portrayal.comparison import (
     side_of,
     study_of,
 )
-from portrayal.comparison.matching import Key
 from portrayal.errors import OptionError
 from portrayal.gating.deciding import decide, outcome
 from portrayal.gating.matching import check_rule, check_sums, fits, reads

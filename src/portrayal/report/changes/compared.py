@@ -1,6 +1,6 @@
 """The report of a comparison: what changed, and the prompts that carry it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,11 +9,19 @@ from typing import Any
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.comparison import Change, Comparison, Side, flat_change
-from portrayal.comparison.matching import matched
-from portrayal.comparison.matching import rows_of as side_rows
+from portrayal.comparison import (
+    Change,
+    Comparison,
+    Numbering,
+    Side,
+    Sums,
+    flat_change,
+    matched,
+    measured,
+)
+from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
-from portrayal.comparison.sums import Sums, measured, sums_of
+from portrayal.comparison.sums import why_not
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
 from portrayal.reference.shown import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import dumbbells
@@ -23,12 +31,11 @@ from portrayal.report.changes.sheet import (
     change_words,
     csv_of,
     json_of,
-    row_label,
     span_words,
     subject,
+    table_of,
     write_sheet,
 )
-from portrayal.report.figures.figure import Table
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage, rows_of
@@ -44,7 +51,7 @@ from portrayal.report.strength import (
 )
 from portrayal.report.view import FEW_PROMPTS, View, study_named
 from portrayal.report.words import group_label, measure_title
-from portrayal.run import Run, read_prompts
+from portrayal.run import read_prompts
 
 PROMPTS = 3
 """Prompts shown."""
@@ -67,25 +74,20 @@ def moved_prompts(change: Change, sides: tuple[Side, Side], seed: int = 0) -> li
     rows = _rows(change, sides)
     if rows is None:
         return []
-    sums, labels = [], []
-    for side, row in zip(sides, rows, strict=True):
-        kept = side.run.influences
-        if kept.reasons[row] is not None:
-            return []
-        value = np.array([side.run.records[row].value], dtype=np.float64)
-        log = change.scale == "ratio"
-        sums.append(sums_of(kept, np.array([row]), value, log=log))
-        at = slice(kept.starts[row], kept.starts[row + 1])
-        labels.append([kept.labels[code] for code in kept.prompt[at].tolist()])
-    shared = [name for name in labels[0] if name in set(labels[1])]
-    words = [read_prompts(side.run.prompts_path, words="words", only=()) for side in sides]
-    shared = [name for name in shared if all(name in each for each in words)]
+    runs = sides[0].run, sides[1].run
+    if why_not(runs, rows) is not None:
+        return []
+    numbering = Numbering(runs)
+    sums = [numbering.sums(s, [row]) for s, row in enumerate(rows)]
+    words = [read_prompts(run.prompts_path, words="words", only=()) for run in runs]
+    shared = [
+        (code, str(numbering.keys[code]))
+        for code in sums[0].prompts.tolist()
+        if code in sums[1].prompts and all(numbering.keys[code] in each for each in words)
+    ]
     if not shared:
         return []
-    parts = [
-        each.at(np.array([own.index(name) for name in shared]))
-        for each, own in zip(sums, labels, strict=True)
-    ]
+    parts = [own.at(np.array([code for code, _ in shared])) for own in sums]
     one, two = (measured(each) for each in parts)
     moved = (two.influence - one.influence)[:, 0]
     total = two.value[0] - one.value[0]
@@ -97,13 +99,13 @@ def moved_prompts(change: Change, sides: tuple[Side, Side], seed: int = 0) -> li
         if direction * moved[i] <= 0 or len(found) == PROMPTS:
             break
         passages = [
-            _answer(side, model, shared[i], seed)
+            _answer(side, model, shared[i][1], seed)
             for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
         ]
         if all(each is not None for each in passages):
             own = [each for each in passages if each is not None]
             numbers = _numbers(parts[0], parts[1], i)
-            prompt = short(words[1][shared[i]]["words"], 400)
+            prompt = short(words[1][shared[i][1]]["words"], 400)
             found.append(Moved(prompt, numbers, tuple(own)))
     return found
 
@@ -180,44 +182,25 @@ def write_comparison(
         Of which answers are shown.
     """
     with speaking_of(found.factors):
-        return _write(found, sides, path, seed)
-
-
-def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int) -> Path:
-    stated = [row for row in found.rows if row.stated]
-    rows = stated or [row for row in found.rows if row.p is not None]
-    said = {
-        what: [row for row in rows if verdict(row, found.level) == what]
-        for what in (CHANGED, SAME, OPEN)
-    }
-    changed, same, unresolved = _largest_first(said[CHANGED]), said[SAME], said[OPEN]
-    labels = _labels(found, sides)
-    untested = sum(row.p is None for row in rows)
-    about = next(iter(changed), None) or _furthest(unresolved)
-    moved = [] if about is None else moved_prompts(about, sides, seed)
-    own = {
-        "brand": "comparison",
-        "what": "What was compared",
-        "title": f"{labels[0]} and {labels[1]}",
-        "question": getattr(study_named(found.study), "title", found.study),
-        "meta": f"{fmt.count(len(rows))} numbers that may be stated · {len(found.rows):,} in all",
-        "facts": _facts(found, sides),
-        "warnings": _warnings(found),
-        "summary": _summary(rows, changed, same, unresolved),
-        "first": _first(found, sides, labels, rows, changed, unresolved),
-        "after": _after(unresolved, untested),
-        "same": _same(same),
-        "same_words": _same_words(same, rows),
-        "open": _open(unresolved),
-        "open_words": _open_words(unresolved),
-        "moved": moved,
-        "moved_words": _moved_words(about, bool(changed), bool(moved)),
-        "sure_only": "q below 0.05 only",
-        "table_label": "Changes",
-        "methods": _methods(found),
-    }
-    figures = dumbbells(rows, labels, found.level)
-    return write_sheet(path, "compared.html.j2", own, figures, _table(found.rows), _files(found))
+        rows = [row for row in found.rows if row.stated]
+        rows = rows or [row for row in found.rows if row.p is not None]
+        changed, same, unresolved = (
+            [row for row in rows if verdict(row, found.level) == what]
+            for what in (CHANGED, SAME, OPEN)
+        )
+        changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
+        labels = _labels(found, sides)
+        own = {
+            **_what(found, sides, labels, len(rows)),
+            **_outcome(rows, changed, same, unresolved),
+            **_prompts(changed, unresolved, sides, seed),
+            "first": _first(found, sides, labels, rows, changed, unresolved),
+            "methods": _methods(found),
+        }
+        figures = dumbbells(rows, labels, found.level)
+        return write_sheet(
+            path, "compared.html.j2", own, figures, _table(found.rows), _files(found)
+        )
 
 
 def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
@@ -231,67 +214,121 @@ def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
     return short(names[0], 60), short(names[1], 60)
 
 
-def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
-    rows = [("Study", found.study)]
+def _what(
+    found: Comparison, sides: tuple[Side, Side], labels: tuple[str, str], n_rows: int
+) -> dict[str, Any]:
+    """What was compared: title, facts and warnings."""
+    facts = [("Study", found.study)]
     for word, side, name in (("Before", sides[0], found.a), ("After", sides[1], found.b)):
+        written = datetime.fromtimestamp(side.run.estimates_path.stat().st_mtime, tz=UTC)
         n_texts = int(side.run.texts.note().get("n_texts", 0))
         models = short(", ".join(side.models), 120)
-        rows.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
-        rows.append((f"{word}: texts", f"{n_texts:,}, measured {day_of(side.run)}"))
+        facts.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
+        day = f"{written.day} {written:%B %Y}"
+        facts.append((f"{word}: texts", f"{n_texts:,}, measured {day}"))
     n = found.prompts
     margins = {row.margin for row in found.rows if row.margin and row.scale == "ratio"}
-    rows += [
+    facts += [
         ("Prompts of both", f"{n.both:,}"),
         ("Of one alone", f"{n.only_a:,} before, {n.only_b:,} after"),
         ("Confidence level", fmt.level(found.level)),
         ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
     ]
-    return [(name, value) for name, value in rows if value]
-
-
-def day_of(run: Run) -> str:
-    """Return the day the estimates of a run were written, in words."""
-    written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
-    return f"{written.day} {written:%B %Y}"
-
-
-def _warnings(found: Comparison) -> list[str]:
-    said = []
+    warnings = []
     if found.instruments:
-        listed = "; ".join(map(str, found.instruments))
-        said.append(f"The sides measured with different instruments: {short(listed, 600)}.")
-    if found.prompts.reworded:
-        said.append(
-            f"{fmt.plural(found.prompts.reworded, 'prompt')} of both have other words under the "
-            "same name."
-        )
+        listed = short("; ".join(map(str, found.instruments)), 600)
+        warnings.append(f"The sides measured with different instruments: {listed}.")
+    if n.reworded:
+        reworded = fmt.plural(n.reworded, "prompt")
+        warnings.append(f"{reworded} of both have other words under the same name.")
     alone = [
         f"{sum(counts.values()):,} {where}"
         for where, counts in (("before", found.only_a), ("after", found.only_b))
         if sum(counts.values())
     ]
     if alone:
-        said.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
-    return said
+        warnings.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
+    return {
+        "brand": "comparison",
+        "what": "What was compared",
+        "title": f"{labels[0]} and {labels[1]}",
+        "question": getattr(study_named(found.study), "title", found.study),
+        "meta": f"{fmt.count(n_rows)} numbers that may be stated · {len(found.rows):,} in all",
+        "facts": [(name, value) for name, value in facts if value],
+        "warnings": warnings,
+        "sure_only": "q below 0.05 only",
+        "table_label": "Changes",
+    }
 
 
-def _summary(
+_OWN: dict[str, Callable[[Change], str]] = {
+    "Margin": lambda row: f"{'×' if row.scale == 'ratio' else '±'} {row.margin:g}",
+    "p": lambda row: fmt.probability(row.p_equivalent),
+}
+
+
+def _outcome(
     rows: Sequence[Change],
     changed: Sequence[Change],
     same: Sequence[Change],
     unresolved: Sequence[Change],
-) -> str:
-    if not rows:
-        return "The two runs have no number in common that a report may state."
-    return (
-        f"Of {fmt.plural(len(rows), 'number')} that a report may state, {len(changed)} changed, "
-        f"{len(same)} can be called the same, and {len(unresolved)} cannot be told either "
-        "way."
+) -> dict[str, Any]:
+    """How many numbers changed, can be called the same, or cannot be told either way."""
+    many = fmt.plural(len(rows), "number")
+    summary = "The two runs have no number in common that a report may state."
+    if rows:
+        summary = (
+            f"Of {many} that a report may state, {len(changed)} changed, {len(same)} can be "
+            f"called the same, and {len(unresolved)} cannot be told either way."
+        )
+    same_words = (
+        f"None of {many} can be called the same: for that, the whole interval must lie within the "
+        "margin."
     )
+    if same:
+        same_words = (
+            f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
+            "change is smaller than the margin."
+        )
+    open_words, after = "Every number either changed or can be called the same.", []
+    if unresolved:
+        without = sum(row.p is None for row in rows)
+        more = f", {without} of them without a test" if without else ""
+        number = fmt.plural(len(unresolved), "number")
+        open_words = f"{number} neither changed for sure nor can be called the same."
+        after.append(
+            f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
+            "would narrow the intervals."
+        )
+    same_names = "Measure, Group, Change, Interval, Margin, p"
+    open_names = "Measure, Group, Change, Interval, q, Prompts"
+    return {
+        "summary": summary,
+        "after": after,
+        "same": table_of(same, same_names, 2, LISTED, _OWN),
+        "same_words": same_words,
+        "open": table_of(unresolved, open_names, 2, LISTED),
+        "open_words": open_words,
+    }
 
 
-def _largest_first(rows: list[Change]) -> list[Change]:
-    return sorted(rows, key=lambda row: (row.scale != "ratio", -row.size, row.measure))
+def _prompts(
+    changed: Sequence[Change], unresolved: Sequence[Change], sides: tuple[Side, Side], seed: int
+) -> dict[str, Any]:
+    """The prompts that add most to the largest change, or to what comes nearest to one."""
+    about = next(iter(changed), None) or _furthest(unresolved)
+    if about is None:
+        return {"moved": [], "moved_words": "No number has a test, so no prompt stands out."}
+    moved = moved_prompts(about, sides, seed)
+    which = subject(about.measure, about.strata, about.group)
+    words = f"The runs keep no texts or sums by prompt for the {which}."
+    if moved:
+        rank = "the largest change above" if changed else "the furthest, not established"
+        words = (
+            f"Prompts that add most to one number, {rank}: {which}. One answer of each side, drawn "
+            "at random by the seed, whatever it says."
+        )
+    return {"moved": moved, "moved_words": words}
 
 
 def _first(
@@ -304,25 +341,44 @@ def _first(
 ) -> FirstScreen:
     """What changed, in sentences; or what comes nearest to a change."""
     views = (View.of(sides[0].run), View.of(sides[1].run))
-    behind = [(row, _behind(row, views)) for row in changed]
-    sure = [(row, each) for row, each in behind if _may_be_said(each)]
-    said = _strongest_first(
-        [_sentence(row, each, labels, found.level) for row, each in _chosen(sure)]
-    )
+    # Stated are changes with enough people behind both sides, of groups that the reader can tell.
+    sure = []
+    for row in changed:
+        behind = _behind(row, views)
+        if all(enough_people(v, e) and READER_ERROR not in e.instruments for v, e in behind):
+            sure.append((row, behind))
+    chosen = _chosen(sure)
+    sentences = [_sentence(row, behind, labels, found.level) for row, behind in chosen]
+    sentences.sort(key=lambda each: each.strength != STRONG)
     texts = [_n_texts(side) for side in sides]
     read = (
         f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
         f"{fmt.plural(found.prompts.both, 'prompt')} of both"
     )
-    shown = [row for row, _ in _chosen(sure)] or list(unresolved)
-    return FirstScreen(
-        read,
-        said,
-        "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}.",
-        _cannot(behind, sure, unresolved),
-        "" if said else _nearest(unresolved, labels),
-        _glance(shown, labels, found.level),
-    )
+    none, nearest, near = "", "", _furthest(unresolved)
+    if not sentences:
+        none = f"No clear change found in {fmt.plural(len(rows), 'number')}."
+        if near is not None:
+            nearest = (
+                f"What comes nearest, but cannot be told from chance: {_headline(near, labels)}."
+            )
+    limits = []
+    if len(changed) > len(sure):
+        limits.append(
+            f"{fmt.plural(len(changed) - len(sure), 'more change')} not stated: fewer than "
+            f"{FEW_PEOPLE} people stand behind it, or the reader cannot tell the group."
+        )
+    if len(sure) > len(chosen):
+        more = fmt.plural(len(sure) - len(chosen), "more change")
+        limits.append(f"{more} of this kind in the figures below.")
+    if unresolved:
+        limits.append(
+            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
+            "mean that nothing changed."
+        )
+    shown = [row for row, _ in chosen] or list(unresolved)
+    glance = _glance(shown, labels, found.level)
+    return FirstScreen(read, tuple(sentences), none, tuple(limits), nearest, glance)
 
 
 def _n_texts(side: Side) -> int:
@@ -363,42 +419,6 @@ def _behind(row: Change, views: tuple[View, View]) -> Behind:
     return tuple(found)
 
 
-def _may_be_said(behind: Behind) -> bool:
-    """Whether enough people stand behind both sides, and the reader can tell the group."""
-    return all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
-
-
-def _nearest(unresolved: Sequence[Change], labels: tuple[str, str]) -> str:
-    """What comes nearest to a change where none was found."""
-    near = _furthest(unresolved)
-    if near is None:
-        return ""
-    return f"What comes nearest, but cannot be told from chance: {_headline(near, labels)}."
-
-
-def _cannot(
-    behind: Sequence[tuple[Change, Behind]],
-    sure: Sequence[tuple[Change, Behind]],
-    unresolved: Sequence[Change],
-) -> tuple[str, ...]:
-    said = []
-    few = len(behind) - len(sure)
-    if few:
-        said.append(
-            f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
-            "behind it, or the reader cannot tell the group."
-        )
-    rest = len(sure) - len(_chosen(sure))
-    if rest > 0:
-        said.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
-    if unresolved:
-        said.append(
-            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
-            "mean that nothing changed."
-        )
-    return tuple(said)
-
-
 def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]]:
     """The changes that are said in sentences, no measure crowding out the others."""
     counts: dict[str, int] = {}
@@ -408,10 +428,6 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
         counts[row.measure] = counts.get(row.measure, 0) + 1
         (first if counts[row.measure] <= EACH else later).append((row, behind))
     return (first + later)[:MOST]
-
-
-def _strongest_first(said: list[Stated]) -> tuple[Stated, ...]:
-    return tuple(sorted(said, key=lambda each: each.strength != STRONG))
 
 
 def _headline(row: Change, labels: tuple[str, str]) -> str:
@@ -449,71 +465,6 @@ def _furthest(rows: Sequence[Change]) -> Change | None:
     """The tested change that is furthest from none, in its own standard errors' order: by p."""
     tested = [row for row in rows if row.p is not None and row.change is not None]
     return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
-
-
-def _after(unresolved: Sequence[Change], untested: int) -> list[str]:
-    if not unresolved:
-        return []
-    more = f", {untested} of them without a test" if untested else ""
-    return [
-        f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
-        "would narrow the intervals."
-    ]
-
-
-def _same(rows: list[Change]) -> Table:
-    columns = {
-        "Measure": lambda row: measure_title(row.measure),
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "Margin": lambda row: f"× {row.margin:g}" if row.scale == "ratio" else f"± {row.margin:g}",
-        "p": lambda row: fmt.probability(row.p_equivalent),
-    }
-    return Table.of(rows, columns, 2, LISTED)
-
-
-def _same_words(same: list[Change], rows: Sequence[Change]) -> str:
-    if not same:
-        return (
-            f"None of {fmt.plural(len(rows), 'number')} can be called the same: for that, the "
-            "whole interval must lie within the margin."
-        )
-    return (
-        f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
-        "change is smaller than the margin."
-    )
-
-
-def _open(rows: list[Change]) -> Table:
-    columns = {
-        "Measure": lambda row: measure_title(row.measure),
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "q": lambda row: fmt.probability(row.audit_q),
-        "Prompts": lambda row: fmt.count(row.n_prompts),
-    }
-    return Table.of(rows, columns, 2, LISTED)
-
-
-def _open_words(rows: list[Change]) -> str:
-    if not rows:
-        return "Every number either changed or can be called the same."
-    return f"{fmt.plural(len(rows), 'number')} neither changed for sure nor can be called the same."
-
-
-def _moved_words(about: Change | None, sure: bool, shown: bool) -> str:
-    if about is None:
-        return "No number has a test, so no prompt stands out."
-    which = subject(about.measure, about.strata, about.group)
-    if not shown:
-        return f"The runs keep no texts or sums by prompt for the {which}."
-    found = "the largest change above" if sure else "the furthest, not established"
-    return (
-        f"Prompts that add most to one number, {found}: {which}. One answer of each side, drawn at "
-        "random by the seed, whatever it says."
-    )
 
 
 def _table(rows: Sequence[Change]) -> dict[str, Any]:

@@ -9,12 +9,15 @@ from portrayal.comparison import Change
 from portrayal.comparison.result import CHANGED, SAME, verdict
 from portrayal.reference.shown import strata_words
 from portrayal.report.changes.sheet import (
+    COLUMNS,
     attribute_values,
-    change_words,
+    by_measure,
+    only_stratum,
     row_label,
-    span_words,
+    table_of,
+    with_notes,
 )
-from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
+from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import BAND, INK, Axis, kept, reach, rule_at
 from portrayal.report.formats import short
 from portrayal.report.words import colour_of_group, measure_title
@@ -22,7 +25,8 @@ from portrayal.report.words import colour_of_group, measure_title
 MOST_ROWS = 40
 """Rows of one figure; the table and the downloads have the rest."""
 _STEP = 26
-_LINES = ("share", "agentic", "communal")
+NAMES = ("Group", "Before", "After", "Change", "Interval", "q", "Prompts")
+_PERCENT = ("share", "agentic", "communal")
 
 
 def figure_key(measure: str) -> str:
@@ -32,65 +36,43 @@ def figure_key(measure: str) -> str:
 
 def dumbbells(rows: Sequence[Change], sides: tuple[str, str], level: float) -> list[Figure]:
     """Return a figure for each measure of these rows, values of both sides by group."""
-    by_measure: dict[str, list[Change]] = {}
-    for row in rows:
-        by_measure.setdefault(row.measure, []).append(row)
-    return [_figure(own, sides, level) for own in by_measure.values()]
-
-
-def _figure(rows: list[Change], sides: tuple[str, str], level: float) -> Figure:
-    first = rows[0]
-    shown = [row for row in rows if row.value_a is not None and row.value_b is not None]
-    shown = shown[:MOST_ROWS]
-    said = [verdict(row, level) for row in rows]
-    changed, same = said.count(CHANGED), said.count(SAME)
-    places = {strata_words(row.strata, row.group) for row in rows}
-    where = f" in {next(iter(places))}" if len(places) == 1 and any(places) else ""
-    many = fmt.plural(len(rows), "number")
-    reading = f"{changed} of {many}{where} changed; {same} can be called the same."
-    left = len(rows) - len(shown)
-    note = (
-        "Left: the value before (ring) and after (dot). Right: the change with its "
-        f"{fmt.level(level)} interval; filled where it is told from none."
-    )
-    note += " Shaded: changes that count as none." if any(row.margin for row in shown) else ""
-    note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
-    legend = (
-        ("ring", f"before: {sides[0]}"),
-        ("dot", f"after: {sides[1]}"),
-        *((("band", "counts as the same"),) if any(row.margin for row in shown) else ()),
-    )
-    spec = _spec(shown, level) if shown else None
-    return Figure(
-        figure_key(first.measure),
-        measure_title(first.measure),
-        reading,
-        note,
-        spec,
-        table(rows),
-        legend,
-    )
-
-
-def table(rows: Sequence[Change], most: int = ROWS) -> Table:
-    """Return changes as a table: measure left out, as each stands under its own title."""
-    columns = {
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Before": lambda row: fmt.number(row.value_a, row.statistic),
-        "After": lambda row: fmt.number(row.value_b, row.statistic),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "q": lambda row: fmt.probability(row.audit_q),
-        "Prompts": lambda row: fmt.count(row.n_prompts),
-    }
-    return Table.of(rows, columns, 1, most)
+    figures = []
+    for own in by_measure(rows):
+        shown = [row for row in own if row.value_a is not None and row.value_b is not None]
+        shown = shown[:MOST_ROWS]
+        verdicts = [verdict(row, level) for row in own]
+        margin, left = any(row.margin for row in shown), len(own) - len(shown)
+        note = (
+            "Left: the value before (ring) and after (dot). Right: the change with its "
+            f"{fmt.level(level)} interval; filled where it is told from none."
+        )
+        note += " Shaded: changes that count as none." if margin else ""
+        note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
+        figures.append(
+            Figure(
+                figure_key(own[0].measure),
+                measure_title(own[0].measure),
+                f"{verdicts.count(CHANGED)} of {fmt.plural(len(own), 'number')}"
+                f"{only_stratum(own)} changed; {verdicts.count(SAME)} can be called the same.",
+                note,
+                _spec(shown, level) if shown else None,
+                # The measure is left out of the table, which stands under its title.
+                table_of(own, ", ".join(NAMES), 1),
+                (
+                    ("ring", f"before: {sides[0]}"),
+                    ("dot", f"after: {sides[1]}"),
+                    *((("band", "counts as the same"),) if margin else ()),
+                ),
+            )
+        )
+    return figures
 
 
 def _spec(rows: list[Change], level: float) -> Spec:
     values = attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     both = [value for row in rows for value in (row.value_a, row.value_b)]
-    percent = "%" if rows[0].statistic in _LINES else ""
+    percent = "%" if rows[0].statistic in _PERCENT else ""
     left = Axis("value (log scale)" if ratio else "value", reach(both) if ratio else None, percent)
     by_ratio = rows[0].scale == "ratio"
     bounds = [x for row in rows for x in (row.low, row.high, row.change)]
@@ -131,33 +113,21 @@ def _datum(
         "b": left.place(row.value_b),
         "c": colour_of_group(row.group, others),
         "s": verdict(row, level) == CHANGED,
-        "tip": {
-            "Group": row_label(row.strata, row.group),
-            "Before": fmt.number(row.value_a, row.statistic),
-            "After": fmt.number(row.value_b, row.statistic),
-            "Change": change_words(row.change, row.scale),
-            "Interval": span_words(row.low, row.high, row.scale),
-            "q": fmt.probability(row.audit_q),
-            "Prompts": fmt.count(row.n_prompts),
-        },
+        "tip": {name: COLUMNS[name](row) for name in NAMES},
     }
     if row.change is not None:
         found["v"] = right.place(row.change)
     if row.low is not None and row.high is not None:
-        found |= {"lo": _edge(row.low, right, -1), "hi": _edge(row.high, right, 1)}
+        for name, bound, power in (("lo", row.low, -1), ("hi", row.high, 1)):
+            # A bound that is infinite ends at the edge of a log axis.
+            endless = right.factor is not None and math.isinf(bound)
+            found[name] = (right.factor or 1.0) ** power if endless else right.place(bound)
     else:
         found["u"] = "no interval"
     if row.margin is not None and not math.isnan(row.margin):
         by_ratio = row.scale == "ratio"
         found |= {"ml": 1 / row.margin if by_ratio else -row.margin, "mh": row.margin}
     return found
-
-
-def _edge(value: float, axis: Axis, side: int) -> float | None:
-    """A bound on the axis; one that is infinite ends at the edge of a log axis."""
-    if axis.factor is not None and math.isinf(value):
-        return axis.factor if side > 0 else 1 / axis.factor
-    return axis.place(value)
 
 
 def _panel(layers: list[Spec], labels: list[str], width: int, *, labelled: bool) -> Spec:
@@ -168,18 +138,10 @@ def _panel(layers: list[Spec], labels: list[str], width: int, *, labelled: bool)
         "scale": {"domain": labels},
         "axis": {"labels": labelled, "labelLimit": 220, "labelColor": INK},
     }
-    names = ("Group", "Before", "After", "Change", "Interval", "q", "Prompts")
-    tip = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
-    shared = {"y": y, "tooltip": {"value": {"expr": f"{{{tip}}}"}}}
     return {
         "width": width,
         "height": {"step": _STEP},
-        "layer": [
-            {**layer, "encoding": {**shared, **layer["encoding"]}}
-            if "transform" in layer
-            else layer
-            for layer in layers
-        ],
+        "layer": with_notes(layers, {"y": y}, NAMES),
     }
 
 

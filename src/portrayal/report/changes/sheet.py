@@ -2,22 +2,25 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
+from portrayal.comparison import Change
 from portrayal.reference.shown import strata_words
 from portrayal.report.charts import Charts, Script, packed, plain_cell, read_template
-from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
 from portrayal.report.formats import short
 from portrayal.report.words import colour_rules, group_label, group_words, measure_title
 from portrayal.run.files import replacing
 from portrayal.run.pages import templates, trusted
+
+C = TypeVar("C", bound=Change)
 
 
 def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bool = True) -> str:
@@ -63,6 +66,56 @@ def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]
     return {attribute: sorted(values) for attribute, values in found.items()}
 
 
+COLUMNS: dict[str, Callable[[Change], str]] = {
+    "Measure": lambda row: measure_title(row.measure),
+    "Group": lambda row: row_label(row.strata, row.group),
+    "Before": lambda row: fmt.number(row.value_a, row.statistic),
+    "After": lambda row: fmt.number(row.value_b, row.statistic),
+    "Change": lambda row: change_words(row.change, row.scale),
+    "Interval": lambda row: span_words(row.low, row.high, row.scale),
+    "p": lambda row: fmt.probability(row.p),
+    "q": lambda row: fmt.probability(row.audit_q),
+    "Prompts": lambda row: fmt.count(row.n_prompts),
+}
+"""What a table, or the note at a dot, says of a change."""
+
+
+def table_of(
+    rows: Sequence[Any],
+    names: str,
+    n_left: int,
+    most: int = ROWS,
+    own: Mapping[str, Callable[[Any], str]] | None = None,
+) -> Table:
+    """Return changes as a table: columns by name (of `COLUMNS`, or of its own), in this order."""
+    columns = {name: (own or {}).get(name) or COLUMNS[name] for name in names.split(", ")}
+    return Table.of(rows, columns, n_left, most)
+
+
+def by_measure(rows: Iterable[C]) -> list[list[C]]:
+    """Return changes by their measure, in the order in which measures first occur."""
+    found: dict[str, list[C]] = {}
+    for row in rows:
+        found.setdefault(row.measure, []).append(row)
+    return list(found.values())
+
+
+def only_stratum(rows: Iterable[Change]) -> str:
+    """Return " in Labor" where all rows are of one stratum, "" else."""
+    strata = {strata_words(row.strata, row.group) for row in rows}
+    return f" in {next(iter(strata))}" if len(strata) == 1 and any(strata) else ""
+
+
+def with_notes(layers: Sequence[Spec], shared: Spec, names: Iterable[str]) -> list[Spec]:
+    """Return the layers of a chart that show data with what they share, and a note at each mark."""
+    note = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
+    shared = {**shared, "tooltip": {"value": {"expr": f"{{{note}}}"}}}
+    return [
+        {**layer, "encoding": {**shared, **layer["encoding"]}} if "transform" in layer else layer
+        for layer in layers
+    ]
+
+
 @dataclass(frozen=True)
 class Download:
     """A file inside the page: its name, its type, what its button says, and its text."""
@@ -88,17 +141,15 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def json_of(value: Any) -> str:
     """Return a value as JSON: NaN as null, infinite numbers as words."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
 
+    def plain(value: Any) -> Any:
+        if isinstance(value, float) and not math.isfinite(value):
+            return None if math.isnan(value) else str(value)
+        if isinstance(value, dict):
+            return {str(name): plain(item) for name, item in value.items()}
+        return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
+    return json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def write_sheet(

@@ -2,24 +2,29 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
+from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
 from portrayal.reference.shown import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import figure_key
 from portrayal.report.changes.sheet import (
+    COLUMNS,
     Download,
     attribute_values,
+    by_measure,
     capital,
     change_words,
     csv_of,
     json_of,
+    only_stratum,
     row_label,
     span_words,
     subject,
+    table_of,
+    with_notes,
     write_sheet,
 )
 from portrayal.report.figures.figure import Figure, Spec, Table
@@ -40,50 +45,48 @@ _SINCE: Spec = {"type": "rule", "strokeDash": [4, 3], "color": "#555555"}
 
 def timelines(found: Watch) -> list[Figure]:
     """Return a figure for each measure, a panel for each of its groups and places."""
-    by_measure: dict[str, list[Watched]] = {}
-    for row in found.rows:
-        by_measure.setdefault(row.measure, []).append(row)
-    return [_figure(found, rows) for rows in by_measure.values()]
+    figures = []
+    for rows in by_measure(found.rows):
+        shown = [row for row in rows if any(row.values)]
+        shown.sort(key=lambda row: row.alarm is None)
+        shown = shown[:MOST_PANELS]
+        left = len(rows) - len(shown)
+        changed = sum(row.alarm is not None for row in rows)
+        tested = sum(row.p is not None for row in rows)
+        reading = f"{changed} of {fmt.plural(tested, 'tested number')}{only_stratum(rows)} changed."
+        if not tested:
+            reading = f"None of these is tested: {rows[0].undefined}."
+        note = (
+            "Dots: the value of each round with the interval of its audit; filled from the first "
+            "round of a change on. Vertical line: that round."
+        )
+        note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
+        figures.append(
+            Figure(
+                figure_key(rows[0].measure),
+                measure_title(rows[0].measure),
+                reading,
+                note,
+                _spec(found, shown) if shown else None,
+                table_of(rows, "Group, By round, Change, Interval, p", 1, own=_OWN),
+                (
+                    ("ring", "as before"),
+                    ("dot", "since a change"),
+                    ("line", "interval of one round"),
+                ),
+            )
+        )
+    return figures
 
 
-def _figure(found: Watch, rows: list[Watched]) -> Figure:
-    first = rows[0]
-    shown = [row for row in rows if any(row.values)]
-    shown.sort(key=lambda row: row.alarm is None)
-    left = max(len(rows) - len(shown[:MOST_PANELS]), 0)
-    shown = shown[:MOST_PANELS]
-    changed = sum(row.alarm is not None for row in rows)
-    tested = sum(row.p is not None for row in rows)
-    places = {strata_words(row.strata, row.group) for row in rows}
-    where = f" in {next(iter(places))}" if len(places) == 1 and any(places) else ""
-    reading = f"{changed} of {fmt.plural(tested, 'tested number')}{where} changed."
-    if not tested:
-        reading = f"None of these is tested: {first.undefined}."
-    note = (
-        "Dots: the value of each round with the interval of its audit; filled from the first round "
-        "of a change on. Vertical line: that round."
-    )
-    note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
-    spec = _spec(found, shown) if shown else None
-    legend = (("ring", "as before"), ("dot", "since a change"), ("line", "interval of one round"))
-    title = measure_title(first.measure)
-    return Figure(
-        figure_key(first.measure), title, reading, note, spec, _rounds_table(rows), legend
-    )
+_OWN: dict[str, Callable[[Timeline], str]] = {
+    "By round": lambda row: ", ".join(fmt.number(v, row.statistic) for v in row.values[-12:]),
+    "Largest change": COLUMNS["Change"],
+    "From round": lambda row: str(row.start),
+}
 
 
-def _rounds_table(rows: list[Watched]) -> Table:
-    columns = {
-        "Group": lambda row: row_label(row.strata, row.group),
-        "By round": lambda row: ", ".join(fmt.number(v, row.statistic) for v in row.values[-12:]),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "p": lambda row: fmt.probability(row.p),
-    }
-    return Table.of(rows, columns, 1)
-
-
-def _spec(found: Watch, rows: list[Watched]) -> Spec:
+def _spec(found: Watch, rows: list[Timeline]) -> Spec:
     values = attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     ends = [x for row in rows for x in (*row.values, *row.lows, *row.highs)]
@@ -101,20 +104,16 @@ def _spec(found: Watch, rows: list[Watched]) -> Spec:
 
 
 def _panel(
-    found: Watch, row: Watched, axis: Axis, values: dict[str, list[str]], *, by_day: bool
+    found: Watch, row: Timeline, axis: Axis, values: dict[str, list[str]], *, by_day: bool
 ) -> Spec:
     colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
     data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
-    tip = ", ".join(
-        f"'{name}': datum.tip['{name}']" for name in ("Round", "Run", "Value", "Interval")
-    )
     x: Spec = (
         {"field": "day", "type": "temporal", "scale": {"type": "utc"}}
         if by_day
         else {"field": "round", "type": "quantitative", "scale": {"zero": False}}
     )
     x |= {"title": None, "axis": {"tickCount": 3, "labelFontSize": 11, "labelOverlap": True}}
-    shared = {"x": x, "tooltip": {"value": {"expr": f"{{{tip}}}"}}}
     point = {"type": "point", "filled": True, "size": 46, "strokeWidth": 1.8, "opacity": 1}
     fill = {"condition": {"test": "datum.s", "value": colour}, "value": "white"}
     line = {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": colour}
@@ -137,16 +136,11 @@ def _panel(
         "data": {"values": data},
         "width": 185,
         "height": 105,
-        "layer": [
-            {**layer, "encoding": {**shared, **layer["encoding"]}}
-            if "transform" in layer
-            else layer
-            for layer in layers
-        ],
+        "layer": with_notes(layers, {"x": x}, ("Round", "Run", "Value", "Interval")),
     }
 
 
-def _datum(found: Watch, row: Watched, number: int, axis: Axis) -> dict[str, Any]:
+def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, Any]:
     each, value = found.rounds[number], row.values[number]
     low, high = row.lows[number], row.highs[number]
     changed = row.alarm is not None and row.start is not None
@@ -172,6 +166,7 @@ def _datum(found: Watch, row: Watched, number: int, axis: Axis) -> dict[str, Any
 
 MOST = 5
 """Changes in sentences at most."""
+ONE_ROUND = "There is one round so far: a change takes two."
 LISTED = 60
 """Rows of the list of what did not change."""
 
@@ -187,45 +182,39 @@ def write_watch(found: Watch, path: str | Path) -> Path:
         The HTML file; its folder is made where it is missing.
     """
     with speaking_of(found.factors):
-        return _write(found, path)
+        tested = [row for row in found.rows if row.p is not None]
+        own = {
+            **_what(found, len(tested)),
+            **_outcome(found, tested),
+            "first": _first(found, len(tested)),
+            "methods": [text.replace("LEVEL", fmt.level(found.level)) for text in METHODS],
+        }
+        rows = flat_rounds(found)
+        files = [
+            Download("rounds.csv", "text/csv", "Every number of each round as CSV", csv_of(rows)),
+            Download("watch.json", "application/json", "As JSON", json_of(watch_values(found))),
+        ]
+        return write_sheet(path, "watched.html.j2", own, timelines(found), _table(found), files)
 
 
-def _write(found: Watch, path: str | Path) -> Path:
-    tested = [row for row in found.rows if row.p is not None]
-    quiet = [row for row in tested if row.alarm is None]
+METHODS = (
+    "Each round answers the same prompts again. For every possible first round of a change, "
+    "the mean of the rounds since is compared with the mean of those before, prompt by prompt, "
+    "so that what is peculiar to a prompt cancels.",
+    "Intervals and p-values of a change hold for all rounds, all possible first rounds and all "
+    "tested numbers together, at LEVEL, however often one looks "
+    "(normal mixture on self-normalised contrasts; Robbins 1970, de la Peña 1999, Howard and "
+    "others 2021, Waudby-Smith and others 2024). They are exact where rounds can be exchanged "
+    "within prompts at the second round, and for many prompts and rounds later.",
+    "Intervals of single rounds, in the figures, are those of the audits and hold one by one.",
+)
+
+
+def _what(found: Watch, n_tested: int) -> dict[str, Any]:
+    """What was watched: title, facts, warnings and rounds."""
     first, last = found.rounds[0], found.rounds[-1]
     study = study_named(found.study)
-    title = getattr(study, "title", found.study)
-    own = {
-        "brand": "watch",
-        "what": "What was watched",
-        "title": f"{fmt.plural(len(found.rounds), 'round')} of {short(title, 80)}",
-        "question": getattr(study, "question", ""),
-        "meta": f"{first.when.isoformat()} to {last.when.isoformat()} · {short(found.folder, 100)}",
-        "facts": _facts(found, len(tested)),
-        "warnings": [short(text, 600) for text in found.differences]
-        + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
-        "rounds": _rounds(found),
-        "summary": _summary(found, len(tested)),
-        "first": _first(found, len(tested)),
-        "after": [],
-        "same": _same(quiet),
-        "same_words": _same_words(quiet),
-        "untested": _untested(found),
-        "sure_only": "p below 0.05 only",
-        "table_label": "Watched numbers",
-        "methods": _methods(found),
-    }
-    rows = flat_rounds(found)
-    files = [
-        Download("rounds.csv", "text/csv", "Every number of each round as CSV", csv_of(rows)),
-        Download("watch.json", "application/json", "As JSON", json_of(watch_values(found))),
-    ]
-    return write_sheet(path, "watched.html.j2", own, timelines(found), _table(found), files)
-
-
-def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
-    rows = [
+    facts = [
         ("Study", found.study),
         ("Rounds", str(len(found.rounds))),
         ("Prompts of all rounds", f"{found.n_prompts:,}"),
@@ -233,11 +222,6 @@ def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
         ("Confidence level, of all looks together", fmt.level(found.level)),
         ("Left out, not finished", short(", ".join(found.left_out), 200)),
     ]
-    return [(name, value) for name, value in rows if value]
-
-
-def _rounds(found: Watch) -> Table:
-    numbered = list(enumerate(found.rounds, 1))
     columns = {
         "Round": lambda pair: str(pair[0]),
         "Run": lambda pair: short(pair[1].name, 60),
@@ -246,18 +230,51 @@ def _rounds(found: Watch) -> Table:
         "Calls itself": lambda pair: short(", ".join(pair[1].answered_by), 60) or fmt.NOTHING,
         "Texts": lambda pair: f"{pair[1].n_texts:,}",
     }
-    return Table.of(numbered, columns, 5, 120)
+    title = short(getattr(study, "title", found.study), 80)
+    return {
+        "brand": "watch",
+        "what": "What was watched",
+        "title": f"{fmt.plural(len(found.rounds), 'round')} of {title}",
+        "question": getattr(study, "question", ""),
+        "meta": f"{first.when.isoformat()} to {last.when.isoformat()} · {short(found.folder, 100)}",
+        "facts": [(name, value) for name, value in facts if value],
+        "warnings": [short(text, 600) for text in found.differences]
+        + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
+        "rounds": Table.of(list(enumerate(found.rounds, 1)), columns, 5, 120),
+        "sure_only": "p below 0.05 only",
+        "table_label": "Watched numbers",
+    }
 
 
-def _summary(found: Watch, n_tested: int) -> str:
-    if len(found.rounds) < 2:
-        return "There is one round so far: a change takes two."
-    said = f"{len(found.alarms)} of {fmt.plural(n_tested, 'tested number')} changed"
-    return (
-        f"{said} in {len(found.rounds)} rounds. Where nothing ever changes, chance alone makes any "
-        f"number of this page say so, in any of all its rounds, with a probability of "
-        f"{fmt.level(round(1 - found.level, 10))} at most."
-    )
+def _outcome(found: Watch, tested: Sequence[Timeline]) -> dict[str, Any]:
+    """How many numbers changed, which did not, and which have no test."""
+    quiet = [row for row in tested if row.alarm is None]
+    same_words = "No number was tested without a change."
+    if quiet:
+        same_words = (
+            f"{fmt.plural(len(quiet), 'number')} did not change as far as can be told. Each "
+            "interval says how large a change since the round with most evidence may be; a wide "
+            "one says that little is known, not that nothing changed."
+        )
+    summary, counts = ONE_ROUND, Counter[str]()
+    if len(found.rounds) > 1:
+        changed = f"{len(found.alarms)} of {fmt.plural(len(tested), 'tested number')} changed"
+        summary = (
+            f"{changed} in {len(found.rounds)} rounds. Where nothing ever changes, chance alone "
+            "makes any number of this page say so, in any of all its rounds, with a probability "
+            f"of {fmt.level(round(1 - found.level, 10))} at most."
+        )
+        counts = Counter(row.undefined for row in found.rows if row.undefined)
+    names = "Measure, Group, Largest change, Interval, From round, p"
+    return {
+        "summary": summary,
+        "after": [],
+        "same": table_of(quiet, names, 2, LISTED, _OWN),
+        "same_words": same_words,
+        "untested": [
+            f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()
+        ],
+    }
 
 
 def _first(found: Watch, n_tested: int) -> FirstScreen:
@@ -269,14 +286,14 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
     )
     none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(found.rounds)} rounds."
     if len(found.rounds) < 2:
-        none = "There is one round so far: a change takes two."
+        none = ONE_ROUND
     said = tuple(_sentence(found, row) for row in found.alarms[:MOST])
     rest = len(found.alarms) - MOST
     more = (f"{fmt.plural(rest, 'more change')} in the table below.",) if rest > 0 else ()
     return FirstScreen(read, said, "" if said else none, more)
 
 
-def _sentence(found: Watch, row: Watched) -> Stated:
+def _sentence(found: Watch, row: Timeline) -> Stated:
     up = (row.change or 0.0) > row.null
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
     known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
@@ -295,35 +312,6 @@ def _sentence(found: Watch, row: Watched) -> Stated:
         evidence += " The interval at the last round holds no change again."
     strong = row.p is not None and row.p < CLEAR and row.is_still_changed
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
-
-
-def _same(rows: Sequence[Watched]) -> Table:
-    columns = {
-        "Measure": lambda row: measure_title(row.measure),
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Largest change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "From round": lambda row: str(row.start),
-        "p": lambda row: fmt.probability(row.p),
-    }
-    return Table.of(rows, columns, 2, LISTED)
-
-
-def _same_words(rows: Sequence[Watched]) -> str:
-    if not rows:
-        return "No number was tested without a change."
-    return (
-        f"{fmt.plural(len(rows), 'number')} did not change as far as can be told. Each interval "
-        "says how large a change since the round with most evidence may be; a wide one says that "
-        "little is known, not that nothing changed."
-    )
-
-
-def _untested(found: Watch) -> list[str]:
-    if len(found.rounds) < 2:
-        return []
-    counts = Counter(row.undefined for row in found.rows if row.undefined)
-    return [f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()]
 
 
 def _table(found: Watch) -> dict[str, Any]:
@@ -350,17 +338,3 @@ def _table(found: Watch) -> dict[str, Any]:
         )
     heads = ["Measure", "Where", "Group", "Changed", "First", "Last", "Change", "p", "From round"]
     return {"heads": [*heads, "Prompts"], "rows": cells}
-
-
-def _methods(found: Watch) -> list[str]:
-    return [
-        "Each round answers the same prompts again. For every possible first round of a change, "
-        "the mean of the rounds since is compared with the mean of those before, prompt by prompt, "
-        "so that what is peculiar to a prompt cancels.",
-        "Intervals and p-values of a change hold for all rounds, all possible first rounds and all "
-        f"tested numbers together, at {fmt.level(found.level)}, however often one looks "
-        "(normal mixture on self-normalised contrasts; Robbins 1970, de la Peña 1999, Howard and "
-        "others 2021, Waudby-Smith and others 2024). They are exact where rounds can be exchanged "
-        "within prompts at the second round, and for many prompts and rounds later.",
-        "Intervals of single rounds, in the figures, are those of the audits and hold one by one.",
-    ]
