@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy
-from portrayal.gating.verdict import Check, Limit, Needed, Outcome
+from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize
 from portrayal.stats import fewest_prompts, holm, normal_isf
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
@@ -16,7 +16,7 @@ SUBSETS = 10_000
 """Random subsets of prompts: a p-value is at least one of so many."""
 
 
-def decide(checks: Sequence[Check], policy: Policy) -> list[Check]:
+def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     """Give every check its status.
 
     A check fails where Holm's p-value over all tests of the policy is below 1 − level, so that runs
@@ -44,7 +44,7 @@ def decide(checks: Sequence[Check], policy: Policy) -> list[Check]:
     ]
 
 
-def outcome(checks: Sequence[Check], limits: Sequence[Limit]) -> Outcome:
+def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
     """Return the outcome that the checks show, whatever the policy makes of "inconclusive"."""
     if limits:
         return "unreadable"
@@ -54,7 +54,7 @@ def outcome(checks: Sequence[Check], limits: Sequence[Limit]) -> Outcome:
     return "pass" if found <= {"pass", "skipped"} and "pass" in found else "inconclusive"
 
 
-def _decided(check: Check, policy: Policy, n_tests: int) -> Check:
+def _decided(check: RuleCheck, policy: Policy, n_tests: int) -> RuleCheck:
     alpha = 1.0 - policy.level
     if check.status == "skipped" or (check.p_beyond_all is None and check.p_within is None):
         return _with_needed(check, policy, n_tests)
@@ -66,7 +66,7 @@ def _decided(check: Check, policy: Policy, n_tests: int) -> Check:
     return _with_needed(check, policy, n_tests)
 
 
-def _with_needed(check: Check, policy: Policy, n_tests: int) -> Check:
+def _with_needed(check: RuleCheck, policy: Policy, n_tests: int) -> RuleCheck:
     """Add how many texts would decide an inconclusive check."""
     if check.status == "skipped" or check.n_prompts < 1:
         return check
@@ -82,10 +82,10 @@ def _with_needed(check: Check, policy: Policy, n_tests: int) -> Check:
     prompts, texts = math.ceil(factor * check.n_prompts), math.ceil(factor * check.n_texts)
     if prompts == check.n_prompts:
         return check
-    return replace(check, needed=Needed(prompts, texts, assuming))
+    return replace(check, needed=SampleSize(prompts, texts, assuming))
 
 
-def _factor(check: Check, alpha: float, power: float) -> tuple[float, str]:
+def _factor(check: RuleCheck, alpha: float, power: float) -> tuple[float, str]:
     """How many times the texts would decide, from the width of the interval; infinite if none.
 
     Standard errors shrink with the root of the number of prompts, each asked as often as now.

@@ -25,7 +25,7 @@ from portrayal.gating.deciding import decide, outcome
 from portrayal.gating.matching import check_rule, check_sums, fits, reads
 from portrayal.gating.policy import Policy, Rule, read_policy
 from portrayal.gating.ranges import is_share, place
-from portrayal.gating.verdict import Check, Limit, Verdict
+from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.records import ALL, Estimate
 from portrayal.run import Run
 from portrayal.stats.paired import SAME
@@ -149,7 +149,9 @@ class _Rows:
         return self._known[side, model]
 
 
-def _checks(rule: Rule, policy: Policy, base: Side | None, side: Side, rows: _Rows) -> list[Check]:
+def _checks(
+    rule: Rule, policy: Policy, base: Side | None, side: Side, rows: _Rows
+) -> list[RuleCheck]:
     """Judge every estimate that a rule reads."""
     if base is None or rule.allowed_change is None:
         found = list(_ranges(rule, policy, side, rows))
@@ -170,7 +172,9 @@ def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]
     return each + [pair for pair in pairs if pair == (ALL, ALL) and "all" in patterns]
 
 
-def _changes(rule: Rule, policy: Policy, base: Side, side: Side, known: _Rows) -> Iterator[Check]:
+def _changes(
+    rule: Rule, policy: Policy, base: Side, side: Side, known: _Rows
+) -> Iterator[RuleCheck]:
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
     choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed)
@@ -208,7 +212,7 @@ def _bounds(
     return max(known) if len(known) == len(found) else None
 
 
-def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | None) -> Check:
+def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | None) -> RuleCheck:
     size = rule.allowed_change or 0.0
     ends = (1.0 / size if size else 0.0, size) if change.scale == "ratio" else (-size, size)
     closed = (rule.worse != "up", rule.worse != "down")
@@ -217,7 +221,7 @@ def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | N
     p_beyond, p_within = _p_values(change, closed) if bounds is None else (1.0, bounds)
     return _untestable(
         rule,
-        Check(
+        RuleCheck(
             rule=rule.name,
             measure=change.measure,
             statistic=change.statistic,
@@ -261,14 +265,14 @@ def _carriers(run: Run, row: int) -> int:
     return int(((first != 0) | (np.nan_to_num(second) != 0)).sum())
 
 
-def _missing(rule: Rule, estimate: Estimate, model: str, base: str) -> Check:
+def _missing(rule: Rule, estimate: Estimate, model: str, base: str) -> RuleCheck:
     return _untestable(
         rule, replace(_blank(rule, estimate, model), reason=f"{base} has no such estimate")
     )
 
 
-def _blank(rule: Rule, estimate: Estimate, model: str) -> Check:
-    return Check(
+def _blank(rule: Rule, estimate: Estimate, model: str) -> RuleCheck:
+    return RuleCheck(
         rule=rule.name,
         measure=estimate.measure,
         statistic=estimate.statistic,
@@ -287,7 +291,7 @@ def _blank(rule: Rule, estimate: Estimate, model: str) -> Check:
     )
 
 
-def _ranges(rule: Rule, policy: Policy, side: Side, known: _Rows) -> Iterator[Check]:
+def _ranges(rule: Rule, policy: Policy, side: Side, known: _Rows) -> Iterator[RuleCheck]:
     """Judge where the values lie that a rule reads, of every model."""
     ends = rule.allowed_range or (-math.inf, math.inf)
     models = side.models if len(side.models) == 1 else [*side.models, ALL]
@@ -318,7 +322,7 @@ def _ranges(rule: Rule, policy: Policy, side: Side, known: _Rows) -> Iterator[Ch
             )
 
 
-def _untestable(rule: Rule, check: Check) -> Check:
+def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
     """Skip a check without a test where its rule says so."""
     skipped = check.p_beyond is None and rule.untestable == "skip"
     return replace(check, status="skipped") if skipped else check
