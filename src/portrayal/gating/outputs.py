@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from portrayal.gating.verdict import RuleCheck, SampleSize, Verdict, number
-from portrayal.reference.shown import speaking_of
+from portrayal.reference.labels import speaking_of
 
 WIDTH = 80
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from portrayal.reference.shown import Shown, group_label, speaking_of, strata_words
+from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_words
 from portrayal.run.pages import html_table
 
 Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
@@ -174,7 +174,7 @@ class Verdict:
     checks: tuple[RuleCheck, ...]
     limits: tuple[Limit, ...] = ()
     decided: Outcome | None = None
-    factors: tuple[Shown, ...] = ()
+    factors: tuple[FactorLabels, ...] = ()
 
     @property
     def exit_code(self) -> int:
