@@ -19,7 +19,7 @@ from portrayal.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RangeTest:
     """A value with its interval, and one-sided p-values at both ends of a range.
 
     Attributes
@@ -46,7 +46,7 @@ class Placed:
     reason: str | None
 
 
-def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> Placed:
+def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> RangeTest:
     """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
 
     Shares and ratios of counts are inferred by the effective binomial, all else by Student's t.
@@ -77,7 +77,7 @@ def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> Placed
         for at, (half, end) in enumerate(zip(halves, closed, strict=False))
     ]
     beyond = [1.0 - p for p in inside]
-    return Placed(
+    return RangeTest(
         value,
         float(found.low[0]),
         float(found.high[0]),
