@@ -150,7 +150,9 @@ def guess_columns(given: NameColumns, columns: Iterable[ColumnSummary], where: s
             )
     known = known_headers()
     free = {name: each for name, each in seen.items() if name not in given.named}
-    name = given.name or first_of(free, known["name"]) or _most_values(free)
+    letters = [name for name, each in free.items() if each.letters]
+    most = max(letters, key=lambda name: free[name].distinct, default=None)
+    name = given.name or first_of(free, known["name"]) or most
     free.pop(name or "", None)
     count = given.count
     if count is None:
@@ -177,15 +179,6 @@ def _expected(where: str, what: str, seen: Mapping[str, Any]) -> str:
         f"{where}, line 1: expected {what}; found {', '.join(seen)}. Name yours: name=COLUMN, "
         "group=COLUMN or groups=A|B; see docs/name-tables.md."
     )
-
-
-def _texts(free: Mapping[str, ColumnSummary]) -> list[str]:
-    return [name for name, each in free.items() if each.letters]
-
-
-def _most_values(free: Mapping[str, ColumnSummary]) -> str | None:
-    """The column of letters with the most values, the first of several."""
-    return max(_texts(free), key=lambda name: free[name].distinct, default=None)
 
 
 def _group_of(free: Mapping[str, ColumnSummary], where: str) -> tuple[str, ...]:

@@ -161,8 +161,16 @@ def kept_words(given: Sequence[Factor]) -> list[dict[str, Any]]:
         {
             "name": factor.name,
             "label": factor.label,
-            "digest": _digest(factor),
-            "groups": {key: _plain(group) for key, group in shown_of(factor).groups.items()},
+            # of what the factor says and of the files that it reads, wherever they stand
+            "digest": blake2b(
+                b"\0".join((factor.digest.encode(), *(Path(p).read_bytes() for p in factor.files))),
+                digest_size=8,
+            ).hexdigest(),
+            "groups": {
+                key: {"label": group.label, "color": group.color}
+                | ({"said": dict(group.said)} if group.said else {})
+                for key, group in shown_of(factor).groups.items()
+            },
             "sources": dict(shown_of(factor).sources),
             "baselines": dict(shown_of(factor).baselines),
         }
@@ -187,11 +195,6 @@ def _group(key: str, kept: Mapping[str, Any]) -> Group:
     """A group that a run kept; what is no colour must not stand in a page's style."""
     color = kept["color"] if is_color(kept["color"]) else PALETTE[0]
     return Group(key, kept["label"], color, said=kept.get("said", {}))
-
-
-def _plain(group: Group) -> dict[str, Any]:
-    said = {"said": dict(group.said)} if group.said else {}
-    return {"label": group.label, "color": group.color, **said}
 
 
 @cache
@@ -224,9 +227,3 @@ def _source_words(source: Source) -> str:
     if isinstance(source, ColumnSource):
         return f"the column {source.column}"
     return _SEEN.get(source.kind, source.name)
-
-
-def _digest(factor: Factor) -> str:
-    """A digest of what the factor says and of the files that it reads, wherever they stand."""
-    files = (Path(path).read_bytes() for path in factor.files)
-    return blake2b(b"\0".join((factor.digest.encode(), *files)), digest_size=8).hexdigest()
