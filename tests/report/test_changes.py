@@ -74,7 +74,7 @@ def test_a_comparison_says_what_changed_and_what_did_not(compared: Path) -> None
     said = words_of(compared)
     assert "Representation ratio of feminized characters in Learning is 0." in said
     assert "over 15 prompts of both; q" in said
-    assert "Shown to be the same" in said
+    assert "FactorLabels to be the same" in said
     assert "Not resolved" in said
     assert said.count('class="texts"') == 3
 
