@@ -101,7 +101,8 @@ def paraphrase_prompt(sentence: str) -> str:
     ----------
     Wan & Chang (2024), Table 7.
     """
-    words = tomllib.loads(files(__package__).joinpath("prompt.toml").read_text(encoding="utf-8"))
+    text = files(__package__).joinpath("prompt.toml").read_text(encoding="utf-8")
+    words: dict[str, str] = tomllib.loads(text)
     return words["prompt"].format(
         agentic=words["agentic"], communal=words["communal"], sentence=sentence
     )
