@@ -31,7 +31,8 @@ def first_names(text: str, tokens: Sequence[Token], taken: set[int]) -> Iterator
     at = 0
     while at < len(tokens) - 1:
         last = at + 1
-        if _initial(tokens[last].written) and last + 1 < len(tokens):
+        written = tokens[last].written
+        if (len(written) == 1 and written.isupper()) and last + 1 < len(tokens):
             last += 1
         if taken.isdisjoint(range(at, last + 1)) and _is_pair(text, tokens, at, last):
             yield tokens[at]
@@ -60,10 +61,6 @@ def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
         return None
     shares = (known.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)
-
-
-def _initial(written: str) -> bool:
-    return len(written) == 1 and written.isupper()
 
 
 def _is_pair(text: str, tokens: Sequence[Token], at: int, last: int) -> bool:

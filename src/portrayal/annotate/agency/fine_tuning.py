@@ -202,9 +202,20 @@ def fine_tune(
     """
     fitting = fitting or Fitting()
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
-    tokens = _tokens(encoder.tokenizer, train.sentences, fitting.max_tokens)
+    made = encoder.tokenizer(list(train.sentences), truncation=True, max_length=fitting.max_tokens)
+    tokens = list(made["input_ids"])
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
-    optimiser = _optimiser(encoder.model, fitting)
+    import torch
+
+    plain: list[Any] = []
+    decayed: list[Any] = []
+    for name, weights in encoder.model.named_parameters():
+        (plain if weights.ndim < 2 or "norm" in name.lower() else decayed).append(weights)
+    groups = [
+        {"params": decayed, "weight_decay": fitting.weight_decay},
+        {"params": plain, "weight_decay": 0.0},
+    ]
+    optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
     belongs = _belongs(base, train, validation, fitting)
     done: list[Epoch] = []
@@ -251,25 +262,6 @@ def _belongs(
     digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
     given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
     return {"base": base} | given | asdict(fitting)
-
-
-def _tokens(tokenizer: Any, sentences: Sequence[str], max_tokens: int) -> list[list[int]]:
-    made = tokenizer(list(sentences), truncation=True, max_length=max_tokens)
-    return list(made["input_ids"])
-
-
-def _optimiser(model: Any, fitting: Fitting) -> Any:
-    import torch
-
-    plain: list[Any] = []
-    decayed: list[Any] = []
-    for name, weights in model.named_parameters():
-        (plain if weights.ndim < 2 or "norm" in name.lower() else decayed).append(weights)
-    groups = [
-        {"params": decayed, "weight_decay": fitting.weight_decay},
-        {"params": plain, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=fitting.learning_rate)
 
 
 def _schedule(optimiser: Any, steps: int, done: int = 0) -> Any:

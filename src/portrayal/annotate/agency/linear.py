@@ -187,29 +187,26 @@ class LinearClassifier:
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            logits = self._logits(sentences)
+            # Logit of each sentence, shape (n,)
+            known = self._known
+            length, word = known.read(sentences)
+            n = len(length)
+            of = np.repeat(np.arange(n), length)
+            score, tail_score = known.scores()
+            within = of[1:] == of[:-1]
+            pairs = known.pair_scores(word[:-1][within], word[1:][within])
+            marks = np.flatnonzero(known.is_mark(word))
+            last = np.full(n, len(word))
+            last[of[marks]] = marks  # ascending, so the last of a sentence stays
+            after = np.arange(len(word)) > last[of]
+            total = np.bincount(
+                np.concatenate([of, of[1:][within], of[after]]),
+                weights=np.concatenate([score[word], pairs, tail_score[word[after]]]),
+                minlength=n,
+            )
+            told = known.familiar(of, word, n)
+            logits = np.where(told, self._bias + total / np.sqrt(length), np.nan)
             return rows(1.0 / (1.0 + np.exp(-logits)))
-
-    def _logits(self, sentences: Sequence[str]) -> FloatArray:
-        """Logit of each sentence, shape (n,)."""
-        known = self._known
-        length, word = known.read(sentences)
-        n = len(length)
-        of = np.repeat(np.arange(n), length)
-        score, tail_score = known.scores()
-        within = of[1:] == of[:-1]
-        pairs = known.pair_scores(word[:-1][within], word[1:][within])
-        marks = np.flatnonzero(known.is_mark(word))
-        last = np.full(n, len(word))
-        last[of[marks]] = marks  # ascending, so the last of a sentence stays
-        after = np.arange(len(word)) > last[of]
-        total = np.bincount(
-            np.concatenate([of, of[1:][within], of[after]]),
-            weights=np.concatenate([score[word], pairs, tail_score[word[after]]]),
-            minlength=n,
-        )
-        told = known.familiar(of, word, n)
-        return np.where(told, self._bias + total / np.sqrt(length), np.nan)
 
 
 @cache

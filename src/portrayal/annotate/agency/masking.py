@@ -156,11 +156,7 @@ def _replaced(match: re.Match[str], words: _Words, given: frozenset[str]) -> str
         if match["colour"]:
             return _GROUP
         return "they" if word == "s/he" else words.neutral.get(word, _GROUP)
-    return _masked_run(match, words, given)
-
-
-def _masked_run(match: re.Match[str], words: _Words, given: frozenset[str]) -> str:
-    """Mask a run of capitalised words: what follows a name or title in it is a name too."""
+    # Mask a run of capitalised words: what follows a name or title in it is a name too
     run = match[0]
     in_name = bool(_AFTER_TITLE.search(match.string, max(0, match.start() - 9), match.start()))
     made, last = [], 0
@@ -170,7 +166,8 @@ def _masked_run(match: re.Match[str], words: _Words, given: frozenset[str]) -> s
         made.append(run[last : part.start()])
         last = part.end()
         if key in words.neutral and key not in given:
-            made.append(_alike(part[0], words.neutral[key]))
+            neutral = words.neutral[key]
+            made.append(neutral.capitalize() if (part[0])[0].isupper() else neutral)
             in_name = False
         elif key in words.titles and (index + 1 < len(parts) or key in ("mr", "mrs", "ms", "mx")):
             made.append(_TITLE)
@@ -201,8 +198,3 @@ def _is_name(
     if key not in words.word_names:
         return False
     return index > 0 or not _BEFORE_START.search(match.string, 0, match.start())
-
-
-def _alike(word: str, neutral: str) -> str:
-    """Return the neutral word with the capital of the word in whose place it stands."""
-    return neutral.capitalize() if word[0].isupper() else neutral

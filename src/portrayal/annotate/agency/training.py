@@ -121,7 +121,15 @@ def train_agency(
         As the parts raise them.
     """
     fitting = fitting or Fitting()
-    _check_folder(out, resume)
+    # Refuse a folder of other files, and one of a stopped training unless it is resumed
+    if (out / STATE).is_file():
+        if not resume:
+            raise OptionError(
+                f"{out} holds a training that was stopped. Go on with --resume, or remove the "
+                "folder to start again."
+            )
+    elif out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
+        raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
     if export and base == "linear":
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
     train, held = _parts(labelled, validation, whole, fitting.seed)
@@ -218,18 +226,6 @@ def _is_done(folder: Path, base: str, fitting: Fitting) -> bool:
     if any(facts.get(name) != value for name, value in asked.items()):
         raise OptionError(f"{folder} was trained with another base or other settings.")
     return True
-
-
-def _check_folder(out: Path, resume: bool) -> None:
-    """Refuse a folder of other files, and one of a stopped training unless it is resumed."""
-    if (out / STATE).is_file():
-        if not resume:
-            raise OptionError(
-                f"{out} holds a training that was stopped. Go on with --resume, or remove the "
-                "folder to start again."
-            )
-    elif out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
-        raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
 
 
 def _train_linear(train: Labelled, out: Path) -> None:

@@ -134,17 +134,12 @@ def _opens_name(text: str, tokens: Tokens, at: int) -> bool:
         return _ARABIC.match(word) is not None
     if len(word) > 1:
         return not _ends_names(tokens, at)
-    return _opens_initials(text, tokens, at)
+    return not (at and tokens.low[at - 1] in _LETTERED) and _initial(text, tokens, at) > 0
 
 
 def _ends_names(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is part of no name."""
     return tokens.low[at] in NOT_PARTS or tokens.low[at] in tokens.local.nobody
-
-
-def _opens_initials(text: str, tokens: Tokens, at: int) -> bool:
-    """Whether the letter at `at` can be the first initial of a name."""
-    return not (at and tokens.low[at - 1] in _LETTERED) and _initial(text, tokens, at) > 0
 
 
 def take(text: str, tokens: Tokens, at: int) -> Candidate:
@@ -376,7 +371,8 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
         if not run.bound and not _trim(tokens, run, lower):
             continue
         run.words = [low[part] for part in run.parts]
-        run.initials = _initials(tokens, run)
+        letters = leading(tokens, run)
+        run.initials = "" if len(letters) == 1 and bearers(run.words[0]) >= FREQUENT else letters
         if _names_another_thing(tokens, run):
             others.add(run.words[-1])
         elif run.bound or not _ruled_out(text, tokens, run):
@@ -385,12 +381,6 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
     if not others:
         return found
     return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
-
-
-def _initials(tokens: Tokens, run: Candidate) -> str:
-    """Initials that stand for a first name: not "U.S.", nor one before a frequent first name."""
-    letters = leading(tokens, run)
-    return "" if len(letters) == 1 and bearers(run.words[0]) >= FREQUENT else letters
 
 
 def _title_alone(tokens: Tokens, run: Candidate) -> Candidate:

@@ -386,7 +386,21 @@ def cluster_names(
         if is_thing(text, tokens, cluster.words, cluster.mentions):
             continue
         weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
-        cluster.score = _score(cluster, weights)
+        # How much the name behaves like a person's: its words, its contexts, and how it recurs
+        score = base_score(cluster.words)
+        evidence = sum(weights)
+        if len(weights) > 3 and evidence < 0:
+            evidence /= len(weights) / 3
+        score += min(evidence, _MOST_EVIDENCE)
+        if len(cluster.words) == 1 and len(weights) > 2 and is_given(cluster.words[0]):
+            score += _OFTEN
+        if len(cluster.words) > 1:
+            later = {m.words[0] for m in cluster.mentions if len(m.words) == 1}
+            if cluster.words[-1] in later:
+                score += _LATER_SURNAME
+            elif later:
+                score += _LATER_OTHER if is_given(cluster.words[0]) else -_LATER_SURNAME
+        cluster.score = score
         (found if cluster.score >= ENOUGH else doubtful).append(cluster)
     every = found + _companions(tokens, found, doubtful)
     return sorted(every, key=lambda cluster: cluster.mentions[0].start)
@@ -503,24 +517,6 @@ def _agrees(cluster: Cluster, run: Candidate) -> bool:
         if own and own[0] != run.initials[0]:
             return False
     return not cluster.mentions or cluster.mentions[-1].parts[-1] != run.parts[-1]
-
-
-def _score(cluster: Cluster, weights: Sequence[float]) -> float:
-    """How much the name behaves like a person's: its words, its contexts, and how it recurs."""
-    score = base_score(cluster.words)
-    evidence = sum(weights)
-    if len(weights) > 3 and evidence < 0:
-        evidence /= len(weights) / 3
-    score += min(evidence, _MOST_EVIDENCE)
-    if len(cluster.words) == 1 and len(weights) > 2 and is_given(cluster.words[0]):
-        score += _OFTEN
-    if len(cluster.words) > 1:
-        later = {m.words[0] for m in cluster.mentions if len(m.words) == 1}
-        if cluster.words[-1] in later:
-            score += _LATER_SURNAME
-        elif later:
-            score += _LATER_OTHER if is_given(cluster.words[0]) else -_LATER_SURNAME
-    return score
 
 
 _WORDS, _LONG, _SHARE = 5, 4, 0.75

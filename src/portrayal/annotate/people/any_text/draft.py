@@ -264,7 +264,15 @@ def draft_people(
     _add_names(draft)
     _add_writer(draft, asked=writer)
     _add_phrases(draft, find_phrases(draft.tokens, draft.names))
-    _add_pronouns(draft)
+    # Add pronouns of a gender and bring all events into order
+    low = draft.tokens.low
+    for at, word in enumerate(low):
+        if word in PRONOUNS and at not in draft.names:
+            gender, case = PRONOUNS[word]
+            if word == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
+                case = "o"
+            draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
+    draft.events.sort()
     who = _follow(draft)
     _add_they(draft, who)
     _add_speech(draft, who)
@@ -397,18 +405,6 @@ def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int])
         if len(called) == 1:
             return min(called)
     return unnamed.get(noun, -1)
-
-
-def _add_pronouns(draft: TextDraft) -> None:
-    """Add pronouns of a gender and bring all events into order."""
-    low = draft.tokens.low
-    for at, word in enumerate(low):
-        if word in PRONOUNS and at not in draft.names:
-            gender, case = PRONOUNS[word]
-            if word == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
-                case = "o"
-            draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
-    draft.events.sort()
 
 
 def _follow(draft: TextDraft) -> dict[int, int]:

@@ -297,18 +297,14 @@ def _by_locale(people: Sequence[Person], local: LocalWords) -> list[Person]:
         told = {*person.references, *filter(None, [person.title and person.title.lower()])}
         shown = told - local.sacred or person.writer
         if person.name is None or shown or not local.is_no_person(person.name):
-            kept.append(_without(person, local))
+            # A person whose name has no honorific behind it, nor written together with it
+            words = (person.name or "").split()
+            while len(words) > 1 and name_key(words[-1]) in local.honorifics:
+                words.pop()
+            bare = [word[: len(local.bare(word.lower()))] for word in words]
+            first = person.first and person.first[: len(local.bare(person.first.lower()))]
+            kept.append(replace(person, name=" ".join(bare) or None, first=first))
     return kept
-
-
-def _without(person: Person, local: LocalWords) -> Person:
-    """A person whose name has no honorific behind it, nor written together with it."""
-    words = (person.name or "").split()
-    while len(words) > 1 and name_key(words[-1]) in local.honorifics:
-        words.pop()
-    bare = [word[: len(local.bare(word.lower()))] for word in words]
-    first = person.first and person.first[: len(local.bare(person.first.lower()))]
-    return replace(person, name=" ".join(bare) or None, first=first)
 
 
 def _as_written(text: str, drafts: Sequence[PersonDraft]) -> None:

@@ -92,7 +92,14 @@ def is_thing(
     people = sum(_for_person(text, tokens, run) for run in mentions)
     if things or people:
         return things > people
-    return _odd(text, tokens, words, mentions)
+    # Whether a rare name, of which nothing tells a person, is rather a term
+    if len(words) == 1:
+        return not (tokens.quoted[mentions[0].start] or _goes_on(tokens, mentions[0]))
+    if bearers(words[0]) >= FREQUENT:
+        return not bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
+    if len(words) > 2:
+        return not bearers(words[-1])
+    return any(_set_apart(text, tokens, run) for run in mentions)
 
 
 def _by_words(words: Sequence[str], tokens: Tokens) -> float:
@@ -107,17 +114,6 @@ def _by_words(words: Sequence[str], tokens: Tokens) -> float:
     gods = tokens.local.gods
     called = words[0] in _DEITIES and gods.issuperset(words[1:])
     return 1.5 if called else float(gods.issuperset(words))
-
-
-def _odd(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
-    """Whether a rare name, of which nothing tells a person, is rather a term."""
-    if len(words) == 1:
-        return not (tokens.quoted[mentions[0].start] or _goes_on(tokens, mentions[0]))
-    if bearers(words[0]) >= FREQUENT:
-        return not bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
-    if len(words) > 2:
-        return not bearers(words[-1])
-    return any(_set_apart(text, tokens, run) for run in mentions)
 
 
 def _goes_on(tokens: Tokens, run: Candidate) -> bool:
@@ -363,7 +359,8 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
         return 0.0
     found = 0.5 * (low[first] in tokens.local.sacred)
     kin = before in _MARKS and (earlier in KIN or (after in _MARKS and earlier in _PEOPLE))
-    spoke = not run.opening and _speaks(before, earlier)
+    # Whether who said something follows a verb: "said Ann", '"Now!" prompted Ann'
+    spoke = not run.opening and (before in SAYING or (earlier in QUOTES and before.endswith("ed")))
     kind = before in NAMING and tokens.words[max(0, first - 2)] != earlier
     found += before in _PEOPLE or kin or spoke or kind or _named(tokens, first)
     found += before in _BETWEEN_ITEMS and tokens.low[_before_list(tokens, run)] in _SEVERAL
@@ -398,11 +395,6 @@ def _pair(tokens: Tokens, run: Candidate) -> float:
     kin = before in _SEVERAL or (before in _MARKS and earlier in _SEVERAL)
     told = after == "," and second in _DETERMINERS and _is_person(tokens, end + 2, _SEVERAL)
     return 0.5 * (kin or told or (before not in _PREPOSITIONS and _is_act(after)))
-
-
-def _speaks(verb: str, before: str) -> bool:
-    """Whether who said something follows a verb: "said Ann", '"Now!" prompted Ann'."""
-    return verb in SAYING or (before in QUOTES and verb.endswith("ed"))
 
 
 def _is_act(word: str) -> bool:

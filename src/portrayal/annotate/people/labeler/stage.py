@@ -94,7 +94,17 @@ def label_run(
     base = None if embedded is None else run.annotations(embedded)
     stage = run.annotations(LABELERS["llm" if base is None else "routed"])
     local = local_sentence(None if locale is None else load_locale(locale))
-    asked = _mark(run, asking, base, share, local)
+    # What a labelling is asked to be
+    asked = fingerprint(
+        texts=run.texts.note().get("fingerprint"),
+        parts=[part.name for part in run.texts.parts()],
+        n_texts=run.texts.note().get("n_texts"),
+        labels=asking.folder_name,
+        samples=asking.samples,
+        base=None if base is None else base.note().get("fingerprint"),
+        share=None if base is None else share,
+        **({"local": local} if local else {}),
+    )
     note = stage.note()
     whole = (
         note.get("complete")
@@ -120,20 +130,6 @@ def label_run(
     facts = _facts(result, asking, embedded, share)
     stage.finish(made, {"asked": asked, "n_errors": count_errors(stage), **facts})
     return stage
-
-
-def _mark(run: Run, asking: Asking, base: Stage | None, share: float, local: str) -> str:
-    """What a labelling is asked to be."""
-    return fingerprint(
-        texts=run.texts.note().get("fingerprint"),
-        parts=[part.name for part in run.texts.parts()],
-        n_texts=run.texts.note().get("n_texts"),
-        labels=asking.folder_name,
-        samples=asking.samples,
-        base=None if base is None else base.note().get("fingerprint"),
-        share=None if base is None else share,
-        **({"local": local} if local else {}),
-    )
 
 
 def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[float]]:

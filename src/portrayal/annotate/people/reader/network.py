@@ -257,10 +257,8 @@ class Network:
     def read(self, story: Hidden) -> Reading:
         """Return what the network says of a story."""
         kinds = [int(at >= story.second) for at in range(len(story.ids))]
-        return self._judge(story, read_alone(self._session, "states", story.ids, kinds))
-
-    def _judge(self, story: Hidden, states: FloatArray) -> Reading:
-        """Apply the heads to the states of one story, shape (n_tokens, width)."""
+        # Apply the heads to the states of one story, shape (n_tokens, width)
+        states = read_alone(self._session, "states", story.ids, kinds)
         width = states.shape[1]
         first = states[0]
         candidate, pronoun = np.array(story.candidate), np.array(story.pronoun)

@@ -27,7 +27,7 @@ from portrayal.annotate.people.reader.network import (
 )
 from portrayal.annotate.people.shared.local import locale_of
 from portrayal.annotate.people.shared.model import Character, Roles
-from portrayal.annotate.people.stories.cast import Cast, Slots
+from portrayal.annotate.people.stories.cast import Cast
 from portrayal.annotate.people.stories.confidence import log_odds
 from portrayal.annotate.people.stories.decide import SINGLY, Choice
 from portrayal.annotate.people.stories.extract import (
@@ -115,11 +115,22 @@ def join(
 ) -> tuple[Cast, Choice, list[Odds]]:
     """Return who has which role, their genders, and what speaks for each slot."""
     weighed = weigh(scene, cast)
-    slots, names = _join_names(scene, cast, weighed, reading, joining)
+    # Who has which role, and the probability of each slot
+    ways, signs = ways_of(scene, cast, weighed, reading)
+    scores = signs @ (joining.names_of_equals if scene.paired else joining.names)
+    shares = special.softmax(scores)
+    chosen = ways[int(scores.argmax())]
+    known = [
+        float(sum(share for way, share in zip(ways, shares, strict=True) if way[slot] == at))
+        for slot, at in enumerate(chosen)
+    ]
+    nobody = reading.roles.shape[1] - 1
+    slots, names = ([None if at == nobody else at for at in chosen], known)
     if slots != cast.slots:
         cast = cast_of(scene, slots)
         weighed = weigh(scene, cast)
-    choice = _join_genders(cast, weighed, reading, joining, paired=scene.paired)
+    weights = joining.genders_of_equals if scene.paired else joining.genders
+    choice = weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
     genders = _gender_odds(cast, weighed, reading, choice)
     odds = [Odds(log_odds(name), *each) for name, each in zip(names, genders, strict=True)]
     return cast, choice, odds
@@ -153,22 +164,6 @@ def ways_of(
     return ways, np.array(signs)
 
 
-def _join_names(
-    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
-) -> tuple[Slots, list[float]]:
-    """Who has which role, and the probability of each slot."""
-    ways, signs = ways_of(scene, cast, weighed, reading)
-    scores = signs @ (joining.names_of_equals if scene.paired else joining.names)
-    shares = special.softmax(scores)
-    chosen = ways[int(scores.argmax())]
-    known = [
-        float(sum(share for way, share in zip(ways, shares, strict=True) if way[slot] == at))
-        for slot, at in enumerate(chosen)
-    ]
-    nobody = reading.roles.shape[1] - 1
-    return [None if at == nobody else at for at in chosen], known
-
-
 def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArray:
     """What speaks for each choice of genders, shape (n_choices, 3).
 
@@ -194,14 +189,6 @@ def _rows(cast: Cast, reading: Reading) -> list[int]:
     """The row of `reading.genders` for each slot."""
     nobody = reading.roles.shape[1] - 1
     return [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
-
-
-def _join_genders(
-    cast: Cast, weighed: Weighed, reading: Reading, joining: Joining, *, paired: bool
-) -> Choice:
-    """The choice of genders with the largest weighted sum."""
-    weights = joining.genders_of_equals if paired else joining.genders
-    return weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
 
 
 def _gender_odds(

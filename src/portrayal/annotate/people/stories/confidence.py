@@ -113,39 +113,20 @@ def name_signs(scene: Scene, cast: Cast, choice: Choice) -> list[tuple[float, ..
 
 def _pair_signs(scene: Scene, cast: Cast, choice: Choice) -> tuple[float, ...]:
     """The last signs of two named people in two roles."""
-    return (
-        _agreement(scene, cast),
-        float(_in_order(scene, cast)),
-        _fit(choice),
-        _acts(scene, cast, choice),
-    )
-
-
-def _agreement(scene: Scene, cast: Cast) -> float:
-    """How much role nouns beside the names agree with who is the subject, from -3 to 3."""
+    # How much role nouns beside the names agree with who is the subject, from -3 to 3
     value = 0.0
     for noun in scene.nouns:
         if noun.role and noun.person is not None and noun.person in cast.slots:
             value += noun.value * (1 if noun.person == cast.slots[0] else -1)
-    return max(-3.0, min(3.0, value))
-
-
-def _in_order(scene: Scene, cast: Cast) -> bool:
-    """Whether the subject is named before the object."""
     a, b = (scene.people[index].at[0] for index in cast.slots if index is not None)
-    return a < b
-
-
-def _fit(choice: Choice) -> float:
-    """How many more pronouns fit the roles than go against them, from -3 to 3."""
     fits = choice.codes.count(TONE_AT + 1) - choice.codes.count(TONE_AT)
-    return float(max(-3, min(3, fits)))
-
-
-def _acts(scene: Scene, cast: Cast, choice: Choice) -> float:
-    """How much more the subject acts as one than the object, from -4 to 4."""
     who, subjects = cast.doers(choice.found)
-    return max(-4.0, min(4.0, actions(scene.tokens, scene.cues, who, subjects, scene.words)))
+    return (
+        max(-3.0, min(3.0, value)),
+        float(a < b),
+        float(max(-3, min(3, fits))),
+        max(-4.0, min(4.0, actions(scene.tokens, scene.cues, who, subjects, scene.words))),
+    )
 
 
 def gender_signs(

@@ -103,7 +103,14 @@ def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[Choice
     """
     first = first_mentions(cast)
     steps = steps_of(scene, cast)
-    story = _story(scene, cast, saliences)
+    # What stays the same for all choices
+    who: dict[int, int] = {}
+    if scene.they:
+        who = {event.at: event.entity for event in cast.events}
+        who |= dict.fromkeys(scene.plurals, OTHER)
+    walk = they_walk(scene.tokens, scene.they, who)
+    states = list(map(_hint_class, cast.hints))
+    story = _Story(scene, cast, saliences, states, pronouns_of(scene, cast), who, walk)
     options = _options(story)
     found = _follow(story, steps, first, likely(story.told, options))
     found = found or _follow(story, steps, first, options)
@@ -148,17 +155,6 @@ def _follow(
         if _close(story, choice, meant):
             found.append(choice)
     return found
-
-
-def _story(scene: Scene, cast: Cast, saliences: Sequence[float]) -> _Story:
-    """What stays the same for all choices."""
-    who: dict[int, int] = {}
-    if scene.they:
-        who = {event.at: event.entity for event in cast.events}
-        who |= dict.fromkeys(scene.plurals, OTHER)
-    walk = they_walk(scene.tokens, scene.they, who)
-    states = list(map(_hint_class, cast.hints))
-    return _Story(scene, cast, saliences, states, pronouns_of(scene, cast), who, walk)
 
 
 def _options(story: _Story) -> list[Genders]:
@@ -211,7 +207,11 @@ def _close(story: _Story, choice: Choice, meant: Sequence[int]) -> bool:
 def _add_they(story: _Story, choice: Choice, slot: int) -> bool:
     """Add what uses of "they" say of the character `slot`; False where none stands for it."""
     slots = story.cast.slots
-    links = _links_of_they(story, choice, slot)
+    # Uses of "they" that stand for the character `slot` under `choice`
+    sole = len(choice.genders) == 1
+    other_told = not sole and choice.genders[1 - slot] in (FEMININE, MASCULINE)
+    who = story.who | choice.found
+    links = they_links(story.walk, who, slot, sole=sole, other_told=other_told)
     if not links:
         return False
     choice.codes += singly_codes(
@@ -225,14 +225,6 @@ def _add_they(story: _Story, choice: Choice, slot: int) -> bool:
     choice.codes += [THEY_AT + code for _, code in links]
     choice.found = choice.found | {at: slot for at, _ in links}
     return True
-
-
-def _links_of_they(story: _Story, choice: Choice, slot: int) -> list[tuple[int, int]]:
-    """Uses of "they" that stand for the character `slot` under `choice`."""
-    sole = len(choice.genders) == 1
-    other_told = not sole and choice.genders[1 - slot] in (FEMININE, MASCULINE)
-    who = story.who | choice.found
-    return they_links(story.walk, who, slot, sole=sole, other_told=other_told)
 
 
 def _hint_class(hint: Mapping[str, float]) -> int:

@@ -149,7 +149,13 @@ def cast_of(scene: Scene, slots: Slots) -> Cast:
     """The mentions of a story seen from the characters in `slots`."""
     cast = make_cast(scene, slots)
     if len(slots) == 2:
-        _add_groups(scene, cast)
+        # Add words for both characters at once: "the girls"
+        for at in scene.groups:
+            gender = GROUPS[scene.tokens.low[at]]
+            for hint, references in zip(cast.hints, cast.references, strict=True):
+                if not hint:
+                    hint[gender] = LIKELY
+                references.append(at)
     return cast
 
 
@@ -167,16 +173,6 @@ def _as_written(
     for person in people:
         if person.first is not None:
             person.first = own.get(person.first, person.first)
-
-
-def _add_groups(scene: Scene, cast: Cast) -> None:
-    """Add words for both characters at once: "the girls"."""
-    for at in scene.groups:
-        gender = GROUPS[scene.tokens.low[at]]
-        for hint, references in zip(cast.hints, cast.references, strict=True):
-            if not hint:
-                hint[gender] = LIKELY
-            references.append(at)
 
 
 def _confidences(

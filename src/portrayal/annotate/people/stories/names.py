@@ -262,7 +262,14 @@ def find_runs(tokens: Tokens) -> NameRuns:
         if not run.parts or _is_listed(tokens, run):
             continue
         if behind < last and words[behind] in QUOTES:
-            _take_nickname(tokens, run, found.nicknames)
+            # Take a nickname in quotation marks and the surname behind it into the run
+            end = run.end
+            if words[end + 2] in QUOTES:
+                nickname, surname = words[end + 1], words[end + 3]
+                if nickname[0].isupper() and surname[0].isupper():
+                    found.nicknames[nickname.lower()] = run.parts[0].lower()
+                    run.parts.append(surname)
+                    run.end = end + 4
             behind = run.end
         if judge(tokens, run, forms):
             if quoted[run.opens]:
@@ -330,17 +337,6 @@ def _without_honorifics(parts: list[str], local: LocalWords) -> list[str]:
     return [part[: len(local.bare(part.lower()))] for part in parts]
 
 
-def _take_nickname(tokens: Tokens, run: NameRun, nicknames: dict[str, str]) -> None:
-    """Take a nickname in quotation marks and the surname behind it into the run."""
-    words, end = tokens.words, run.end
-    if words[end + 2] in QUOTES:
-        nickname, surname = words[end + 1], words[end + 3]
-        if nickname[0].isupper() and surname[0].isupper():
-            nicknames[nickname.lower()] = run.parts[0].lower()
-            run.parts.append(surname)
-            run.end = end + 4
-
-
 SOME = 0.45
 """Score up to which a name is no person's."""
 
@@ -398,7 +394,8 @@ def find_people(tokens: Tokens) -> list[NamedPerson]:
         person.titles.extend(run.titles)
         person.score += run.score
     for person in people.values():
-        _take_bare_name(person)
+        if person.first is None and 2 <= len(person.at) - len(person.titles) >= len(person.titles):
+            person.first = person.surname
     likely = [person for person in people.values() if person.score > SOME]
     return sorted(likely, key=lambda person: person.at[0])
 
@@ -415,9 +412,3 @@ def _drop_adjectives(tokens: Tokens, runs: list[NameRun]) -> None:
             and (run.parts[0].lower().endswith(_ADJECTIVE) or tokens.quoted[run.start])
         ):
             run.drop_first()
-
-
-def _take_bare_name(person: NamedPerson) -> None:
-    """Take "Sarah" of "Dr. Sarah" for a first name where it mostly stands without the title."""
-    if person.first is None and 2 <= len(person.at) - len(person.titles) >= len(person.titles):
-        person.first = person.surname

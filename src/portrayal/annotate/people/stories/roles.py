@@ -164,24 +164,7 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     near = ahead in names and tokens.sentence[ahead] == tokens.sentence[at]
     if near and not (comma and _opens_clause(tokens, at)):
         return names[ahead]
-    return _before(tokens, at, names)
-
-
-def _opens_clause(tokens: Tokens, at: int) -> bool:
-    """Whether the noun ends an introductory phrase: "With her friend, Emily left"."""
-    low = tokens.low
-    back = at - 1
-    while back >= 0 and back > at - 9 and (low[back][0].isalpha() or low[back] == "'s"):
-        back -= 1
-    if back >= 0 and low[back] in ",;:–—":
-        return False
-    start = low[back + 1]
-    return (start in _NOT_BETWEEN and start != "as") or start.endswith(("ing", "ed"))
-
-
-def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
-    """The person described by a noun phrase that ends at `at`, after a comma or a copula."""
-    low = tokens.low
+    # The person described by a noun phrase that ends at `at`, after a comma or a copula
     determined = False
     for back in range(at - 1, max(0, at - _REACH), -1):
         word = low[back]
@@ -200,6 +183,18 @@ def _before(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
             return None
         determined = word in _DETERMINERS
     return None
+
+
+def _opens_clause(tokens: Tokens, at: int) -> bool:
+    """Whether the noun ends an introductory phrase: "With her friend, Emily left"."""
+    low = tokens.low
+    back = at - 1
+    while back >= 0 and back > at - 9 and (low[back][0].isalpha() or low[back] == "'s"):
+        back -= 1
+    if back >= 0 and low[back] in ",;:–—":
+        return False
+    start = low[back + 1]
+    return (start in _NOT_BETWEEN and start != "as") or start.endswith(("ing", "ed"))
 
 
 def owner_of(tokens: Tokens, at: int) -> int | None:
