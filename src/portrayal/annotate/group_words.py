@@ -15,7 +15,7 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
-from portrayal.annotate.word_match import Hit, Matcher, Token, tokens
+from portrayal.annotate.word_match import Matcher, Token, tokens
 from portrayal.errors import OptionError
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.reference.lexicons import Lexicon, lexicon, people_table
@@ -202,30 +202,22 @@ class Counter:
             counts[hit.column] += 1.0
             hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
         if self.names:
-            self._add_names(text, inside, found, counts, hits, mentions)
+            for first, labels in self.names:
+                columns = range(first, first + len(labels))
+                taken = {
+                    at
+                    for hit in found
+                    if hit.column in columns
+                    for at in range(hit.first, hit.last)
+                }
+                for name, first_name in _named(text, inside, taken, mentions):
+                    shares = name_shares(first_name, labels)
+                    if shares is None:
+                        continue
+                    for column, share in zip(columns, shares, strict=True):
+                        counts[column] += share
+                    hits.append({"start": name.start, "end": name.end, "column": NAMED})
         return counts
-
-    def _add_names(
-        self,
-        text: str,
-        inside: list[Token],
-        found: list[Hit],
-        counts: list[float],
-        hits: list[dict[str, int]],
-        mentions: Mapping[int, str] | None,
-    ) -> None:
-        for first, labels in self.names:
-            columns = range(first, first + len(labels))
-            taken = {
-                at for hit in found if hit.column in columns for at in range(hit.first, hit.last)
-            }
-            for name, first_name in _named(text, inside, taken, mentions):
-                shares = name_shares(first_name, labels)
-                if shares is None:
-                    continue
-                for column, share in zip(columns, shares, strict=True):
-                    counts[column] += share
-                hits.append({"start": name.start, "end": name.end, "column": NAMED})
 
 
 def _mentions(text: str) -> dict[int, str]:

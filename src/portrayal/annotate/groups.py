@@ -98,7 +98,13 @@ class WordTable:
             column = groups.index(group)
             for phrase in listed:
                 written = phrase if phrase in source.as_written else ""
-                for words in _forms(phrase, plurals=source.plural):
+                # Ways of writing a phrase, in singular and plural
+                forms = variants(phrase)
+                if source.plural:
+                    last = [(words[:-1], words[-1]) for words in forms]
+                    forms = forms | {(*head, end + "s") for head, end in last}
+                    forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
+                for words in forms:
                     for tail in tails:
                         self._put(lexicon, words, tail, _Entry(column, len(words), written))
                     self.telling.add(max(words, key=len))
@@ -142,16 +148,6 @@ class WordTable:
                         found.append(Seen(lexicon, entry.column, start, end))
                     break
         return found
-
-
-def _forms(phrase: str, *, plurals: bool) -> set[Words]:
-    """Ways of writing a phrase, in singular and plural."""
-    forms = variants(phrase)
-    if plurals:
-        last = [(words[:-1], words[-1]) for words in forms]
-        forms = forms | {(*head, end + "s") for head, end in last}
-        forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
-    return forms
 
 
 def _close(pieces: Sequence[str], at: int, length: int) -> bool:

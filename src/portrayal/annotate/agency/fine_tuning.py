@@ -217,7 +217,11 @@ def fine_tune(
     ]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
-    belongs = _belongs(base, train, validation, fitting)
+    # Return what a resumed training must share with the one that was stopped
+    texts = ["\n".join(each.sentences if each else ()) for each in (train, validation)]
+    digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
+    given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
+    belongs = {"base": base} | given | asdict(fitting)
     done: list[Epoch] = []
     if resume and (out / STATE).is_file():
         known = load_state(out, encoder, optimiser, rng, belongs)
@@ -252,16 +256,6 @@ def _best(done: Sequence[Epoch]) -> float:
 def _accuracy(encoder: Encoder, held: Labelled, fitting: Fitting) -> float:
     said = probabilities(encoder, held.sentences, max_tokens=fitting.max_tokens)
     return float(np.mean((said[:, 1] > 0.5) == held.labels))
-
-
-def _belongs(
-    base: str, train: Labelled, validation: Labelled | None, fitting: Fitting
-) -> dict[str, Any]:
-    """Return what a resumed training must share with the one that was stopped."""
-    texts = ["\n".join(each.sentences if each else ()) for each in (train, validation)]
-    digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
-    given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
-    return {"base": base} | given | asdict(fitting)
 
 
 def _schedule(optimiser: Any, steps: int, done: int = 0) -> Any:

@@ -90,6 +90,11 @@ def _words() -> _Words:
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
     neutral |= {word: word for word in put - set(neutral)}
+    # Match masks, runs of capitalised words, and listed words in lower case
+    lower = {*neutral, *groups}
+    listed, coloured, before = (
+        _any_of(words) for words in ({*lower, "s/he"}, capital_groups, people)
+    )
     return _Words(
         neutral=neutral,
         titles=titles,
@@ -99,7 +104,11 @@ def _words() -> _Words:
         names=known - set(neutral) - groups - capital_groups - titles,
         word_names=names["words"] - put,
         month_names=names["months"] - put,
-        pattern=_pattern({*neutral, *groups}, capital_groups, people),
+        pattern=re.compile(
+            rf"\b(?:(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
+            rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
+            r"|\[(?:NAME|GROUP|TITLE)\]"
+        ),
     )
 
 
@@ -108,18 +117,6 @@ def _given_names() -> frozenset[str]:
     table = read_shipped("census_2020_first_names.parquet")
     pairs = zip(table.names, table.counts.tolist(), strict=True)
     return frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
-
-
-def _pattern(
-    lower: Iterable[str], colours: Iterable[str], people: Iterable[str]
-) -> re.Pattern[str]:
-    """Match masks, runs of capitalised words, and listed words in lower case."""
-    listed, coloured, before = (_any_of(words) for words in ({*lower, "s/he"}, colours, people))
-    return re.compile(
-        rf"\b(?:(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
-        rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
-        r"|\[(?:NAME|GROUP|TITLE)\]"
-    )
 
 
 def _any_of(words: Iterable[str]) -> str:

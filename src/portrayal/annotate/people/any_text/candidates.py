@@ -147,39 +147,8 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
     run = Candidate(at, at, [], [])
     end = _take_titles(text, tokens, at, run)
     run.start = run.end = end
-    _take_name(text, tokens, end, run)
-    run.named = run.end
-    if run.parts:
-        _cut_degree(tokens, run)
-        run.end = _behind_letters(text, tokens, run)
-    return run
-
-
-def _take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
-    """Note the titles from `at` on; returns the position behind them."""
-    words, low = tokens.words, tokens.low
-    n = len(words)
-    end = at
-    while end < n and words[end][0].isupper():
-        local = tokens.is_local_title(end)
-        if not (low[end] in TITLES or local) and not (
-            low[end] in BEFORE_TITLES
-            and end + 1 < n
-            and words[end + 1][0].isupper()
-            and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
-        ):
-            break
-        run.titles.append(end)
-        end += 1
-        if end < n and low[end] == "." and not gap(text, tokens, end - 1):
-            if local and low[end - 1] not in tokens.local.abbreviations:
-                break
-            end += 1
-    return end
-
-
-def _take_name(text: str, tokens: Tokens, at: int, run: Candidate) -> None:
-    """Note the words of the name from `at` on."""
+    # Note the words of the name from `at` on
+    at = end
     words, low = tokens.words, tokens.low
     end, closed = at, at
     while end < len(words):
@@ -208,6 +177,48 @@ def _take_name(text: str, tokens: Tokens, at: int, run: Candidate) -> None:
         else:
             break
         run.end = end
+    run.named = run.end
+    if run.parts:
+        # End the name before "M.P." or "Ph.D."
+        at = run.parts[-1] + 1
+        letters = "".join(word for word in tokens.words[at : run.end] if word != ".")
+        if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
+            run.named = at
+            run.score += 0.0 if letters.upper() in AMBIGUOUS else 1.0
+        elif (
+            tokens.words[run.parts[-1]] == "Ph"
+            and tokens.words[at : at + 3] == [".", "D", "."]
+            and len(run.parts) > 1
+        ):
+            run.parts.pop()
+            run.named = at - 1
+            run.end = at + 3
+            run.score += 1.0
+        run.end = _behind_letters(text, tokens, run)
+    return run
+
+
+def _take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
+    """Note the titles from `at` on; returns the position behind them."""
+    words, low = tokens.words, tokens.low
+    n = len(words)
+    end = at
+    while end < n and words[end][0].isupper():
+        local = tokens.is_local_title(end)
+        if not (low[end] in TITLES or local) and not (
+            low[end] in BEFORE_TITLES
+            and end + 1 < n
+            and words[end + 1][0].isupper()
+            and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
+        ):
+            break
+        run.titles.append(end)
+        end += 1
+        if end < n and low[end] == "." and not gap(text, tokens, end - 1):
+            if local and low[end - 1] not in tokens.local.abbreviations:
+                break
+            end += 1
+    return end
 
 
 def _is_part(tokens: Tokens, at: int) -> bool:
@@ -278,24 +289,6 @@ def _closing(text: str, tokens: Tokens, at: int) -> int:
 def _gap_before(text: str, tokens: Tokens, at: int) -> str:
     """What stands before the token at `at`, without blanks."""
     return gap(text, tokens, at - 1).strip()
-
-
-def _cut_degree(tokens: Tokens, run: Candidate) -> None:
-    """End the name before "M.P." or "Ph.D."."""
-    at = run.parts[-1] + 1
-    letters = "".join(word for word in tokens.words[at : run.end] if word != ".")
-    if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
-        run.named = at
-        run.score += 0.0 if letters.upper() in AMBIGUOUS else 1.0
-    elif (
-        tokens.words[run.parts[-1]] == "Ph"
-        and tokens.words[at : at + 3] == [".", "D", "."]
-        and len(run.parts) > 1
-    ):
-        run.parts.pop()
-        run.named = at - 1
-        run.end = at + 3
-        run.score += 1.0
 
 
 def _behind_letters(text: str, tokens: Tokens, run: Candidate) -> int:

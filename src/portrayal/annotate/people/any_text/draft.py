@@ -261,7 +261,18 @@ def draft_people(
 ) -> list[PersonDraft]:
     """The people of `text`, whose sentences are given; the writer only where `writer` asks."""
     draft = TextDraft(text, sentences, local)
-    _add_names(draft)
+    # Find the named people
+    tokens = draft.tokens
+    runs = find_candidates(draft.text, tokens, draft.opens)
+    body = [run for run in runs if run.start not in draft.headlines]
+    clusters = cluster_names(draft.text, tokens, body, lambda run: weigh(draft.text, tokens, run))
+    for index, cluster in enumerate(clusters):
+        one = PersonDraft(cluster.first_name(tokens), _name(draft, cluster), score=cluster.score)
+        draft.people.append(one)
+        for run in cluster.mentions:
+            _add_mention(draft, index, run)
+    for index, run in mentions_in(draft.headlines, tokens, clusters):
+        _add_mention(draft, index, run)
     _add_writer(draft, asked=writer)
     _add_phrases(draft, find_phrases(draft.tokens, draft.names))
     # Add pronouns of a gender and bring all events into order
@@ -280,21 +291,6 @@ def draft_people(
         genders = _genders_of(draft, one)
         one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
     return draft.people
-
-
-def _add_names(draft: TextDraft) -> None:
-    """Find the named people."""
-    tokens = draft.tokens
-    runs = find_candidates(draft.text, tokens, draft.opens)
-    body = [run for run in runs if run.start not in draft.headlines]
-    clusters = cluster_names(draft.text, tokens, body, lambda run: weigh(draft.text, tokens, run))
-    for index, cluster in enumerate(clusters):
-        one = PersonDraft(cluster.first_name(tokens), _name(draft, cluster), score=cluster.score)
-        draft.people.append(one)
-        for run in cluster.mentions:
-            _add_mention(draft, index, run)
-    for index, run in mentions_in(draft.headlines, tokens, clusters):
-        _add_mention(draft, index, run)
 
 
 def _add_writer(draft: TextDraft, *, asked: bool) -> None:
@@ -332,25 +328,21 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     for at in range(opens, run.end):
         draft.names[at] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
-    one.titles += _titles(tokens, run.titles)
+    # Titles as written; "Deputy Minister" is one
+    found: list[str] = []
+    for number, at in enumerate(run.titles):
+        word = tokens.words[at]
+        if number and run.titles[number - 1] == at - 1 and tokens.low[at - 1] in OPEN_TITLES:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    one.titles += found
     for at in (*run.titles, *honorifics(tokens, run)):
         if gender := tokens.local.genders.get(tokens.low[at]) or GENDER.get(tokens.low[at]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
             one.spans.append(draft.span(at, at, "reference"))
     if not introduces(tokens.low, opens):
         draft.event(run.start, index, _subject(tokens, opens, run.end))
-
-
-def _titles(tokens: Tokens, places: Sequence[int]) -> list[str]:
-    """Titles as written; "Deputy Minister" is one."""
-    found: list[str] = []
-    for number, at in enumerate(places):
-        word = tokens.words[at]
-        if number and places[number - 1] == at - 1 and tokens.low[at - 1] in OPEN_TITLES:
-            found[-1] += f" {word}"
-        else:
-            found.append(word)
-    return found
 
 
 def _subject(tokens: Tokens, start: int, end: int) -> float:

@@ -278,7 +278,12 @@ def find_everyone(
         local = local_words(locale)
         drafts = draft_people(recase(text) if flat else text, spans, writer=writer, local=local)
         if flat:
-            _as_written(text, drafts)
+            # Give names and titles back the letters that they have in a flat text
+            written = str.upper if text.isupper() else str.lower
+            for draft in drafts:
+                draft.first = draft.first and written(draft.first)
+                draft.name = draft.name and written(draft.name)
+                draft.titles = list(map(written, draft.titles))
     starts = [start for start, _ in spans]
     people = [
         _person(text, starts, draft)
@@ -305,15 +310,6 @@ def _by_locale(people: Sequence[Person], local: LocalWords) -> list[Person]:
             first = person.first and person.first[: len(local.bare(person.first.lower()))]
             kept.append(replace(person, name=" ".join(bare) or None, first=first))
     return kept
-
-
-def _as_written(text: str, drafts: Sequence[PersonDraft]) -> None:
-    """Give names and titles back the letters that they have in a flat text."""
-    written = str.upper if text.isupper() else str.lower
-    for draft in drafts:
-        draft.first = draft.first and written(draft.first)
-        draft.name = draft.name and written(draft.name)
-        draft.titles = list(map(written, draft.titles))
 
 
 def main_person(people: Sequence[Person]) -> Person | None:

@@ -116,11 +116,7 @@ def _names(tokens: Tokens) -> set[int]:
             continue
         if behind in found or (word in ABBREVIATIONS and _may_be(low[behind])):
             found |= {at, behind}
-    return found | _surnames(low, found)
-
-
-def _surnames(low: list[str], found: set[int]) -> set[int]:
-    """Positions of words behind names and titles that may be surnames, and of their like."""
+    # Positions of words behind names and titles that may be surnames, and of their like
     beside: set[int] = set()
     surnames: set[str] = set()
     for at in found:
@@ -131,9 +127,10 @@ def _surnames(low: list[str], found: set[int]) -> set[int]:
             beside.add(at + 1)
         elif (after in _ACTS or after in CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
             surnames.add(word)
-    return beside | {
-        at for at, word in enumerate(low) if word in surnames and not _after_determiner(low, at)
-    }
+    return found | (
+        beside
+        | {at for at, word in enumerate(low) if word in surnames and not _after_determiner(low, at)}
+    )
 
 
 def _may_be(word: str) -> bool:

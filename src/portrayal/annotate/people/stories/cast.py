@@ -80,7 +80,8 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
             gender = _of_title(tokens, title)
             if gender != NON_BINARY:
                 cast.refer(slot, title, gender, CERTAIN)
-    known = _free_roles(scene)
+    free = [noun.value for noun in scene.nouns if noun.person is None]
+    known = (any(value > 0 for value in free), any(value < 0 for value in free))
     for noun in scene.nouns:
         if noun.person is not None:
             slot = slot_of.get(noun.person, OTHER)
@@ -124,12 +125,6 @@ def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
     """The name or noun at `at` as a mention."""
     rank = noun_rank(tokens, at)
     return Mention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
-
-
-def _free_roles(scene: Scene) -> tuple[bool, bool]:
-    """Whether a noun that stands alone tells of the subject, and of the object."""
-    free = [noun.value for noun in scene.nouns if noun.person is None]
-    return any(value > 0 for value in free), any(value < 0 for value in free)
 
 
 def _add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from portrayal.annotate.people.shared.local import local_words
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles, Span
 from portrayal.annotate.people.shared.recase import MARK, is_flat, mark_uncased, recase
-from portrayal.annotate.people.shared.scan import Tokens, scan
+from portrayal.annotate.people.shared.scan import scan
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.annotate.people.stories.cast import LIKELY, Cast, Slots, make_cast
 from portrayal.annotate.people.stories.confidence import (
@@ -23,7 +23,7 @@ from portrayal.annotate.people.stories.decide import (
     gender_probability,
     probabilities,
 )
-from portrayal.annotate.people.stories.names import NamedPerson, find_people
+from portrayal.annotate.people.stories.names import find_people
 from portrayal.annotate.people.stories.pair import find_pair
 from portrayal.annotate.people.stories.roles import role_words
 from portrayal.annotate.people.stories.scene import GROUPS, SINGULAR, Scene, look
@@ -140,7 +140,17 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> tuple[S
     marked = mark_uncased(text, tokens)
     people = find_people(tokens)
     if flat or marked:
-        _as_written(text, tokens, people, marked)
+        # Give words and first names back the letters that they have in the text
+        sizes = list(map(len, tokens.words))
+        for at in marked:
+            sizes[at] -= len(MARK)
+        places = zip(tokens.starts, sizes, strict=False)
+        written = [text[start : start + size] for start, size in places]
+        own = dict(zip(tokens.words, written, strict=True))
+        tokens.words = written
+        for person in people:
+            if person.first is not None:
+                person.first = own.get(person.first, person.first)
     scene = look(text, tokens, people, role_words(roles), paired=roles.paired)
     return scene, cast_of(scene, find_pair(scene, roles))
 
@@ -157,22 +167,6 @@ def cast_of(scene: Scene, slots: Slots) -> Cast:
                     hint[gender] = LIKELY
                 references.append(at)
     return cast
-
-
-def _as_written(
-    text: str, tokens: Tokens, people: Sequence[NamedPerson], marked: Sequence[int]
-) -> None:
-    """Give words and first names back the letters that they have in the text."""
-    sizes = list(map(len, tokens.words))
-    for at in marked:
-        sizes[at] -= len(MARK)
-    places = zip(tokens.starts, sizes, strict=False)
-    written = [text[start : start + size] for start, size in places]
-    own = dict(zip(tokens.words, written, strict=True))
-    tokens.words = written
-    for person in people:
-        if person.first is not None:
-            person.first = own.get(person.first, person.first)
 
 
 def _confidences(
