@@ -7,15 +7,11 @@ from itertools import accumulate, compress
 from operator import not_
 from typing import NamedTuple
 
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
-from portrayal.annotate.people.shared.words import (
-    ABBREVIATIONS,
-    CLAUSE_OPENERS,
-    THANKS,
-    VERBS_AFTER_NAME,
-    bearers,
-    word_set,
-)
+from portrayal.annotate.people.shared.words import word_lists
+
+_LISTS = word_lists("shared")
 
 QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
@@ -61,7 +57,7 @@ class Tokens:
         if word not in self.local.titles:
             return False
         behind = at + 1 + (self.words[at + 1 : at + 2] == ["."])
-        return not bearers(word) or "".join(self.words[behind : behind + 1])[:1].isupper()
+        return not en.bearers(word) or "".join(self.words[behind : behind + 1])[:1].isupper()
 
 
 def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
@@ -70,7 +66,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     In `low` a pronoun of the locale is the English one of its gender and case, and a name stands
     without an honorific that is written together with it.
     """
-    stopped = ABBREVIATIONS | local.abbreviations if local.abbreviations else ABBREVIATIONS
+    stopped = en.ABBREVIATIONS | local.abbreviations if local.abbreviations else en.ABBREVIATIONS
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
     low = words.copy()
@@ -135,8 +131,6 @@ FAR = 8
 """Tokens over which a verb and its object may stand apart."""
 
 
-_WEAK_OPENERS = word_set("as before after until since and but")
-_NOT_HEADS = word_set("the a an dr mr mrs ms young")
 _LONG_NOUN_PHRASE = 6
 
 
@@ -176,14 +170,14 @@ def noun_rank(tokens: Tokens, at: int) -> float:
     after = low[at + 1] if at + 1 < len(low) else "."
     back, furthest = at - 1, max(-1, at - _LONG_NOUN_PHRASE)
     while back > furthest and (
-        low[back] in _NOT_HEADS or (low[back] == "." and low[back - 1] in _NOT_HEADS)
+        low[back] in _LISTS.not_heads or (low[back] == "." and low[back - 1] in _LISTS.not_heads)
     ):
         back -= 1
     opener = low[back] if back >= 0 else "."
-    opened = opener in CLAUSE_OPENERS
-    if opened and opener not in _WEAK_OPENERS:
+    opened = opener in en.CLAUSE_OPENERS
+    if opened and opener not in _LISTS.weak_openers:
         return 1.0 if after != "'s" else POSSESSOR
-    acts = after in VERBS_AFTER_NAME or after.endswith("ed")
+    acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
     if opened and not acts and not after.endswith("s"):
         opened = False
     if after == "'s":
@@ -196,15 +190,15 @@ def pronoun_rank(low: Sequence[str], at: int, case: str) -> float:
     if case == "o":
         return -float(_reach(low, at))
     thanked = case == "p" and at and low[at - 1] == "for"
-    if thanked and not THANKS.isdisjoint(low[max(0, at - 5) : at]):
+    if thanked and not en.THANKS.isdisjoint(low[max(0, at - 5) : at]):
         return -float(FAR)
-    return 1.0 if at == 0 or low[at - 1] in CLAUSE_OPENERS else 0.0
+    return 1.0 if at == 0 or low[at - 1] in en.CLAUSE_OPENERS else 0.0
 
 
 def _reach(low: Sequence[str], at: int) -> int:
     """How many tokens back the subject of the verb that governs the object at `at` may stand."""
     for back in range(at - 1, max(-1, at - FAR), -1):
         word = low[back]
-        if word in CLAUSE_OPENERS or word == "it" or (back < at - 1 and word.endswith("ing")):
+        if word in en.CLAUSE_OPENERS or word == "it" or (back < at - 1 and word.endswith("ing")):
             return at - back
     return FAR

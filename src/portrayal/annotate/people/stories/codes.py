@@ -126,7 +126,7 @@ _JOIN_OF: Mapping[str, int] = (
     | dict.fromkeys((".", "!", "?", "…", "...", "\n", ";", ":", "—", "–"), 6)
     | dict.fromkeys(QUOTES, 7)
 )
-_WITH = _LISTS["opens_phrases"]
+
 _GAP = 4
 """Most tokens from a comma to the head of the subject behind it."""
 
@@ -176,7 +176,9 @@ def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, in
     start = bisect_left(sentence, sentence[at], 0, at)
     while not low[start][0].isalpha() and start < at:
         start += 1
-    kind = 0 if low[start] in _WITH else 1 if low[start].endswith(("ing", "ed")) else -1
+    kind = (
+        0 if low[start] in _LISTS.opens_phrases else 1 if low[start].endswith(("ing", "ed")) else -1
+    )
     if low[start] == "not":
         kind = 1
     if kind < 0:
@@ -188,8 +190,6 @@ def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, in
         return -1, -1
 
 
-_TOGETHER = _LISTS["together"]
-
 WHERE = ("here", "back")
 RIVALS = ("no rival yet", "alone", "rival back", "rival near", "rival latest")
 USES = ("they", "their", "their one", "their kin", "them")
@@ -198,9 +198,6 @@ THEY_LINKS = tuple(product(WHERE, RIVALS, USES, ("", "together"), ("", "sole")))
 """How a use of "they" stands to the one character it may refer to; its number is its place."""
 
 _WHERE, _RIVAL, _USE, _TOGETHER_STEP = 100, 20, 4, 2
-
-_SINGLE = _LISTS["one_of"]
-_KIN = _LISTS["they_kin"]
 
 
 class TheyWalk(NamedTuple):
@@ -228,7 +225,7 @@ def they_walk(tokens: Tokens, they: Sequence[int], mentions: Iterable[int]) -> T
     own = [at for at in they if not tokens.quoted[at]]
     if not own:
         return TheyWalk([], len(they))
-    shared = set(compress(sentence, map(_TOGETHER.__contains__, tokens.low)))
+    shared = set(compress(sentence, map(_LISTS.together.__contains__, tokens.low)))
     order = [(at, sentence[at], -1) for at in mentions if at < own[-1]]
     for at in own:
         together = sentence[at] in shared
@@ -286,9 +283,9 @@ def _use(low: Sequence[str], at: int) -> int:
     if word != "their":
         return 4 if word.startswith("them") else 1
     after = low[at + 1 : at + 4]
-    if after and after[0] in _KIN:
+    if after and after[0] in _LISTS.they_kin:
         return 3
-    return 2 if not _SINGLE.isdisjoint(after[:2]) else 1
+    return 2 if not _LISTS.one_of.isdisjoint(after[:2]) else 1
 
 
 HINTS = ("unhinted", "likely", "certain", "against")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import exp
 
 from portrayal.annotate.people.shared.scan import OTHER, QUOTES
-from portrayal.annotate.people.shared.words import SAYING, word_set
+from portrayal.annotate.people.shared.words import SAYING, word_lists
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.codes import (
     ALIKE_AT,
@@ -39,7 +39,9 @@ from portrayal.annotate.people.stories.trace import (
 )
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
-_AT_ONCE = word_set("all both chorus each simultaneously together unison")
+_LISTS = word_lists("stories")
+
+
 SINGLY = NON_BINARY
 """Gender of a character that singular "they" stands for."""
 
@@ -125,7 +127,7 @@ def _one_says(scene: Scene) -> bool:
         low[at - 1] in QUOTES
         and not quoted[at]
         and not SAYING.isdisjoint(low[at + 1 : at + 2])
-        and _AT_ONCE.isdisjoint(low[at + 2 : at + 6])
+        and _LISTS.at_once.isdisjoint(low[at + 2 : at + 6])
         for at in scene.they
     )
 

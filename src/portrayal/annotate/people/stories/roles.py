@@ -6,34 +6,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
 
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import (
-    COPULAS,
-    MODIFIER_FAMILIES,
-    NAMING,
-    ROLE_FAMILIES,
-    bare_verb,
-    verb_forms,
-    word_lists,
-    word_set,
-)
+from portrayal.annotate.people.shared.words import word_lists, word_set
 
 _LISTS = word_lists("stories")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_CUT = _LISTS["role_ends"]
-_RELATIVES = word_set("who that which")
-_HELPERS = _LISTS["helpers"]
-_DROP = word_set("a an the two american some")
+
 
 SUBJECT_WORDS = word_set("mentor tutor")
 """Nouns for the one who gives, whatever the roles are called."""
 
 OBJECT_WORDS = word_set("apprentice mentee protege protégé protégée tutee underling")
 """Nouns for the one who receives, whatever the roles are called."""
-
-GENERIC_ROLES = word_set("individual person someone")
-"""Role nouns that say nothing about the role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +65,10 @@ def _verbs(role: str) -> frozenset[str]:
     """Forms of the verb that follows "who" or "that" in a role's wording."""
     words = _WORD.findall(role.casefold())
     for at, word in enumerate(words):
-        if word in _RELATIVES:
+        if word in _LISTS.relatives:
             for verb in words[at + 1 :]:
-                if verb not in _HELPERS and not verb.endswith("ly"):
-                    return verb_forms(bare_verb(verb))
+                if verb not in _LISTS.helpers and not verb.endswith("ly"):
+                    return en.verb_forms(en.bare_verb(verb))
     return frozenset()
 
 
@@ -90,34 +76,27 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     """Nouns and modifiers that a role's wording suggests."""
     words: list[str] = []
     for word in _WORD.findall(role.casefold()):
-        if word in _CUT:
+        if word in _LISTS.role_ends:
             break
-        if word not in _DROP:
+        if word not in _LISTS.drop:
             words.append(word)
     if not words:
         return frozenset(), frozenset()
     head = words[-1]
-    if head not in GENERIC_ROLES and head.endswith("s") and not head.endswith("ss"):
+    if head not in _LISTS.generic_roles and head.endswith("s") and not head.endswith("ss"):
         head = head[:-1]
-    nouns = {head} - GENERIC_ROLES
-    for family in ROLE_FAMILIES:
+    nouns = {head} - _LISTS.generic_roles
+    for family in en.ROLE_FAMILIES:
         if head in family:
             nouns |= family - {"culinary"}
     modifiers = set(words[:-1])
     for word in words[:-1]:
-        for family in MODIFIER_FAMILIES:
+        for family in en.MODIFIER_FAMILIES:
             if word in family:
                 modifiers |= family
     return frozenset(nouns), frozenset(modifiers)
 
 
-_DETERMINERS = word_set("a an the his her their my our this that another one some")
-_POSSESSIVES = word_set("his her their my our 's")
-_MARKS = word_set(", — – (")
-_TITLE_DOTS = word_set("dr mr mrs ms . chef nurse")
-_NOT_BETWEEN = _LISTS["not_between"]
-_ELDER = word_set("older elder big senior")
-_YOUNGER = word_set("younger little kid baby")
 _REACH = 7
 
 
@@ -132,9 +111,9 @@ def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
             value += 1.0
         elif modifier in words.object_modifiers:
             value -= 1.0
-        elif modifier in _ELDER:
+        elif modifier in _LISTS.elder:
             value += 1.2
-        elif modifier in _YOUNGER:
+        elif modifier in _LISTS.younger:
             value -= 0.6
     if noun in words.subject_nouns:
         value += 0.0 if noun in words.object_nouns else 1.0
@@ -153,13 +132,13 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     limit = len(low) - 1
     if ahead <= limit and low[ahead] == "'s":
         return None
-    comma = ahead < limit and low[ahead] in _MARKS
+    comma = ahead < limit and low[ahead] in _LISTS.marks
     if comma:
         ahead += 1
-    if ahead < limit and low[ahead] in NAMING:
+    if ahead < limit and low[ahead] in en.NAMING:
         ahead += 1
     limit = min(limit, at + _REACH)
-    while ahead < limit and low[ahead] in _TITLE_DOTS:
+    while ahead < limit and low[ahead] in _LISTS.title_dots:
         ahead += 1
     near = ahead in names and tokens.sentence[ahead] == tokens.sentence[at]
     if near and not (comma and _opens_clause(tokens, at)):
@@ -168,7 +147,7 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     determined = False
     for back in range(at - 1, max(0, at - _REACH), -1):
         word = low[back]
-        if word in _MARKS or (word in COPULAS and (word != "'s" or determined)):
+        if word in _LISTS.marks or (word in en.COPULAS and (word != "'s" or determined)):
             for position in (back - 1, back - 2):
                 if position in names:
                     return names[position]
@@ -177,11 +156,11 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
             return None
         if (
             determined
-            or (word in _NOT_BETWEEN and word != "and")
+            or (word in _LISTS.not_between and word != "and")
             or not (word[0].isalpha() or word == "'s")
         ):
             return None
-        determined = word in _DETERMINERS
+        determined = word in _LISTS.determiners
     return None
 
 
@@ -194,38 +173,31 @@ def _opens_clause(tokens: Tokens, at: int) -> bool:
     if back >= 0 and low[back] in ",;:–—":
         return False
     start = low[back + 1]
-    return (start in _NOT_BETWEEN and start != "as") or start.endswith(("ing", "ed"))
+    return (start in _LISTS.not_between and start != "as") or start.endswith(("ing", "ed"))
 
 
 def owner_of(tokens: Tokens, at: int) -> int | None:
     """Position of the possessive that opens the noun phrase ending at `at`, if any."""
     low = tokens.low
     for back in range(at - 1, max(-1, at - 5), -1):
-        if low[back] in _POSSESSIVES:
+        if low[back] in _LISTS.possessives:
             return back
-        if low[back] in _NOT_BETWEEN or not low[back][0].isalpha():
+        if low[back] in _LISTS.not_between or not low[back][0].isalpha():
             return None
     return None
 
 
-GIVES = _LISTS.verbs("giving_verbs") | _LISTS["giving_words"]
+GIVES = _LISTS.verbs("giving_verbs") | _LISTS.giving_words
 """The one who does these is the subject, the one they are done to the object."""
 
-RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS["receiving_words"]
+RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS.receiving_words
 """The one who does or is these is the object, the one they are done to the subject."""
 
-DECIDES = _LISTS["decides"]
-JOBS = word_set("job position promotion offer transfer career")
-"""What the subject of a story about a new job gets."""
 
-GETS = _LISTS["gets"]
 PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
 """Weight of a verb that tells roles apart, of a weak sign, and of being addressed by name."""
 
-_CUES = GIVES | RECEIVES | DECIDES | JOBS
-_PASSIVE = word_set("was were is been being")
-_ARTICLES = word_set("a an the")
-_VOCATIVE = word_set(', ! ? " “ ”')
+_CUES = GIVES | RECEIVES | _LISTS.decides | _LISTS.jobs
 
 
 def cue_places(tokens: Tokens, words: RoleWords) -> list[int]:
@@ -264,7 +236,7 @@ def actions(
         patient = _patient(tokens, at, who, subjects)
         if at and low[at - 1] in QUOTES and at + 1 in who:
             doer, patient = who[at + 1], -1
-        if patient >= 0 and low[at] not in DECIDES:
+        if patient >= 0 and low[at] not in _LISTS.decides:
             value += _signed(patient, -weight)
             if doer == patient:
                 continue
@@ -286,7 +258,12 @@ def _relates(low: list[str], at: int) -> bool:
 
 def _addressed(low: list[str], at: int) -> bool:
     """Whether the name at `at` is an address: "Jane, come here"."""
-    return at > 0 and at + 1 < len(low) and low[at - 1] in _VOCATIVE and low[at + 1] in _VOCATIVE
+    return (
+        at > 0
+        and at + 1 < len(low)
+        and low[at - 1] in _LISTS.vocative
+        and low[at + 1] in _LISTS.vocative
+    )
 
 
 def _patient(tokens: Tokens, at: int, who: Mapping[int, int], subjects: Mapping[int, bool]) -> int:
@@ -301,8 +278,8 @@ def _weight(tokens: Tokens, at: int, words: RoleWords) -> float:
     """How much the word at `at` says that its agent is the subject; "the nurse" says nothing."""
     low = tokens.low
     word = low[at]
-    noun = at > 0 and low[at - 1] in _ARTICLES and not word.endswith(("ed", "ing"))
-    if noun and word not in JOBS:
+    noun = at > 0 and low[at - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
+    if noun and word not in _LISTS.jobs:
         return 0.0
     if word in words.verbs:
         weight = PLAIN if word in words.subject_verbs else -PLAIN
@@ -310,8 +287,8 @@ def _weight(tokens: Tokens, at: int, words: RoleWords) -> float:
         weight = PLAIN
     elif word in RECEIVES:
         weight = -PLAIN
-    elif word in DECIDES:
+    elif word in _LISTS.decides:
         weight = WEAK
     else:
-        return 0.0 if GETS.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
-    return -weight if word.endswith("ed") and at and low[at - 1] in _PASSIVE else weight
+        return 0.0 if _LISTS.gets.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
+    return -weight if word.endswith("ed") and at and low[at - 1] in _LISTS.passive else weight

@@ -5,20 +5,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress
 
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, pronoun_rank
-from portrayal.annotate.people.shared.words import (
-    CLAUSE_OPENERS,
-    ENDS_OBJECT,
-    GENDER_OF_WORD,
-    GENDERED,
-    OTHER_PEOPLE,
-    PLURAL_PEOPLE,
-    PRONOUNS,
-    THEY,
-    VERBS_AFTER_NAME,
-    word_lists,
-    word_set,
-)
+from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.names import NamedPerson
 from portrayal.annotate.people.stories.roles import (
     RoleWords,
@@ -33,15 +22,11 @@ _LISTS = word_lists("stories")
 FURTHEST = 14
 """Tokens over which a verb's subject and what the verb is done to may stand apart."""
 
-_JOINS = word_set("and but then ,")
-_BOUNDS = CLAUSE_OPENERS | {"it"}
-_BODY = _LISTS["body"]
-_TOUCHES = _LISTS["touches"]
-_TOUCHED = _TOUCHES | word_set("on into at by to around beside against")
-_OWN_AFTER = word_set("nose breath ground head")
-_WHERE = _LISTS["where"]
-_LETS = _LISTS["lets"]
-_LET = _LISTS["let"]
+
+_BOUNDS = en.CLAUSE_OPENERS | {"it"}
+
+
+_TOUCHED = _LISTS.touches | word_set("on into at by to around beside against")
 
 
 def object_reach(low: Sequence[str], at: int) -> int:
@@ -52,13 +37,13 @@ def object_reach(low: Sequence[str], at: int) -> int:
     """
     for back in range(at - 1, max(-1, at - FURTHEST), -1):
         word = low[back]
-        if word in _JOINS:
+        if word in _LISTS.joins:
             if not _is_verb(low, back + 1):
                 return at - back
             continue
         if word in _BOUNDS:
             return at - back
-        if word.endswith("ing") and back < at - 1 and low[back - 1] not in _JOINS:
+        if word.endswith("ing") and back < at - 1 and low[back - 1] not in _LISTS.joins:
             return at - back
     return FURTHEST
 
@@ -68,19 +53,19 @@ def _is_verb(low: Sequence[str], at: int) -> bool:
     word = low[at]
     if word.endswith("ly") and at + 1 < len(low):
         word = low[at + 1]
-    return word.endswith(("ed", "ing")) or word in VERBS_AFTER_NAME or word in _TOUCHES
+    return word.endswith(("ed", "ing")) or word in en.VERBS_AFTER_NAME or word in _LISTS.touches
 
 
 def is_object(low: Sequence[str], at: int) -> bool:
     """Whether the "her" at `at` is an object ("thanked her for") and no possessive ("her book")."""
-    if at + 1 == len(low) or low[at + 1] in ENDS_OBJECT:
+    if at + 1 == len(low) or low[at + 1] in en.ENDS_OBJECT:
         return True
-    return low[at + 1] in _LET and at > 0 and low[at - 1] in _LETS
+    return low[at + 1] in _LISTS.let and at > 0 and low[at - 1] in _LISTS.lets
 
 
 def is_beside(low: Sequence[str], at: int) -> bool:
     """Whether the object at `at` says where: "the dish before him" may be one person's own."""
-    return at > 0 and low[at - 1] in _WHERE
+    return at > 0 and low[at - 1] in _LISTS.where
 
 
 def is_touched(low: Sequence[str], at: int) -> bool:
@@ -88,9 +73,9 @@ def is_touched(low: Sequence[str], at: int) -> bool:
     if at == 0 or low[at - 1] not in _TOUCHED:
         return False
     after = low[at + 1 : at + 3]
-    if _BODY.isdisjoint(after):
+    if _LISTS.body.isdisjoint(after):
         return False
-    return not (after[0] in _OWN_AFTER and low[at - 1] in ("to", "at", "by"))
+    return not (after[0] in _LISTS.own_after and low[at - 1] in ("to", "at", "by"))
 
 
 GENERIC = word_set("woman man girl boy")
@@ -106,16 +91,15 @@ SINGULAR = {
 }
 """Plural of a listed word → the listed word."""
 
-GROUPS = {plural: GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
+GROUPS = {plural: en.GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
 """Words for two characters at once → their gender."""
 
-_PRONOUNS = dict(PRONOUNS)
-_ALSO_VERBS = word_set("mentor coach tutor partner judge nurse doctor manage cook fan date")
-_BOTH = word_set("the two both these")
-_OWNERS = word_set("his her my their")
+_PRONOUNS = dict(en.PRONOUNS)
+
+
 _INTEREST = (
-    frozenset(PRONOUNS) | frozenset(GENDERED) | frozenset(OTHER_PEOPLE) | frozenset(GROUPS)
-) | (THEY | PLURAL_PEOPLE | {"i"})
+    frozenset(en.PRONOUNS) | frozenset(en.GENDERED) | frozenset(en.OTHER_PEOPLE) | frozenset(GROUPS)
+) | (en.THEY | en.PLURAL_PEOPLE | {"i"})
 
 
 @dataclass(slots=True)
@@ -196,12 +180,12 @@ def look(
         word = low[at]
         if word in _PRONOUNS:
             scene.pronouns.append(_pronoun(tokens, at))
-        elif word in THEY:
+        elif word in en.THEY:
             scene.they.append(at)
-        elif word in PLURAL_PEOPLE:
+        elif word in en.PLURAL_PEOPLE:
             scene.plurals.append(at)
         elif word in GROUPS:
-            if at and low[at - 1] in _BOTH:
+            if at and low[at - 1] in _LISTS.both:
                 scene.groups.append(at)
         elif word == "i":
             scene.narrated |= not tokens.quoted[at]
@@ -236,7 +220,7 @@ def _pronoun(tokens: Tokens, at: int) -> Mention:
 def _is_beloved(scene: Scene, at: int) -> bool:
     """Whether "love" stands for a person: "her love, Ann"."""
     low = scene.tokens.low
-    if at == 0 or low[at - 1] not in _OWNERS:
+    if at == 0 or low[at - 1] not in _LISTS.owners:
         return False
     after = at + 2 if at + 1 < len(low) and low[at + 1] == "," else at + 1
     return after in scene.names
@@ -247,14 +231,14 @@ def _add_noun(scene: Scene, at: int) -> None:
     low = scene.tokens.low
     word = low[at]
     role = word in scene.words.all
-    if not role and word not in GENDERED:
+    if not role and word not in en.GENDERED:
         scene.others.append(at)
         return
-    if word in _ALSO_VERBS and at and low[at - 1] == "to":
+    if word in _LISTS.also_verbs and at and low[at - 1] == "to":
         return
     if word == "love" and not _is_beloved(scene, at):
         return
     value = 0.0 if scene.paired else polarity(scene.tokens, at, scene.words)
     person = attached(scene.tokens, at, scene.names)
     owner = owner_of(scene.tokens, at)
-    scene.nouns.append(Noun(at, value, GENDERED.get(word, ""), person, owner, role))
+    scene.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
