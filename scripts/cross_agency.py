@@ -32,10 +32,9 @@ from teach_agency import Unlabelled, unlabelled
 from train_agency import COMPARED, KINDS, Material, Recipe, cross_validate, fitted, material
 
 from portrayal.annotate.agency import load_classifier, mask
-from portrayal.annotate.agency.fine_tuning import Fitting
 from portrayal.annotate.agency.labelled import Labelled, families, read_labelled
 from portrayal.annotate.agency.linear import read_linear, write_linear
-from portrayal.annotate.agency.training import train_agency
+from portrayal.annotate.agency.training import Fitting, train_agency
 
 FOLDS, DRAWS = 5, 4000
 EPOCHS = 2

@@ -23,8 +23,7 @@ from portrayal.cli.score import means_of, print_means, scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
-    from portrayal.annotate.agency.fine_tuning import Epoch
-    from portrayal.annotate.agency.training import Trained
+    from portrayal.annotate.agency.training import Epoch, Trained
 
 app = typer.Typer(
     help="For those who build classifiers: a data set of agentic and communal sentences, step by "
@@ -269,9 +268,8 @@ def classifier(
 
     Example: portrayal build classifier --hand-labels agency-data/split/train.csv --out mine
     """
-    from portrayal.annotate.agency.fine_tuning import Fitting
     from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
+    from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints
 
     json = format == "json"
     usual, settings = "linear", Fitting()

@@ -267,9 +267,9 @@ def _classifiers(
     A model is asked about all sentences, of both kinds, at once.
     """
     from portrayal.annotate.agency import load_classifier
-    from portrayal.annotate.agency.asked import classifying_of
     from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import shown
+    from portrayal.annotate.agency.rows import classifying_of
     from portrayal.collect.ask.replies import kept
     from portrayal.run import Run
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import portrayal
-from portrayal.annotate.agency.asked import classifying_of, classifying_of_options
+from portrayal.annotate.agency.rows import classifying_of, classifying_of_options
 from portrayal.cli import app
 from portrayal.collect.ask import Answer, RejectedError, Retry, StopError, TryAgainError, Usage
 from portrayal.errors import OptionError, PortrayalError

@@ -29,9 +29,8 @@ from portrayal.annotate.people.any_text.pronouns import (
     single_they,
 )
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
-from portrayal.annotate.people.shared.scan import Tokens, pronoun_rank, scan
+from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens, pronoun_rank, scan
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
-from portrayal.annotate.people.shared.local import LocalWords, local_words, locale_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
+from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
 from portrayal.annotate.sentences import sentences as split
 from portrayal.errors import DataError
 from portrayal.reference import NameTable, load_factor, name_table

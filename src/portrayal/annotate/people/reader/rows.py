@@ -25,14 +25,14 @@ from portrayal.annotate.people.reader.network import (
     load_network,
     pieces_of,
 )
-from portrayal.annotate.people.shared.local import locale_of
 from portrayal.annotate.people.shared.model import Character, Roles
+from portrayal.annotate.people.shared.scan import locale_of
 from portrayal.annotate.people.stories.cast import Cast
-from portrayal.annotate.people.stories.confidence import log_odds
 from portrayal.annotate.people.stories.decide import SINGLY, Choice
 from portrayal.annotate.people.stories.extract import (
     cast_of,
     characters,
+    log_odds,
     name_confidences,
     people_of_cast,
     read_story,

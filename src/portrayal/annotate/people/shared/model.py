@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
+from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.words import COMMON_TITLES, FORMAL_TITLES, GENDER_OF_WORD
 from portrayal.reference import load_factor
 from portrayal.reference.matching import any_word

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, noun_rank
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
-from portrayal.annotate.people.stories.roles import OBJECT_WORDS
-from portrayal.annotate.people.stories.scene import GENERIC, Noun, Scene
+from portrayal.annotate.people.stories.scene import GENERIC, OBJECT_WORDS, Noun, Scene
 from portrayal.reference import NON_BINARY
 
 Slots = list[int | None]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
-from portrayal.annotate.people.stories.roles import GIVES, RECEIVES
+from portrayal.annotate.people.stories.scene import GIVES, RECEIVES
 
 _LISTS = word_lists("stories")
 

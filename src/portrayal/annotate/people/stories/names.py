@@ -5,8 +5,7 @@ from itertools import compress
 from operator import ne
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import ENGLISH, QUOTES, LocalWords, Tokens
 
 _PLACE_PARTS = frozenset(en.PLACE_HEADS | en.PLACE_TAILS)
 _BREAKS = (en.CLAUSE_MARKS | {"(", ")"}) - {","}

@@ -13,9 +13,7 @@ from pathlib import Path
 
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.cast import Slots, make_cast
-from portrayal.annotate.people.stories.roles import SUBJECT_WORDS, actions
-from portrayal.annotate.people.stories.scene import Scene
-from portrayal.annotate.people.stories.trace import (
+from portrayal.annotate.people.stories.decide import (
     ALIKE,
     GENDERED,
     first_mentions,
@@ -24,6 +22,7 @@ from portrayal.annotate.people.stories.trace import (
     steps_of,
     trace,
 )
+from portrayal.annotate.people.stories.scene import SUBJECT_WORDS, Scene, actions
 
 LEAST = 0.9
 """Score from which a capitalised word counts as a person."""

@@ -7,7 +7,6 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.shared.local import LocalWords, local_words, locale_of
 from portrayal.annotate.people.shared.model import (
     UNSPECIFIED,
     Character,
@@ -16,6 +15,7 @@ from portrayal.annotate.people.shared.model import (
     gender_of_references,
     normalise_gender,
 )
+from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
 
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
