@@ -49,7 +49,7 @@ _KEPT = 200
 """Characters of an answer that are kept beside what it was read as."""
 
 
-class Said(NamedTuple):
+class GroupResponse(NamedTuple):
     """What a source says of one text or person.
 
     Attributes
@@ -71,7 +71,7 @@ class Said(NamedTuple):
         return f"{self.status}{'=' * bool(self.why)}{self.why}:{','.join(map(str, self.places))}"
 
 
-def said_of(said: str) -> list[tuple[Said, ...]]:
+def said_of(said: str) -> list[tuple[GroupResponse, ...]]:
     """Read what every source says in short, by which texts that say the same are counted together.
 
     Returns
@@ -92,10 +92,10 @@ def said_of(said: str) -> list[tuple[Said, ...]]:
     ]
 
 
-def _said(unit: str) -> Said:
+def _said(unit: str) -> GroupResponse:
     what, _, at = unit.partition(":")
     status, _, why = what.partition("=")
-    return Said(status, tuple(map(int, at.split(","))) if at else (), why)
+    return GroupResponse(status, tuple(map(int, at.split(","))) if at else (), why)
 
 
 Asked = tuple[str, str | None]
@@ -119,16 +119,16 @@ class Answers:
 
     def said(
         self, factor: Factor, source: ModelSource, text_id: str, text: str
-    ) -> Iterator[tuple[Said, str]]:
+    ) -> Iterator[tuple[GroupResponse, str]]:
         """Yield what is said of a text, or of each person in it, and the words of the answer."""
         if not text:
             if source.unit == "text":
-                yield Said(UNREAD), ""
+                yield GroupResponse(UNREAD), ""
             return
         for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
             reply = None if prompt_id is None else self.replies.get(prompt_id)
             said = (
-                Said(UNKNOWN, (), UNNAMED)
+                GroupResponse(UNKNOWN, (), UNNAMED)
                 if prompt_id is None
                 else read_label(factor, source, reply)
             )
@@ -178,7 +178,7 @@ def group_prompt(factor: Factor, source: ModelSource, text: str, person: str = "
     return prompt_of(frame.replace("{question}", source.question) + text.strip() + words[1])
 
 
-def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Said:
+def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> GroupResponse:
     """Return what an answer says.
 
     Parameters
@@ -198,19 +198,19 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Said
     'malformed'
     """
     if reply is None or reply.outcome != "ok":
-        return Said(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
+        return GroupResponse(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
     shown = _spelled(factor)
     pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
     spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
     if not spelled or any(each not in shown for each in spelled):
-        return Said(UNKNOWN, (), MALFORMED)
+        return GroupResponse(UNKNOWN, (), MALFORMED)
     groups = dict.fromkeys(shown[each] for each in spelled)
     if len(groups) > 1 and not all(groups):
-        return Said(UNKNOWN, (), MALFORMED)
+        return GroupResponse(UNKNOWN, (), MALFORMED)
     places = tuple(sorted(factor.keys.index(group) for group in groups if group))
     if not places:
-        return Said(NONE if "" in groups else UNKNOWN)
-    return Said(GROUP if len(places) == 1 else SEVERAL, places)
+        return GroupResponse(NONE if "" in groups else UNKNOWN)
+    return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
 
 
 def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:

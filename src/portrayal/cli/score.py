@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore, Score
-    from portrayal.annotate.agency.labelled import Labelled as LabelledFile
+    from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
     from portrayal.annotate.people.labeler.stage import Labelling
     from portrayal.collect.ask.replies import Reply
     from portrayal.raters.people import Labelled, Labels, PeopleScore, Selective

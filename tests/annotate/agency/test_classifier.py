@@ -3,7 +3,7 @@ import pytest
 
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.classifier import Checkpoints, checkpoint_folders, mean_of
-from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.labelled import LabelledSentences
 from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints
 from portrayal.errors import DataError, OptionError, UnknownNameError
 
@@ -60,7 +60,7 @@ def test_a_broken_lexicon_is_refused(tmp_path, text):
 
 
 TEXTS = ("She led the firm.", "He won it.", "They helped us.", "She cared for him.") * 10
-LABELLED = Labelled("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
+LABELLED = LabelledSentences("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
 
 
 def test_a_set_of_checkpoints_is_a_classifier_that_says_their_mean(tmp_path):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.labelled import LabelledSentences
 from portrayal.annotate.agency.training import Fitting, train_agency, train_checkpoints
 from portrayal.errors import DataError, OptionError
 
@@ -58,7 +58,7 @@ def labelled(n=120):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, n)
     texts = tuple(f"they {rng.choice(WORDS[:3] if y else WORDS[3:6])} it ." for y in labels)
-    return Labelled("toy.csv", "0", texts, labels)
+    return LabelledSentences("toy.csv", "0", texts, labels)
 
 
 FITTING = Fitting(epochs=4, batch_size=8, learning_rate=0.01)

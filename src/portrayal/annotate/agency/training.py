@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.agency.classifier import EXPORTS
-from portrayal.annotate.agency.labelled import METRICS, AgencyScore, Labelled, score_agency, split
+from portrayal.annotate.agency.labelled import (
+    METRICS,
+    AgencyScore,
+    LabelledSentences,
+    score_agency,
+    split,
+)
 from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import export_onnx, load_classifier
 from portrayal.annotate.agency.masking import mask
@@ -160,8 +166,8 @@ class Epoch:
 
 def fine_tune(
     base: str,
-    train: Labelled,
-    validation: Labelled | None,
+    train: LabelledSentences,
+    validation: LabelledSentences | None,
     out: Path,
     fitting: Fitting | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
@@ -253,7 +259,7 @@ def _best(done: Sequence[Epoch]) -> float:
     return max((each.accuracy for each in done if each.accuracy is not None), default=-1.0)
 
 
-def _accuracy(encoder: Encoder, held: Labelled, fitting: Fitting) -> float:
+def _accuracy(encoder: Encoder, held: LabelledSentences, fitting: Fitting) -> float:
     said = probabilities(encoder, held.sentences, max_tokens=fitting.max_tokens)
     return float(np.mean((said[:, 1] > 0.5) == held.labels))
 
@@ -345,7 +351,7 @@ settings on sentences that are held out, paraphrases of one source together."""
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedClassifier:
     """A classifier that was trained, where it lies, and how it scores on validation sentences.
 
     Attributes
@@ -363,11 +369,11 @@ class Trained:
 
 
 def train_agency(
-    labelled: Labelled,
+    labelled: LabelledSentences,
     base: str,
     out: Path,
     *,
-    validation: Labelled | None = None,
+    validation: LabelledSentences | None = None,
     whole: bool = False,
     masked: bool = True,
     fitting: Fitting | None = None,
@@ -375,7 +381,7 @@ def train_agency(
     export: bool = False,
     on_epoch: Callable[[Epoch], None] | None = None,
     resume: bool = False,
-) -> Trained:
+) -> TrainedClassifier:
     """Train a classifier and write it to a folder that `load_classifier` takes.
 
     Parameters
@@ -442,14 +448,14 @@ def train_agency(
         exported = export_onnx(out, out / EXPORTS)
         made += [(exported, kind) for kind in kinds]
     scores = [score_agency(held, load_classifier(str(where), kind)) for where, kind in made if held]
-    done = Trained(out, tuple(scores), tuple(epochs))
+    done = TrainedClassifier(out, tuple(scores), tuple(epochs))
     _write_card(done, base, train, held, validation is not None, masked, fitting, licence)
     return done
 
 
 def _parts(
-    labelled: Labelled, validation: Labelled | None, whole: bool, seed: int
-) -> tuple[Labelled, Labelled | None]:
+    labelled: LabelledSentences, validation: LabelledSentences | None, whole: bool, seed: int
+) -> tuple[LabelledSentences, LabelledSentences | None]:
     """Return the sentences to train on and those held out, if any."""
     if whole and validation:
         raise OptionError("a training on all sentences takes no validation sentences.")
@@ -465,8 +471,8 @@ PRESETS = {"wan-2024": ("bert-base-uncased", WAN_2024)}
 
 
 def train_checkpoints(
-    labelled: Labelled, base: str, out: Path, n: int, fitting: Fitting, **how: Any
-) -> list[Trained]:
+    labelled: LabelledSentences, base: str, out: Path, n: int, fitting: Fitting, **how: Any
+) -> list[TrainedClassifier]:
     """Train the same classifier from several seeds, each to a folder "seed-N" of its own.
 
     Parameters
@@ -523,28 +529,28 @@ def _is_done(folder: Path, base: str, fitting: Fitting) -> bool:
     return True
 
 
-def _train_linear(train: Labelled, out: Path) -> None:
+def _train_linear(train: LabelledSentences, out: Path) -> None:
     name = f"linear:{out.name}"
     masked = fit_linear(_masked(train).sentences, train.labels.tolist(), name=name)
     plain = fit_linear(train.sentences, train.labels.tolist(), name=name)
     write_linear(out / "linear.npz", masked, plain)
 
 
-def _masked(labelled: Labelled) -> Labelled:
+def _masked(labelled: LabelledSentences) -> LabelledSentences:
     return replace(labelled, sentences=tuple(mask(each) for each in labelled.sentences))
 
 
-def _both(labelled: Labelled) -> Labelled:
+def _both(labelled: LabelledSentences) -> LabelledSentences:
     """Return each sentence masked, then each as it stands."""
     texts = (*_masked(labelled).sentences, *labelled.sentences)
     return replace(labelled, sentences=texts, labels=np.tile(labelled.labels, 2))
 
 
 def _write_card(
-    done: Trained,
+    done: TrainedClassifier,
     base: str,
-    train: Labelled,
-    held: Labelled | None,
+    train: LabelledSentences,
+    held: LabelledSentences | None,
     own_file: bool,
     masked: bool,
     fitting: Fitting,

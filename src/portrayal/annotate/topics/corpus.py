@@ -158,7 +158,7 @@ class TooFewTextsError(DataError):
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class TopicCorpus:
     """The readable texts of a run and of its reference.
 
     Attributes
@@ -184,7 +184,7 @@ class Corpus:
         return np.asarray(total, dtype=np.float64)
 
 
-def read_corpus(run: Run, seed: int) -> Corpus:
+def read_corpus(run: Run, seed: int) -> TopicCorpus:
     """Read every text with the outcome "ok", the reference's too.
 
     Raises
@@ -221,7 +221,7 @@ def read_corpus(run: Run, seed: int) -> Corpus:
         )
     held = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
     held_out = np.array([pairs[i] in held for i in order], dtype=bool)
-    return Corpus(words, bags.take(order), held_out)
+    return TopicCorpus(words, bags.take(order), held_out)
 
 
 class _Numbers(dict[str, int]):

@@ -251,7 +251,7 @@ _LATER_SURNAME, _LATER_OTHER, _OFTEN = 0.6, 0.3, 0.4
 
 
 @dataclass(slots=True)
-class Cluster:
+class NameCluster:
     """The mentions of one named person.
 
     Attributes
@@ -331,7 +331,7 @@ class Cluster:
 
 def cluster_names(
     text: str, tokens: Tokens, runs: Sequence[Candidate], weigh: Callable[[Candidate], float]
-) -> list[Cluster]:
+) -> list[NameCluster]:
     """Named people, in order of first mention.
 
     Parameters
@@ -345,21 +345,21 @@ def cluster_names(
     """
     clusters = _full_names(tokens, [run for run in runs if len(run.words) > 1 and not run.plural])
     holders = _holders(clusters)
-    single: dict[str, list[Cluster]] = {}
+    single: dict[str, list[NameCluster]] = {}
     for run in runs:
         if len(run.words) == 1 and not run.plural:
             (word,) = run.words
             alone = single.get(word, [])
             owner = _owner(tokens, holders.get(word, ()), alone, run)
             if owner is None and not run.bound:
-                owner = Cluster(run.words, run)
+                owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
             if owner is not None:
                 owner.add(tokens, run)
     clusters += [cluster for alone in single.values() for cluster in alone]
     around = support(tokens, runs)
-    doubtful: list[Cluster] = []
-    found: list[Cluster] = []
+    doubtful: list[NameCluster] = []
+    found: list[NameCluster] = []
     for cluster in clusters:
         cluster.mentions.sort(key=lambda run: run.start)
         if is_thing(text, tokens, cluster.words, cluster.mentions):
@@ -386,8 +386,8 @@ def cluster_names(
 
 
 def _companions(
-    tokens: Tokens, found: Sequence[Cluster], doubtful: Sequence[Cluster]
-) -> list[Cluster]:
+    tokens: Tokens, found: Sequence[NameCluster], doubtful: Sequence[NameCluster]
+) -> list[NameCluster]:
     """Those of the doubtful people who stand beside others: "Ann Lee and Xola Mda"."""
     people = {at for c in found for run in c.mentions for at in range(_opens(run), run.end)}
     companions = []
@@ -404,9 +404,9 @@ def _opens(run: Candidate) -> int:
     return run.titles[0] if run.titles else run.start
 
 
-def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
+def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
     """People with names of several words; names are compared where they share a pair of words."""
-    clusters: list[Cluster] = []
+    clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
         pairs = {*pairwise(run.words), (run.words[0], run.words[-1])}
@@ -415,7 +415,7 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
         index = next((i for i in near if _same(clusters[i], run)), len(clusters))
         if index == len(clusters):
-            clusters.append(Cluster(run.words, run))
+            clusters.append(NameCluster(run.words, run))
         cluster = clusters[index]
         cluster.add(tokens, run)
         if len(run.words) > len(cluster.words):
@@ -426,10 +426,10 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
     return clusters
 
 
-def _holders(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
+def _holders(clusters: Sequence[NameCluster]) -> dict[str, list[NameCluster]]:
     """Word or nickname → people in whose full names it stands, up to `_RIVALS`."""
-    holders: dict[str, list[Cluster]] = {}
-    pet: dict[str, list[Cluster]] = {}
+    holders: dict[str, list[NameCluster]] = {}
+    pet: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
         for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
             near = holders.setdefault(word, [])
@@ -441,7 +441,7 @@ def _holders(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
     return pet | holders
 
 
-def _same(cluster: Cluster, run: Candidate) -> bool:
+def _same(cluster: NameCluster, run: Candidate) -> bool:
     """Whether the name of several words may be this person's."""
     one, other = cluster.words, run.words
     if one[-1] == other[-1]:
@@ -460,8 +460,8 @@ def _before_surname(tokens: Tokens, title: str) -> bool:
 
 
 def _owner(
-    tokens: Tokens, matching: Sequence[Cluster], alone: Sequence[Cluster], run: Candidate
-) -> Cluster | None:
+    tokens: Tokens, matching: Sequence[NameCluster], alone: Sequence[NameCluster], run: Candidate
+) -> NameCluster | None:
     """Whose name the single word of `run` is, or None.
 
     `matching` have the word in their full name, `alone` are named by this word only. A person whose
@@ -487,7 +487,7 @@ def _owner(
     )
 
 
-def _agrees(cluster: Cluster, run: Candidate) -> bool:
+def _agrees(cluster: NameCluster, run: Candidate) -> bool:
     """Whether neither gender nor initials nor a place beside it ("Mr. and Mrs.") set them apart."""
     if run.gender and cluster.gender not in ("", run.gender):
         return False
@@ -524,7 +524,7 @@ def find_headlines(tokens: Tokens, opens: Sequence[int]) -> frozenset[int]:
 
 
 def mentions_in(
-    headlines: frozenset[int], tokens: Tokens, clusters: Sequence[Cluster]
+    headlines: frozenset[int], tokens: Tokens, clusters: Sequence[NameCluster]
 ) -> Iterator[tuple[int, Candidate]]:
     """Mentions of people in headlines by the last word of their names: (index, mention)."""
     if not headlines:

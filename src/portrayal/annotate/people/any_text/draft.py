@@ -12,7 +12,7 @@ from portrayal.annotate.people.any_text.candidates import (
     honorifics,
 )
 from portrayal.annotate.people.any_text.clusters import (
-    Cluster,
+    NameCluster,
     cluster_names,
     find_headlines,
     introduces,
@@ -295,7 +295,7 @@ def _add_writer(draft: TextDraft, *, asked: bool) -> None:
     draft.names.update((at, person) for at in own if tokens.low[at] == "i")
 
 
-def _name(draft: TextDraft, cluster: Cluster) -> str:
+def _name(draft: TextDraft, cluster: NameCluster) -> str:
     """The longest name of a cluster as written."""
     span = draft.span(cluster.longest.start, cluster.longest.named - 1, "name")
     return " ".join(draft.text[span.start : span.end].split())

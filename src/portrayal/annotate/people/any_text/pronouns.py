@@ -77,7 +77,7 @@ class Event(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _LastMention:
     """Where a person was last mentioned."""
 
     sentence: int = -1
@@ -145,7 +145,7 @@ def _walk(
     they: Collection[int],
 ) -> tuple[list[int], list[dict[str, float]]]:
     """One walk: the person of each pronoun, and the votes for genders."""
-    seen = [_Seen() for _ in genders]
+    seen = [_LastMention() for _ in genders]
     found: list[int] = []
     clause = (-1, -1, -1)
     recent: dict[int, None] = {}
@@ -202,7 +202,7 @@ def _recall(recent: dict[int, None], person: int) -> None:
         del recent[next(iter(recent))]
 
 
-def _see(state: _Seen, event: Event) -> None:
+def _see(state: _LastMention, event: Event) -> None:
     """Note a mention."""
     if event.quote >= 0 and state.sentence == event.sentence:
         return
@@ -211,7 +211,7 @@ def _see(state: _Seen, event: Event) -> None:
     state.times += 1
 
 
-def _allowed(event: Event, gender: str, state: _Seen) -> float:
+def _allowed(event: Event, gender: str, state: _LastMention) -> float:
     """Factor for a person of this gender, or of the gender that the votes so far tell."""
     if gender:
         return 1.0 if gender == event.gender else 0.0
@@ -224,7 +224,7 @@ def _allowed(event: Event, gender: str, state: _Seen) -> float:
 def _salience(
     event: Event,
     person: int,
-    state: _Seen,
+    state: _LastMention,
     first: dict[int, int],
     clause: tuple[int, int, int],
 ) -> float:

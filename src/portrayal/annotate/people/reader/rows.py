@@ -20,7 +20,7 @@ from portrayal.annotate.people.reader.network import (
     CARD,
     GENDERS,
     Network,
-    Reading,
+    NetworkOutput,
     hide,
     load_network,
     pieces_of,
@@ -28,7 +28,7 @@ from portrayal.annotate.people.reader.network import (
 from portrayal.annotate.people.shared.model import Character, Roles
 from portrayal.annotate.people.shared.scan import locale_of
 from portrayal.annotate.people.stories.cast import Cast
-from portrayal.annotate.people.stories.decide import SINGLY, Choice
+from portrayal.annotate.people.stories.decide import SINGLY, GenderChoice
 from portrayal.annotate.people.stories.extract import (
     cast_of,
     characters,
@@ -47,7 +47,7 @@ from portrayal.types import FloatArray
 
 _LEAST = 1e-9
 
-Weighed = tuple[list[Choice], list[float]]
+Weighed = tuple[list[GenderChoice], list[float]]
 """All choices of genders, and their probabilities by the rules."""
 
 
@@ -88,7 +88,7 @@ class Odds(NamedTuple):
 
 
 def read_people(
-    scene: Scene, cast: Cast, reading: Reading, joining: Joining
+    scene: Scene, cast: Cast, reading: NetworkOutput, joining: Joining
 ) -> tuple[Character, Character | None]:
     """Return the subject and the object of a story, by rules and network together.
 
@@ -111,8 +111,8 @@ def read_people(
 
 
 def join(
-    scene: Scene, cast: Cast, reading: Reading, joining: Joining
-) -> tuple[Cast, Choice, list[Odds]]:
+    scene: Scene, cast: Cast, reading: NetworkOutput, joining: Joining
+) -> tuple[Cast, GenderChoice, list[Odds]]:
     """Return who has which role, their genders, and what speaks for each slot."""
     weighed = weigh(scene, cast)
     # Who has which role, and the probability of each slot
@@ -137,7 +137,7 @@ def join(
 
 
 def ways_of(
-    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading
+    scene: Scene, cast: Cast, weighed: Weighed, reading: NetworkOutput
 ) -> tuple[list[tuple[int, ...]], FloatArray]:
     """All ways to give the roles to the named people, and what speaks for each, shape (n_ways, 2).
 
@@ -164,7 +164,7 @@ def ways_of(
     return ways, np.array(signs)
 
 
-def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArray:
+def signs_of_genders(cast: Cast, weighed: Weighed, reading: NetworkOutput) -> FloatArray:
     """What speaks for each choice of genders, shape (n_choices, 3).
 
     The log-probabilities of the network and of the rules, and how many are of singular "they".
@@ -185,14 +185,14 @@ def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArr
     )
 
 
-def _rows(cast: Cast, reading: Reading) -> list[int]:
+def _rows(cast: Cast, reading: NetworkOutput) -> list[int]:
     """The row of `reading.genders` for each slot."""
     nobody = reading.roles.shape[1] - 1
     return [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
 
 
 def _gender_odds(
-    cast: Cast, weighed: Weighed, reading: Reading, choice: Choice
+    cast: Cast, weighed: Weighed, reading: NetworkOutput, choice: GenderChoice
 ) -> Iterator[tuple[float, float]]:
     """Log-odds of each slot's gender, by the network and by the rules."""
     for slot, (row, gender) in enumerate(zip(_rows(cast, reading), choice.genders, strict=True)):

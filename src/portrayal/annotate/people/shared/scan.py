@@ -243,7 +243,7 @@ FAR = 8
 _LONG_NOUN_PHRASE = 6
 
 
-class Mention(NamedTuple):
+class StoryMention(NamedTuple):
     """A name or noun (then `case` is empty) or a pronoun.
 
     Attributes

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import compress, product
 from typing import NamedTuple
 
-from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES, StoryMention, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.scene import GIVES, RECEIVES
 
@@ -77,7 +77,9 @@ def link_features(code: int) -> tuple[str, ...]:
     )
 
 
-def tones_of(tokens: Tokens, events: Sequence[Mention], verbs: Container[str]) -> dict[int, int]:
+def tones_of(
+    tokens: Tokens, events: Sequence[StoryMention], verbs: Container[str]
+) -> dict[int, int]:
     """Token position of a pronoun → 1 where a giver would be meant there, 0 for a receiver.
 
     "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
@@ -143,11 +145,11 @@ def join_of(low: Sequence[str], at: int) -> int:
     return _JOIN_OF.get(low[at - 1], -1) if at else 6
 
 
-def ahead_of(tokens: Tokens, events: Sequence[Mention]) -> dict[int, Ahead]:
+def ahead_of(tokens: Tokens, events: Sequence[StoryMention]) -> dict[int, Ahead]:
     """Position of a pronoun → the subject that its opening phrase leads to."""
     low, sentence = tokens.low, tokens.sentence
     found: dict[int, Ahead] = {}
-    waiting: list[Mention] = []
+    waiting: list[StoryMention] = []
     current, lead, comma = -1, -1, -1
     for event in events:
         at, here, entity, rank, _, case, quoted = event

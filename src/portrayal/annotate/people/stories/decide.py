@@ -390,7 +390,7 @@ _AGAINST = HINTS.index("against")
 
 
 @dataclass(slots=True)
-class Choice:
+class GenderChoice:
     """One choice of genders and what it makes of the story.
 
     Attributes
@@ -436,7 +436,7 @@ class _Story:
     walk: TheyWalk
 
 
-def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[Choice]:
+def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[GenderChoice]:
     """All choices of genders that the words of the story leave open.
 
     `saliences` say who is meant by a pronoun under a choice; see `trace`.
@@ -472,14 +472,14 @@ def _one_says(scene: Scene) -> bool:
 
 def _follow(
     story: _Story, steps: Sequence[Step], first: Sequence[int], options: Sequence[Genders]
-) -> list[Choice]:
+) -> list[GenderChoice]:
     """The choices of `options` that have a word for each gender, followed through the story."""
     scene, cast, tones = story.scene, story.cast, {}
     if len(cast.slots) == 2 and not scene.paired:
         tones = tones_of(scene.tokens, cast.events, scene.words.verbs)
     heard: dict[str | None, str] = {gender: gender for gender in story.told}
     traces: dict[Genders, tuple[Trace, list[int]]] = {}
-    found: list[Choice] = []
+    found: list[GenderChoice] = []
     for genders in options:
         key = tuple(map(heard.get, genders))
         if key not in traces:
@@ -491,7 +491,7 @@ def _follow(
             meant = list(links.values())
             traces[key] = way, [meant.count(slot) for slot in range(len(key))]
         way, meant = traces[key]
-        choice = Choice(genders, way.found, way.codes.copy(), way.salience)
+        choice = GenderChoice(genders, way.found, way.codes.copy(), way.salience)
         if _close(story, choice, meant):
             found.append(choice)
     return found
@@ -518,7 +518,7 @@ def _open(told: Mapping[str, int], hint: Mapping[str, float], *, sole: bool) -> 
     return [*sorted({*told, *hint}), None]
 
 
-def _close(story: _Story, choice: Choice, meant: Sequence[int]) -> bool:
+def _close(story: _Story, choice: GenderChoice, meant: Sequence[int]) -> bool:
     """Add the codes of the characters; False where one has a gender without any word for it.
 
     `meant` says how many pronouns each character has.
@@ -544,7 +544,7 @@ def _close(story: _Story, choice: Choice, meant: Sequence[int]) -> bool:
     return True
 
 
-def _add_they(story: _Story, choice: Choice, slot: int) -> bool:
+def _add_they(story: _Story, choice: GenderChoice, slot: int) -> bool:
     """Add what uses of "they" say of the character `slot`; False where none stands for it."""
     slots = story.cast.slots
     # Uses of "they" that stand for the character `slot` under `choice`
@@ -574,7 +574,9 @@ def _hint_class(hint: Mapping[str, float]) -> int:
     return 2 if max(hint.values()) >= CERTAIN else 1
 
 
-def probabilities(options: Sequence[Choice], weights: Sequence[int], salience: int) -> list[float]:
+def probabilities(
+    options: Sequence[GenderChoice], weights: Sequence[int], salience: int
+) -> list[float]:
     """Probability of each choice; weights are in units of 1 / `SCALE`.
 
     Sums are of integers, so that the order of the choices is the same on every machine.
@@ -592,7 +594,7 @@ def probabilities(options: Sequence[Choice], weights: Sequence[int], salience: i
 
 
 def gender_probability(
-    options: Sequence[Choice], chances: Sequence[float], slot: int, gender: str | None
+    options: Sequence[GenderChoice], chances: Sequence[float], slot: int, gender: str | None
 ) -> float:
     """Probability that the character `slot` has `gender`, over all choices."""
     if len(options) == 1:

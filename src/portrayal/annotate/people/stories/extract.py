@@ -18,7 +18,7 @@ from portrayal.annotate.people.stories.codes import TONE_AT, code_weights
 from portrayal.annotate.people.stories.decide import (
     SCALE,
     SINGLY,
-    Choice,
+    GenderChoice,
     choices,
     gender_probability,
     learned_saliences,
@@ -41,7 +41,7 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedWeights:
     """Weights in units of 1 / `decide.SCALE`.
 
     Attributes
@@ -65,10 +65,10 @@ class Learned:
 
 
 @lru_cache(maxsize=1)
-def learned() -> Learned:
+def learned() -> LearnedWeights:
     """The weights that ship with the package."""
     raw = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
-    return Learned(
+    return LearnedWeights(
         code_weights(raw["choice"]),
         raw["choice"]["salience"],
         learned_saliences([weight / 1000 for weight in code_weights(raw["walk"])]),
@@ -96,7 +96,7 @@ _LEAST_CHANCE = 1.0 / (1.0 + exp(_FURTHEST))
 _NO_PAIR = (0.0, 0.0, 0.0, 0.0)
 
 
-def name_signs(scene: Scene, cast: Cast, choice: Choice) -> list[tuple[float, ...]]:
+def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[float, ...]]:
     """Values of `NAME_SIGNS` for each character."""
     slots, people = cast.slots, scene.people
     two = len(slots) == 2
@@ -126,7 +126,7 @@ def name_signs(scene: Scene, cast: Cast, choice: Choice) -> list[tuple[float, ..
     return found
 
 
-def _pair_signs(scene: Scene, cast: Cast, choice: Choice) -> tuple[float, ...]:
+def _pair_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> tuple[float, ...]:
     """The last signs of two named people in two roles."""
     # How much role nouns beside the names agree with who is the subject, from -3 to 3
     value = 0.0
@@ -255,21 +255,21 @@ def people_of_cast(scene: Scene, cast: Cast) -> tuple[Character, Character | Non
     return characters(scene, cast, options[best], sure)
 
 
-def weigh(scene: Scene, cast: Cast) -> tuple[list[Choice], list[float]]:
+def weigh(scene: Scene, cast: Cast) -> tuple[list[GenderChoice], list[float]]:
     """All choices of genders for the characters, and their probabilities by the learned weights."""
     weights = learned()
     options = choices(scene, cast, weights.saliences)
     return options, probabilities(options, weights.codes, weights.salience)
 
 
-def name_confidences(scene: Scene, cast: Cast, choice: Choice) -> list[float]:
+def name_confidences(scene: Scene, cast: Cast, choice: GenderChoice) -> list[float]:
     """Probability that the name of each character, or that it has none, is right."""
     weights = learned().name
     return [logistic(signs, weights) for signs in name_signs(scene, cast, choice)]
 
 
 def characters(
-    scene: Scene, cast: Cast, choice: Choice, sure: Sequence[tuple[float, float, float]]
+    scene: Scene, cast: Cast, choice: GenderChoice, sure: Sequence[tuple[float, float, float]]
 ) -> tuple[Character, Character | None]:
     """The characters under a choice of genders; `sure` are name, gender, and both being right."""
     made = [_character(scene, cast, slot, choice, each) for slot, each in enumerate(sure)]
@@ -323,7 +323,7 @@ def _confidences(
 
 
 def _character(
-    scene: Scene, cast: Cast, slot: int, choice: Choice, sure: tuple[float, float, float]
+    scene: Scene, cast: Cast, slot: int, choice: GenderChoice, sure: tuple[float, float, float]
 ) -> Character:
     """The character in `slot` under `choice`."""
     words, starts, index = scene.tokens.words, scene.tokens.starts, cast.slots[slot]
@@ -350,7 +350,7 @@ def _character(
     )
 
 
-def _references(scene: Scene, cast: Cast, slot: int, choice: Choice) -> list[int]:
+def _references(scene: Scene, cast: Cast, slot: int, choice: GenderChoice) -> list[int]:
     """Token positions of the words that tell the gender that `choice` gives to the character."""
     gender = choice.genders[slot]
     low = scene.tokens.low

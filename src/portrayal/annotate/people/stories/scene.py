@@ -8,7 +8,7 @@ from itertools import compress
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens, pronoun_rank
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES, StoryMention, Tokens, pronoun_rank
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.names import NamedPerson
 
@@ -437,7 +437,7 @@ class Scene:
     places: list[int]
     nouns: list[Noun] = field(default_factory=list)
     others: list[int] = field(default_factory=list)
-    pronouns: list[Mention] = field(default_factory=list)
+    pronouns: list[StoryMention] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
     they: list[int] = field(default_factory=list)
     plurals: list[int] = field(default_factory=list)
@@ -478,7 +478,7 @@ def _vocabulary(words: RoleWords) -> frozenset[str]:
     return words.all | _INTEREST
 
 
-def _pronoun(tokens: Tokens, at: int) -> Mention:
+def _pronoun(tokens: Tokens, at: int) -> StoryMention:
     """The pronoun at `at`."""
     low = tokens.low
     gender, case = _PRONOUNS[low[at]]
@@ -490,7 +490,7 @@ def _pronoun(tokens: Tokens, at: int) -> Mention:
         rank = -float(object_reach(low, at))
     else:
         rank = pronoun_rank(low, at, case)
-    return Mention(at, tokens.sentence[at], OTHER, rank, gender, case, tokens.quoted[at])
+    return StoryMention(at, tokens.sentence[at], OTHER, rank, gender, case, tokens.quoted[at])
 
 
 def _is_beloved(scene: Scene, at: int) -> bool:
