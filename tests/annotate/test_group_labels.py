@@ -100,11 +100,13 @@ def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
             st.builds(
                 GroupResponse,
                 st.sampled_from(["group", "none", "unknown"]),
-                st.lists(st.integers(0, 9)).map(tuple),
+                st.lists(st.integers(0, 9), max_size=4).map(tuple),
                 st.sampled_from(["", "refused", "not asked"]),
             ),
+            max_size=4,
         ).map(tuple),
         min_size=1,
+        max_size=4,
     )
 )
 def test_what_is_said_in_short_is_read_as_it_was(said: list[tuple[GroupResponse, ...]]) -> None:
