@@ -1,7 +1,8 @@
 """Groups by a language model: what it is asked of a text or person, and what its answer says.
 
 An answer counts only where it is one of the labels as they were shown, or several where the factor
-allows that. Every other answer is "unknown", with the reason.
+allows that. Every other answer is "unknown", with the reason. The model is asked within limits, its
+answers are kept, and nothing is asked twice.
 """
 
 import dataclasses

@@ -32,7 +32,7 @@ def first_names(text: str, tokens: Sequence[Token], taken: set[int]) -> Iterator
     while at < len(tokens) - 1:
         last = at + 1
         written = tokens[last].written
-        if (len(written) == 1 and written.isupper()) and last + 1 < len(tokens):
+        if len(written) == 1 and written.isupper() and last + 1 < len(tokens):
             last += 1
         if taken.isdisjoint(range(at, last + 1)) and _is_pair(text, tokens, at, last):
             yield tokens[at]

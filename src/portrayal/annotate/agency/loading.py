@@ -1,9 +1,12 @@
-"""Loading an agency classifier by its name or folder; a language model as one (Table 11).
+"""Loading an agency classifier by its name or folder; a transformer or language model as one.
+
+A transformer is a folder of `portrayal build classifier`, its ONNX export, or a hub id. A language
+model is asked with the prompts of Table 11.
 
 The sentence is material to classify: it is set on one line, and an answer counts only where it
 names one of the two words and not the other. Every other answer reads NaN and is counted.
 
-Who asks, within which limits, and where the answers are kept is decided in `asked`.
+Who asks, within which limits, and where the answers are kept is decided by `rows.Classifying`.
 """
 
 import math

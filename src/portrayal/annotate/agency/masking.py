@@ -164,7 +164,7 @@ def _replaced(match: re.Match[str], words: _Words, given: frozenset[str]) -> str
         last = part.end()
         if key in words.neutral and key not in given:
             neutral = words.neutral[key]
-            made.append(neutral.capitalize() if (part[0])[0].isupper() else neutral)
+            made.append(neutral.capitalize() if part[0][0].isupper() else neutral)
             in_name = False
         elif key in words.titles and (index + 1 < len(parts) or key in ("mr", "mrs", "ms", "mx")):
             made.append(_TITLE)

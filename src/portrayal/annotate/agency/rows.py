@@ -1,7 +1,8 @@
 """Language agency as annotations: the probability that each sentence is agentic.
 
 The masked and the unmasked annotator differ in nothing but what the classifier is given, so that
-the two results of a run can stand side by side.
+the two results of a run can stand side by side. A language model as classifier is asked within
+limits, its answers are kept, and nothing is asked twice.
 """
 
 import dataclasses

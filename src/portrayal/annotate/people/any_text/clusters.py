@@ -263,7 +263,7 @@ class NameCluster:
     mentions
         Every mention by name, in order.
     score
-        How much the name behaves like a person's; see `portrayal.annotate.people.shared.evidence`.
+        How much the name behaves like a person's; see `weigh` and `support`.
     gender
         Gender that the first title with a gender tells, or "".
     nicknames

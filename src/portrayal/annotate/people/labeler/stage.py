@@ -1,4 +1,7 @@
-"""Labelling as a stage of an audit: texts become annotations by the extractor, a model, or both."""
+"""Labelling as a stage of an audit: texts become annotations by the extractor, a model, or both.
+
+The rows have the schema of the extractor's, and say who labelled what.
+"""
 
 import dataclasses
 from collections import Counter

@@ -39,7 +39,7 @@ from portrayal.annotate.people.stories.extract import (
     story_start,
     weigh,
 )
-from portrayal.annotate.people.stories.rows import PEOPLE, person_columns
+from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import OptionError
 from portrayal.reference.locales import Locale
@@ -332,17 +332,11 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | E
             for row, known in zip(rows, strata, strict=True)
         ]
         return [
-            each if isinstance(each, Exception) else _columns(each)
+            each if isinstance(each, Exception) else people_columns(each)
             for each in read_stories(stories, folder, below, locale)
         ]
 
     return annotate
-
-
-def _columns(people: People) -> dict[str, Any]:
-    subject, other = people
-    more = {} if other is None else person_columns("object", other)
-    return person_columns("subject", subject) | more
 
 
 def _run(*_: Any) -> NoReturn:

@@ -1,4 +1,7 @@
-"""One pass over a text: words, sentences and quotations with offsets; mentions of characters."""
+"""One pass over a text: words, sentences and quotations with offsets; mentions of characters.
+
+What a locale adds to the words of English (titles, honorifics, pronouns) is read in the same pass.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

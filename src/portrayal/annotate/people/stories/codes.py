@@ -321,7 +321,8 @@ _SINGLY = (
 THEY_AT = SINGLY_AT + len(_SINGLY)
 
 JOIN_AT = THEY_AT + len(THEY_LINKS)
-"""Codes of a pronoun that opens a clause, and of one before a sentence's subject; see `context`."""
+"""Codes of a pronoun that opens a clause (`join_of`), and of one before a sentence's subject
+(`ahead_of`)."""
 
 AHEAD_AT = JOIN_AT + len(JOIN_CODES)
 STRANGER_AT = AHEAD_AT + len(AHEAD_CODES)

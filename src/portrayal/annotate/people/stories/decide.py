@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from math import exp
-from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR, QUOTES
 from portrayal.annotate.people.shared.words import SAYING, word_lists
@@ -108,7 +107,7 @@ _KINDS = (
     *((NAME_RANK[1.0], 0), (NAME_RANK[POSSESSOR], 2), (NAME_RANK[0.0], 3)),
     *((PRONOUN_RANK["s"], 1), (PRONOUN_RANK["p"], 2), (PRONOUN_RANK["o"], 3)),
 )
-"""How much of a subject the last mention of a character was, and its place in `links.RANKS`."""
+"""How much of a subject the last mention of a character was, and its place in `codes.RANKS`."""
 
 _CASE, _BACK, _KIND = 216, 54, 9
 """Steps of the tables: case, sentences back, kind, then who was newest and the clause."""
@@ -181,32 +180,36 @@ Step = tuple[
 ]
 """A mention, or a pronoun, as the walk needs it, in this order:
 
-token number; sentence number; place of a pronoun's case in `links.CASES` times `_CASE`, -1 for a
+token number; sentence number; place of a pronoun's case in `codes.CASES` times `_CASE`, -1 for a
 mention; index of a mention's character, or `OTHER`; place in `_KINDS` of the mention, or of the
 pronoun once it has an antecedent, times `_KIND`; gender, "F", "M" or ""; whether it stands in a
 quotation; whether a mention is the subject of a clause, or a possessive opens one; tokens back to
 which a subject cannot be the antecedent, or whether a mention is a name; the character that a
 pronoun cannot be and the position of its owner, or None; and the code of what joins a pronoun's
-clause, or -1, with the subject ahead (`context.Ahead`), or None.
+clause, or -1, with the subject ahead (`codes.Ahead`), or None.
 """
 
 
-class Trace(NamedTuple):
-    """What a choice of genders makes of a story.
+@dataclass(slots=True)
+class GenderChoice:
+    """One choice of genders and what it makes of the story.
 
     Attributes
     ----------
+    genders
+        Gender per character, None where it has none.
     found
-        Position of a pronoun → its character or `OTHER`.
+        Position of a pronoun, definite noun or "they" → its character or `OTHER`.
     codes
-        Codes of the links.
+        Codes of what speaks for and against it.
     salience
-        How salient the characters of the pronouns were.
+        How salient the characters of the pronouns were, in the unit of `SALIENCE`.
     """
 
-    found: dict[int, int]
-    codes: list[int]
-    salience: float
+    genders: Genders
+    found: dict[int, int] = field(default_factory=dict)
+    codes: list[int] = field(default_factory=list)
+    salience: float = 0.0
 
 
 def pronouns_of(scene: Scene, cast: Cast) -> dict[str, int]:
@@ -269,7 +272,7 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
     saliences: Sequence[float] = SALIENCE,
     *,
     narrated: bool,
-) -> Trace:
+) -> GenderChoice:
     """Give each pronoun to the most salient character of its gender.
 
     `first` holds the sentence in which each character is first named, -1 where it never is;
@@ -324,7 +327,7 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
             last[best], newest, kinds[best] = current, best, kind
         clause, clause_at = (best, at) if case == _SUBJECT_CASE else (clause, clause_at)
         found[at] = best
-    return Trace(found, codes, total)
+    return GenderChoice(genders, found, codes, total)
 
 
 @lru_cache(maxsize=256)
@@ -387,28 +390,6 @@ SCALE = 1000
 """Weights are integers in thousandths of a natural logarithm of odds."""
 
 _AGAINST = HINTS.index("against")
-
-
-@dataclass(slots=True)
-class GenderChoice:
-    """One choice of genders and what it makes of the story.
-
-    Attributes
-    ----------
-    genders
-        Gender per character, None where it has none.
-    found
-        Position of a pronoun, definite noun or "they" → its character or `OTHER`.
-    codes
-        Codes of what speaks for and against it.
-    salience
-        How salient the characters of the pronouns were, in the unit of `coref`.
-    """
-
-    genders: Genders
-    found: dict[int, int] = field(default_factory=dict)
-    codes: list[int] = field(default_factory=list)
-    salience: float = 0.0
 
 
 @dataclass(slots=True)
@@ -478,7 +459,7 @@ def _follow(
     if len(cast.slots) == 2 and not scene.paired:
         tones = tones_of(scene.tokens, cast.events, scene.words.verbs)
     heard: dict[str | None, str] = {gender: gender for gender in story.told}
-    traces: dict[Genders, tuple[Trace, list[int]]] = {}
+    traces: dict[Genders, tuple[GenderChoice, list[int]]] = {}
     found: list[GenderChoice] = []
     for genders in options:
         key = tuple(map(heard.get, genders))

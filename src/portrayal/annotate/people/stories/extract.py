@@ -1,4 +1,9 @@
-"""From a story and the roles of its prompt to its two characters."""
+"""From a story and the roles of its prompt to its two characters, and how likely each is right.
+
+The probabilities of a name, a gender, and both at once are logistic curves over a few signs: small
+whole numbers or logarithms of odds. Their weights are learned from predictions on prompts left out
+of training (`scripts/train_people.py`).
+"""
 
 import json
 import re
@@ -51,9 +56,9 @@ class LearnedWeights:
     salience
         Weight of one unit of a choice's salience.
     saliences
-        Who is meant by a pronoun under a choice; see `trace.learned_saliences`.
+        Who is meant by a pronoun under a choice; see `decide.learned_saliences`.
     name, gender, both
-        Weights of the signs of `confidence`.
+        Weights of `NAME_SIGNS`, `GENDER_SIGNS` and `BOTH_SIGNS`.
     """
 
     codes: tuple[int, ...]

@@ -1,4 +1,7 @@
-"""What a story holds before anyone is given a role: names, nouns and pronouns."""
+"""What a story holds before anyone is given a role: names, nouns, pronouns, and what people do.
+
+Role nouns beside names and the verbs of the roles say who is the subject and who the object.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
