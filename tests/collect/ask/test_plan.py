@@ -1,7 +1,6 @@
 """The plan's order and keys, outcomes, progress, retries, scrubbing, and the public door."""
 
 import dataclasses
-import random
 import subprocess
 import sys
 from collections import Counter
@@ -9,6 +8,7 @@ from itertools import islice
 
 import pytest
 
+from collect.ask.asked import collect_texts
 from portrayal.collect import ask
 from portrayal.collect.ask import (
     Answer,
@@ -17,11 +17,10 @@ from portrayal.collect.ask import (
     StopError,
     TryAgainError,
     answer_outcome,
-    collect_texts,
     provider_of,
 )
+from portrayal.collect.ask.loop import Rate
 from portrayal.collect.ask.provider import scrub
-from portrayal.collect.ask.runner import Rate
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 
@@ -79,15 +78,15 @@ def test_outcomes(answer, outcome):
 
 
 def test_waits_double_up_to_the_longest_and_respect_what_was_asked():
-    retry, chance = Retry(attempts=5, first_wait=1, longest_wait=6), random.Random(0)
+    retry = Retry(attempts=5, first_wait=1, longest_wait=6)
     for tries, most in ((1, 1), (2, 2), (3, 4), (4, 6)):
-        wait = retry.wait(TryAgainError("server", "x"), Counter(server=tries), chance)
+        wait = retry.wait(TryAgainError("server", "x"), Counter(server=tries))
         assert most / 2 <= wait <= most
-    assert retry.wait(TryAgainError("server", "x"), Counter(server=5), chance) is None
-    assert retry.wait(TryAgainError("rate_limit", "x", 30.0), Counter(rate_limit=5), chance) == 30.0
-    assert retry.wait(TryAgainError("rate_limit", "x"), Counter(rate_limit=50), chance) is None
+    assert retry.wait(TryAgainError("server", "x"), Counter(server=5)) is None
+    assert retry.wait(TryAgainError("rate_limit", "x", 30.0), Counter(rate_limit=5)) == 30.0
+    assert retry.wait(TryAgainError("rate_limit", "x"), Counter(rate_limit=50)) is None
     with pytest.raises(StopError, match="asks to wait 3,600 s"):
-        retry.wait(TryAgainError("rate_limit", "x", 3600.0), Counter(rate_limit=1), chance)
+        retry.wait(TryAgainError("rate_limit", "x", 3600.0), Counter(rate_limit=1))
 
 
 def test_keys_are_scrubbed_by_value_and_by_look(monkeypatch):
@@ -100,14 +99,14 @@ def test_progress_tells_rate_and_time_left(serve, run, prompts):
     server = serve(delay=0.005)
     seen = []
     collect_texts(
-        run, prompts, provider_of("openai:gpt-4o-mini", base_url=server.base_url), 30,
+        run, prompts, provider_of("openai:gpt-4o-mini", base_url=server.base_url), 10,
         concurrency=4, progress=seen.append,
     )  # fmt: skip
     assert [snapshot.done for snapshot in seen] == sorted(snapshot.done for snapshot in seen)
     last = seen[-1]
-    assert (last.done, last.total, last.outcomes) == (300, 300, {"ok": 300})
+    assert (last.done, last.total, last.outcomes) == (100, 100, {"ok": 100})
     assert last.seconds_left in (0.0, None)
-    assert last.cost == pytest.approx(300 * (10 * 0.15 + 20 * 0.6) / 1e6)
+    assert last.cost == pytest.approx(100 * (10 * 0.15 + 20 * 0.6) / 1e6)
     assert all(snapshot.in_flight <= 4 for snapshot in seen)
 
 

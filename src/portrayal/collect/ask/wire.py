@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from portrayal.collect.ask.provider import StopError, Usage
 
+Client = TypeVar("Client", bound=Any)
 _LONGEST = 120
 _PATIENCE = 5.0
 _PORTS = {"http": 80, "https": 443}
@@ -75,19 +76,10 @@ class _ElsewhereError(Exception):
     """A redirect that is not followed."""
 
 
-async def watch(provider: Any) -> None:
-    """Look at every response that the client of a provider of pydantic-ai gets, once."""
-    client = getattr(provider, "_own_http_client", None)
-    if client is None and hasattr(provider.client, "_get_async_client"):
-        client = await provider.client._get_async_client()  # Hugging Face's
-    if client is not None:
-        hooks = client.event_hooks
-        if _on_response not in hooks["response"]:
-            hooks["request"].append(_on_request)
-            hooks["response"].append(_on_response)
-            client.event_hooks = hooks
-    elif hasattr(provider.client, "meta"):  # Amazon's
-        provider.client.meta.events.register("before-parse", _on_parse, unique_id="portrayal")
+def watched(client: Client) -> Client:
+    """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
+    client.event_hooks = {"request": [_on_request], "response": [_on_response]}
+    return client
 
 
 async def _on_request(request: Any) -> None:
@@ -111,7 +103,8 @@ async def _on_response(response: Any) -> None:
             seen.body = await response.aread()
 
 
-def _on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
+def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
+    """Look at a response as Amazon's client gets it, which has hooks of its own."""
     if (seen := _SEEN.get()) is not None:
         seen.status, seen.body = response_dict["status_code"], response_dict["body"]
         if 300 <= response_dict["status_code"] < 400:  # this client follows none

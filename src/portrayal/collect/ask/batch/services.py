@@ -6,14 +6,13 @@ again and reading its results are each service's, because only there can a batch
 
 import io
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError
 from pydantic_ai.models import Model
-from pydantic_ai.models._batch_codec import BatchJobError
 from pydantic_ai.models.batch import (
     Batch,
     BatchRequest,
@@ -32,7 +31,7 @@ from portrayal.collect.ask.batch.store import (
 from portrayal.collect.ask.limits import TIMEOUT
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
 from portrayal.collect.ask.remote import RemoteModel, trouble_of
-from portrayal.collect.ask.wire import Seen, looking, redirected, watch
+from portrayal.collect.ask.wire import Seen, looking, redirected
 from portrayal.errors import OptionError, PortrayalError
 
 _LONGEST = 300
@@ -100,10 +99,11 @@ class RemoteBatches:
     ----------
     provider
         A provider whose model has a batch API.
-    model
-        The model that batches, where it is another one than the provider's.
+
+    Attributes
+    ----------
     ignores
-        Parameters that this batch API would ignore.
+        Parameters that this batch API would ignore, beside those that its model does.
 
     Raises
     ------
@@ -111,32 +111,34 @@ class RemoteBatches:
         When this model has no batch API, or its batch API would ignore a parameter.
     """
 
-    def __init__(
-        self, provider: RemoteModel, model: Any = None, ignores: Collection[str] = ()
-    ) -> None:
+    ignores: tuple[str, ...] = ()
+
+    def __init__(self, provider: RemoteModel) -> None:
         self.name, self._remote = provider.name, provider
-        self._model: Model[Any] = provider.model if model is None else model
+        self._model: Model[Any] = self._batching(provider.model)
         if self._model.batch_max_requests is None:
             raise no_batches(self.name)
-        ignored = sorted(set(provider.parameters) & {*self._model.unsupported_settings, *ignores})
-        if ignored:
+        unsupported = {*self._model.unsupported_settings, *self.ignores}
+        if ignored := sorted(set(provider.parameters) & unsupported):
             raise OptionError(
                 f"the batch API of {self.name} ignores {ignored[0]}; leave it out, or collect "
                 "without batches."
             )
         self._group = ""
-        self._open = AsyncExitStack()
         self.max_requests: int = self._model.batch_max_requests or 0
         self.max_bytes: int | None = self._model.batch_max_bytes
 
+    def _batching(self, model: Any) -> Any:
+        """The model that batches, where it is another one than the provider's."""
+        return model
+
     async def __aenter__(self) -> Self:
-        await self._open.enter_async_context(self._model)
-        model: Any = self._model
-        await watch(model._provider)
+        await self._remote.open()
+        self._model = self._batching(self._remote.model)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._open.aclose()
+        await self._remote.close()
 
     async def encode(self, custom_id: str, prompt: str) -> EncodedBatchRequest:
         """Return the request as the endpoint wants it."""
@@ -250,12 +252,12 @@ _FULL = "token_limit_exceeded"
 class OpenAIBatches(RemoteBatches):
     """OpenAI's batches, through its Responses API."""
 
-    def __init__(self, provider: RemoteModel) -> None:
+    ignores = ("seed",)
+
+    def _batching(self, model: Any) -> Any:
         from pydantic_ai.models.openai import OpenAIResponsesModel
 
-        given: Any = provider.model
-        model = OpenAIResponsesModel(given.model_name, provider=given._provider)
-        super().__init__(provider, model, ignores=("seed",))
+        return OpenAIResponsesModel(model.model_name, provider=model.provider)
 
     async def _create(self, model: Any, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
         """Create a batch that carries `mark`, without retrying, and return its id."""
@@ -422,9 +424,11 @@ class GoogleBatches(RemoteBatches):
         state = (batch.provider_details or {}).get("state", "")
         try:
             made: list[BatchResult] = await model.batch_results(batch)
-        except BatchJobError as error:  # no results at all
+        except ModelHTTPError as error:  # no results at all
             if state in ("JOB_STATE_EXPIRED", "JOB_STATE_CANCELLED"):
                 return []
+            if state != "JOB_STATE_FAILED":
+                raise
             if error.status_code in (429, 500, 503, 504):
                 raise NotRunError(f"batch {batch.id} did not run: {error}") from error
             raise RefusedError(f"batch {batch.id} was refused: {error}") from error
