@@ -7,6 +7,7 @@ that only the service in use needs its extra.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.ask.provider import Provider, StopError
@@ -44,12 +45,7 @@ def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider
 
         from portrayal.collect.ask.batch.services import OpenAIBatches
     key = _key("openai", needed=base_url is None) or "none"
-
-    def make(http: Any) -> "Model[Any]":
-        made = OpenAIChatModel(model, provider=OpenAIProvider(base_url, key, http_client=http))
-        made.client.max_retries = 0
-        return made
-
+    make = _maker(OpenAIChatModel, OpenAIProvider, model, base_url=base_url, api_key=key)
     return _remote("openai", make, parameters, batches=OpenAIBatches)
 
 
@@ -64,15 +60,10 @@ def server(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-    key = _key("server", needed=False)
-
-    def make(http: Any) -> "Model[Any]":
-        there = OpenAICompatibleProvider("server", base_url=base_url, api_key=key, http_client=http)
-        profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-        made = OpenAIChatModel(model, provider=there, profile=profile)
-        made.client.max_retries = 0
-        return made
-
+    given = {"base_url": base_url, "api_key": _key("server", needed=False)}
+    profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+    chat = partial(OpenAIChatModel, profile=profile)
+    make = _maker(chat, partial(OpenAICompatibleProvider, "server"), model, **given)
     return _remote("server", make, parameters)
 
 
@@ -83,14 +74,8 @@ def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provi
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
         from portrayal.collect.ask.batch.services import AnthropicBatches
-    key = _key("anthropic")
-
-    def make(http: Any) -> "Model[Any]":
-        there = AnthropicProvider(api_key=key, base_url=base_url, http_client=http)
-        made = AnthropicModel(model, provider=there)
-        made.client.max_retries = 0
-        return made
-
+    given = {"base_url": base_url, "api_key": _key("anthropic")}
+    make = _maker(AnthropicModel, AnthropicProvider, model, **given)
     return _remote("anthropic", make, parameters, batches=AnthropicBatches)
 
 
@@ -101,12 +86,7 @@ def google(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.providers.google import GoogleProvider
 
         from portrayal.collect.ask.batch.services import GoogleBatches
-    key = _key("google")
-
-    def make(http: Any) -> "Model[Any]":
-        there = GoogleProvider(api_key=key, base_url=base_url, http_client=http)
-        return GoogleModel(model, provider=there)
-
+    make = _maker(GoogleModel, GoogleProvider, model, base_url=base_url, api_key=_key("google"))
     return _remote("google", make, parameters, _ONCE, batches=GoogleBatches)
 
 
@@ -115,12 +95,7 @@ def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provide
     with _extra("mistral"):
         from pydantic_ai.models.mistral import MistralModel
         from pydantic_ai.providers.mistral import MistralProvider
-    key = _key("mistral")
-
-    def make(http: Any) -> "Model[Any]":
-        there = MistralProvider(api_key=key, base_url=base_url, http_client=http)
-        return MistralModel(model, provider=there)
-
+    make = _maker(MistralModel, MistralProvider, model, base_url=base_url, api_key=_key("mistral"))
     return _remote("mistral", make, parameters, _ONCE)
 
 
@@ -135,11 +110,7 @@ def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models import create_async_http_client
         from pydantic_ai.models.cohere import CohereModel
         from pydantic_ai.providers.cohere import CohereProvider
-    key = _key("cohere")
-
-    def make(http: Any) -> "Model[Any]":
-        return CohereModel(model, provider=CohereProvider(api_key=key, http_client=http))
-
+    make = _maker(CohereModel, CohereProvider, model, api_key=_key("cohere"))
     return _remote("cohere", make, parameters, _ONCE, create_async_http_client)
 
 
@@ -149,14 +120,7 @@ def groq(model: str, base_url: str | None, parameters: Parameters) -> Provider:
         from pydantic_ai.models import create_async_http_client
         from pydantic_ai.models.groq import GroqModel
         from pydantic_ai.providers.groq import GroqProvider
-    key = _key("groq")
-
-    def make(http: Any) -> "Model[Any]":
-        there = GroqProvider(api_key=key, base_url=base_url, http_client=http)
-        made = GroqModel(model, provider=there)
-        made.client.max_retries = 0
-        return made
-
+    make = _maker(GroqModel, GroqProvider, model, base_url=base_url, api_key=_key("groq"))
     return _remote("groq", make, parameters, None, create_async_http_client)
 
 
@@ -169,16 +133,11 @@ def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Pro
         from pydantic_ai.providers.huggingface import HuggingFaceProvider
 
         from portrayal.collect.ask.wire import watched
-    key = _key("huggingface")
     # This client takes no HTTP client, but asks its library for one.
     set_async_client_factory(lambda: watched(httpx.AsyncClient(follow_redirects=True, timeout=600)))
-
-    def make(http: Any) -> "Model[Any]":
-        del http
-        service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
-        return HuggingFaceModel(model, provider=service(base_url=base_url, api_key=key))
-
-    return _remote("huggingface", make, parameters)
+    service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
+    there = service(base_url=base_url, api_key=_key("huggingface"))
+    return _remote("huggingface", lambda _: HuggingFaceModel(model, provider=there), parameters)
 
 
 def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -196,17 +155,28 @@ def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provide
         read_timeout=600,
         max_pool_connections=64,
     )
+    try:
+        client = boto3.client("bedrock-runtime", config=once, endpoint_url=base_url)
+    except NoRegionError:
+        raise StopError(f"bedrock:{model}: no region. Set AWS_DEFAULT_REGION.") from None
+    client.meta.events.register("before-parse", on_parse)
+    made = BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
+    return _remote("bedrock", lambda _: made, parameters)
+
+
+def _maker(
+    make_model: Callable[..., Any], make_provider: Callable[..., Any], model: str, **given: Any
+) -> Make:
+    """What makes a model that does not retry by itself over an HTTP client."""
 
     def make(http: Any) -> "Model[Any]":
-        del http
-        try:
-            client = boto3.client("bedrock-runtime", config=once, endpoint_url=base_url)
-        except NoRegionError:
-            raise StopError(f"bedrock:{model}: no region. Set AWS_DEFAULT_REGION.") from None
-        client.meta.events.register("before-parse", on_parse)
-        return BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
+        made: Model[Any] = make_model(model, provider=make_provider(**given, http_client=http))
+        client: Any = made.provider.client if made.provider else None
+        if hasattr(client, "max_retries"):
+            client.max_retries = 0
+        return made
 
-    return _remote("bedrock", make, parameters)
+    return make
 
 
 @contextmanager
