@@ -108,14 +108,14 @@ def import_texts(
     stage.begin(mark)
     for part in stage.parts():
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
-    reader = _Reader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
+    reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
     facts = _write(stage.folder, reader, source, shard_rows)
     write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
 
 
-def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> dict[str, Any]:
+def _write(folder: Path, reader: "_TextReader", source: Source, shard_rows: int) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     number = 0
     made = reader.read(source.rows())
@@ -147,7 +147,7 @@ def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> 
     }
 
 
-class _Reader:
+class _TextReader:
     """Turns source rows into text rows, and collects the prompts they answer."""
 
     def __init__(

@@ -5,8 +5,8 @@ import pytest
 from collect.ask.asked import collect_texts
 from portrayal.collect.ask import (
     Budget,
-    Plan,
     Price,
+    RequestPlan,
     Usage,
     estimate_cost,
     price_of,
@@ -46,7 +46,7 @@ def test_prices():
 
 
 def test_the_estimate_counts_what_is_left(prompts):
-    plan = Plan(prompts, 10, "openai:gpt-4o-mini", {})
+    plan = RequestPlan(prompts, 10, "openai:gpt-4o-mini", {})
     assert estimate_cost(plan, Price(1.0, 2.0), 50).output_tokens == 5000
     plan.mark_done("p0", 0)
     estimate = estimate_cost(plan, Price(1.0, 2.0))

@@ -12,21 +12,21 @@ from collect.ask.asked import collect_texts
 from portrayal.collect import ask
 from portrayal.collect.ask import (
     Answer,
-    Plan,
+    RequestPlan,
     Retry,
     StopError,
     TryAgainError,
     answer_outcome,
     provider_of,
 )
-from portrayal.collect.ask.loop import Rate
+from portrayal.collect.ask.loop import MovingRate
 from portrayal.collect.ask.provider import scrub
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 
 
 def test_all_prompts_come_once_before_any_comes_twice(prompts):
-    plan = Plan(prompts, 3, "m", {})
+    plan = RequestPlan(prompts, 3, "m", {})
     order = [(request.sample, request.prompt.prompt_id) for request in plan]
     assert order == [(sample, f"p{i}") for sample in range(3) for i in range(10)]
     plan.mark_done("p3", 0)
@@ -38,7 +38,7 @@ def test_all_prompts_come_once_before_any_comes_twice(prompts):
 
 def test_a_key_depends_on_all_that_shapes_the_answer_and_on_nothing_else(prompts):
     def keys(model="m", parameters=None, asked=prompts, samples=2):
-        return {request.key for request in Plan(asked, samples, model, parameters or {})}
+        return {request.key for request in RequestPlan(asked, samples, model, parameters or {})}
 
     assert keys() == keys()
     assert len(keys()) == 20
@@ -55,9 +55,9 @@ def test_a_key_depends_on_all_that_shapes_the_answer_and_on_nothing_else(prompts
 
 def test_a_plan_needs_prompts_and_samples(prompts):
     with pytest.raises(OptionError, match="samples"):
-        Plan(prompts, 0, "m", {})
+        RequestPlan(prompts, 0, "m", {})
     with pytest.raises(OptionError, match="prompts"):
-        Plan([], 1, "m", {})
+        RequestPlan([], 1, "m", {})
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_progress_tells_rate_and_time_left(serve, run, prompts):
 
 def test_the_rate_is_of_the_last_half_minute():
     now = [0.0]
-    rate = Rate(lambda: now[0])
+    rate = MovingRate(lambda: now[0])
     assert rate.at(0) == 0
     now[0] = 10
     assert rate.at(100) == 10
@@ -159,7 +159,7 @@ def test_a_third_party_provider_is_one_callable_and_one_line(tmp_path):
 
 def test_a_request_in_flight_is_never_asked_twice(prompts):
     """Two workers that draw from one plan get different requests."""
-    plan = Plan(prompts, 5, "m", {})
+    plan = RequestPlan(prompts, 5, "m", {})
     drawn = iter(plan)
     first, second = list(islice(drawn, 20)), list(drawn)
     assert not {request.key for request in first} & {request.key for request in second}

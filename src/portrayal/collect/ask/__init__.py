@@ -14,8 +14,8 @@ from portrayal.collect.ask.budget import (
     estimate_cost,
     price_of,
 )
-from portrayal.collect.ask.collection import Collection, Plan, Request
-from portrayal.collect.ask.judge import Verdict, answer_outcome, judge_outcome
+from portrayal.collect.ask.collection import Collection, Request, RequestPlan
+from portrayal.collect.ask.judge import answer_outcome, judge_outcome
 from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.provider import (
     Answer,
@@ -44,16 +44,15 @@ __all__ = [
     "FinishReason",
     "MakeProvider",
     "Meter",
-    "Plan",
     "Price",
     "Provider",
     "RejectedError",
     "Request",
+    "RequestPlan",
     "Retry",
     "StopError",
     "TryAgainError",
     "Usage",
-    "Verdict",
     "answer_outcome",
     "ask_model",
     "collect",

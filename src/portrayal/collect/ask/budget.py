@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from portrayal.collect.ask.collection import Plan
+from portrayal.collect.ask.collection import RequestPlan
 from portrayal.collect.ask.provider import Usage
 from portrayal.errors import OptionError
 
@@ -151,7 +151,7 @@ class CostEstimate:
 
 
 def estimate_cost(
-    plan: Plan,
+    plan: RequestPlan,
     price: Price | None,
     answer_tokens: int | None = None,
     *,
@@ -176,7 +176,7 @@ class Meter:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: RequestPlan,
         spent: Usage,
         *,
         price: Price | None = None,

@@ -53,7 +53,7 @@ class Request:
     sample: int
 
 
-class Plan:
+class RequestPlan:
     """Every (prompt, sample) of one model, sample by sample: all prompts for 0, then all for 1, ….
 
     What is done is one byte per request, so that a plan of a million requests stays small.
@@ -144,7 +144,7 @@ class Collection:
     ) -> None:
         self.run, self._shard_rows = run, shard_rows
         self.model, self._parameters = provider.name, dict(provider.parameters)
-        self.plan = Plan(prompts, samples, self.model, self._parameters)
+        self.plan = RequestPlan(prompts, samples, self.model, self._parameters)
         self.outcomes: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()

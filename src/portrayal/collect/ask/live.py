@@ -105,13 +105,12 @@ class Workers:
         try:
             with self._loop.flying():
                 async with asyncio.timeout(self._timeout):
-                    verdict = await judge_outcome(answer.text, self._judge, answer.finish_reason)
+                    return await judge_outcome(answer.text, self._judge, answer.finish_reason)
         except (TryAgainError, TimeoutError):
             return None
         except StopError as error:
             self._loop.end(error)
             return None
-        return verdict.outcome
 
     def _count(self, result: Answer | RejectedError | TryAgainError) -> None:
         """End it where one request after another gets no answer: it costs, and brings nothing."""

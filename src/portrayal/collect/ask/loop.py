@@ -29,7 +29,7 @@ _SILENT_SECONDS = 10.0
 _WINDOW_SECONDS = 30.0
 
 
-class Rate:
+class MovingRate:
     """Rows per second over a moving window of the monotonic clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -100,7 +100,7 @@ class Loop:
         self._error: BaseException | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._in_flight: set[asyncio.Task[Any]] = set()
-        self._began, self._answered_at, self._rate = time.monotonic(), 0.0, Rate()
+        self._began, self._answered_at, self._rate = time.monotonic(), 0.0, MovingRate()
 
     def take(self) -> Request | None:
         """Return the next request, now in progress; None where none is left or affordable."""

@@ -31,7 +31,7 @@ from portrayal.collect.ask.provider import (
     scrub,
 )
 from portrayal.collect.ask.wire import (
-    Seen,
+    LastResponse,
     bottom,
     is_filtered,
     looking,
@@ -59,7 +59,7 @@ Trouble = TryAgainError | StopError | RejectedError
 
 
 def trouble_of(
-    error: Exception, name: str, variables: Sequence[str], seen: Seen | None = None
+    error: Exception, name: str, variables: Sequence[str], seen: LastResponse | None = None
 ) -> Trouble:
     """Return what `error`, raised while asking `name`, means for the collection.
 
@@ -74,7 +74,9 @@ def trouble_of(
     stop = _stop(error, name, said, variables)
     if stop is not None:
         return stop
-    if isinstance(error, client.ModelAPIError) and _is_rejection(error):
+    status = error.status_code if isinstance(error, client.ModelHTTPError) else None
+    rejected = isinstance(error, client.ModelRequestRejectedError) or (status or 500) < 500
+    if isinstance(error, client.ModelAPIError) and rejected and status not in _TRY_AGAIN_STATUSES:
         return RejectedError(said, refused=_is_policy(error))
     kind = _kind(error)
     if kind == "connection" and (below := scrub(bottom(error), variables)) not in said:
@@ -113,14 +115,6 @@ def _stop(error: Exception, name: str, said: str, variables: Sequence[str]) -> S
         case _ if type(error).__name__ in _NO_CREDENTIALS:
             return StopError(f"{said} Set {keys}. {_CONTINUE}")
     return None
-
-
-def _is_rejection(error: client.ModelAPIError) -> bool:
-    if isinstance(error, client.ModelHTTPError) and error.status_code in _TRY_AGAIN_STATUSES:
-        return False
-    if isinstance(error, client.ModelRequestRejectedError):
-        return True
-    return isinstance(error, client.ModelHTTPError) and error.status_code < 500
 
 
 def _kind(error: Exception) -> str:

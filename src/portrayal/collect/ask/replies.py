@@ -65,7 +65,7 @@ def read_list(text: str) -> list[Any] | None:
     if at < 0:
         return None
     try:
-        found = _Reader(text[:LONGEST], at).value(0)
+        found = _LenientReader(text[:LONGEST], at).value(0)
     except _CutOffError:
         return None
     return found if isinstance(found, list) else None
@@ -77,7 +77,7 @@ def read_open(fields: str) -> dict[str, Any]:
 
 
 def _lenient(text: str, at: int) -> tuple[dict[str, Any], int]:
-    reader = _Reader(text, at)
+    reader = _LenientReader(text, at)
     return reader.object(0), reader.at
 
 
@@ -85,7 +85,7 @@ class _CutOffError(Exception):
     """The answer ends inside a value."""
 
 
-class _Reader:
+class _LenientReader:
     """Reads values from `text`, beginning at `at`; always moves on, so it always ends."""
 
     def __init__(self, text: str, at: int) -> None:

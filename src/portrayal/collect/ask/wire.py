@@ -34,7 +34,7 @@ _KINDS = {
 
 
 @dataclass(slots=True)
-class Seen:
+class LastResponse:
     """What one call has seen of its last response.
 
     Attributes
@@ -58,13 +58,13 @@ class Seen:
         return self.body is not None and 200 <= (self.status or 0) < 300
 
 
-_SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
+_SEEN: ContextVar[LastResponse | None] = ContextVar("seen", default=None)
 
 
 @contextmanager
-def looking(timeout: float | None = None) -> Iterator[Seen]:
+def looking(timeout: float | None = None) -> Iterator[LastResponse]:
     """Yield what the calls inside, of a watched client, see."""
-    seen = Seen(timeout)
+    seen = LastResponse(timeout)
     token = _SEEN.set(seen)
     try:
         yield seen

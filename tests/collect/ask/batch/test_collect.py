@@ -99,9 +99,9 @@ def test_the_rows_are_those_that_the_runner_would_write(tmp_path, service):
         made = provider(service, server)
         collect(tmp_path, service, server)
     row = check_whole(tmp_path)[0]
-    from portrayal.collect.ask.collection import Plan
+    from portrayal.collect.ask.collection import RequestPlan
 
-    plan = Plan(PROMPTS, 2, made.name, made.parameters)
+    plan = RequestPlan(PROMPTS, 2, made.name, made.parameters)
     keys = {request.key for request in plan}
     assert {row["text_id"] for row in rows_of(tmp_path)} == keys
     assert row["model"] == f"{service}:{MODELS[service]}"

@@ -31,7 +31,7 @@ from portrayal.collect.ask.batch.store import (
 from portrayal.collect.ask.limits import TIMEOUT
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
 from portrayal.collect.ask.remote import RemoteModel, trouble_of
-from portrayal.collect.ask.wire import Seen, looking, redirected
+from portrayal.collect.ask.wire import LastResponse, looking, redirected
 from portrayal.errors import OptionError, PortrayalError
 
 _LONGEST = 300
@@ -193,7 +193,7 @@ class RemoteBatches:
         except TryAgainError as error:
             return error
         except Exception as error:  # pydantic-ai's and pydantic's; one row never sinks a batch
-            seen = Seen(
+            seen = LastResponse(
                 body=(result.body or "").encode(), status=200 if result.status == "succeeded" else 0
             )
             return trouble_of(error, self.name, self._remote.variables, seen)
@@ -339,26 +339,19 @@ class AnthropicBatches(RemoteBatches):
             async for batch in batches.list(limit=100):  # newest first
                 if batch.created_at.timestamp() < submission.made_at - SKEW:
                     break
-                if batch.id in known or _size(batch) != len(submission.items):
+                counts = batch.request_counts
+                ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
+                if batch.id in known or counts.processing + ended != len(submission.items):
                     continue
                 if batch.processing_status != "ended":
                     found.append((batch.id, False))
-                elif await _is_marked(batches, batch.id, submission.mark):
-                    found.append((batch.id, True))
+                    continue
+                async for item in await batches.results(batch.id):
+                    if item.custom_id.endswith(f"-{submission.mark}"):
+                        found.append((batch.id, True))
+                    break
             sure = [one for one in found if one[1]]
             return (sure or found)[::-1]
-
-
-def _size(batch: Any) -> int:
-    counts = batch.request_counts
-    ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
-    return int(counts.processing + ended)
-
-
-async def _is_marked(batches: Any, batch_id: str, mark: str) -> bool:
-    async for item in await batches.results(batch_id):
-        return bool(item.custom_id.endswith(f"-{mark}"))
-    return False
 
 
 class GoogleBatches(RemoteBatches):

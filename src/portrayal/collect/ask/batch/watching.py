@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from portrayal.collect.ask.batch.store import (
+    BatchItem,
     BatchService,
-    Item,
     NotRunError,
     RefusedError,
     Result,
@@ -110,7 +110,7 @@ class Batches:
     async def _create(self, mark: str, group: "list[tuple[Request, EncodedBatchRequest]]") -> None:
         """Create one batch, and have it watched."""
         loop = self._loop
-        items = [Item(r.key, r.prompt.prompt_id, r.sample) for r, _ in group]
+        items = [BatchItem(r.key, r.prompt.prompt_id, r.sample) for r, _ in group]
         one = self._save(self._store.intend(mark, self._service.name, items))
         loop.peak = max(loop.peak, loop.in_progress)
         while True:
