@@ -91,7 +91,9 @@ class Batches:
     async def _submit(self) -> None:
         """Hand in what the budget allows, in batches as large as the endpoint takes."""
         loop, service = self._loop, self._service
-        most = min(n for n in (service.max_requests, loop.retry.max_requests) if n)
+        most = min(
+            (n for n in (service.max_requests, loop.retry.max_requests) if n), default=math.inf
+        )
         room = math.inf if service.max_bytes is None else service.max_bytes
         mark, size = new_mark(), 0
         group: list[tuple[Request, EncodedBatchRequest]] = []
