@@ -49,7 +49,7 @@ ROWS = (
 def pages() -> dict[str, str]:
     """Return every generated page by its path below docs/."""
     return {
-        "cli.md": command_line(),
+        "reference/cli.md": command_line(),
         **measures(),
         "reference/annotators.md": annotators(),
         "reference/studies.md": studies(),
@@ -222,9 +222,11 @@ def _commands(command: Any, path: str, level: int) -> list[str]:
         if parameter.name == "help":
             continue
         name, call = _spelled(parameter)
-        usage.append(call)
+        if parameter.required:
+            usage.append(call)
         rows.append(f"| {name} | {_cell(parameter.help or '')} | {_default(parameter)} |")
     subcommands = _subcommands(command)
+    usage += ["[OPTIONS]"] if len(rows) > len(usage) - 1 else []
     usage += ["COMMAND …"] if subcommands else []
     parts.append(f"```text\n{' '.join(usage)}\n```")
     if rows:
