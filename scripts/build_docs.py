@@ -221,11 +221,9 @@ def _commands(command: Any, path: str, level: int) -> list[str]:
         if parameter.name == "help":
             continue
         name, call = _spelled(parameter)
-        if parameter.required:
-            usage.append(call)
+        usage.append(call)
         rows.append(f"| {name} | {_cell(parameter.help or '')} | {_default(parameter)} |")
     subcommands = _subcommands(command)
-    usage += ["[OPTIONS]"] if len(rows) > len(usage) - 1 else []
     usage += ["COMMAND …"] if subcommands else []
     parts.append(f"```text\n{' '.join(usage)}\n```")
     if rows:
