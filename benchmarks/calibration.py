@@ -559,9 +559,7 @@ def main() -> None:
     parser.add_argument("--reps", type=int, help="simulated audits a cell, over every default")
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--gold", type=Path, help="stories with columns of hand labels")
-    parser.add_argument(
-        "--json", type=Path, help="file in which to replace these tables"
-    )
+    parser.add_argument("--json", type=Path, help="file in which to replace these tables")
     options = parser.parse_args()
     known = SECTIONS | {"gold": gold}
     every = [*SECTIONS, *(["gold"] if options.gold else [])]
