@@ -79,6 +79,9 @@ class Declarations:
         spec: Spec | None = None,
         *,
         table: Table | None = None,
+        reading: str = "",
+        legend: Sequence[tuple[str, str]] | None = None,
+        key: str = "",
         **fields: Any,
     ) -> Figure:
         """Return a declared figure.
@@ -89,29 +92,27 @@ class Declarations:
             Its name, and the report's view.
         rows
             The estimates that its reading is of, and its table where that is not given.
-        spec, table
-            The chart, and a table that is not declared.
+        spec
+            The chart; None for a figure that is a table.
+        table, reading, legend, key
+            In place of what is declared; the key is the name by default.
         **fields
-            What its texts name; `key` and `reading` overrule what is declared.
+            What its texts name.
         """
         said = self.figures[name]
         models = "each model" if len(view.models) > 1 else ""
         known = {"main": view.called(view.main), "each_model": models, "published": "", **fields}
-        reading = fields.get("reading")
-        if reading is None:
-            reading = statement(said["reading"], rows, said.get("noun", ""), known)
+        if legend is None:
+            named = ((mark, text.format(**known)) for mark, text in said.get("legend", ()))
+            legend = [(mark, words) for mark, words in named if words]
         return Figure(
-            fields.get("key", name),
+            key or name,
             said["title"].format(**known),
-            reading,
+            reading or statement(said["reading"], rows, said.get("noun", ""), known),
             said["note"].format(**known),
             spec,
             self.table(name, view, rows, **fields) if table is None else table,
-            tuple(
-                (mark, words)
-                for mark, text in said.get("legend", ())
-                if (words := text.format(**known))
-            ),
+            tuple(legend),
         )
 
     def tabled(

@@ -1,6 +1,6 @@
 """A figure and its table: what a builder returns, and the cells that both share."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -94,11 +94,6 @@ def interval_head(view: View) -> str:
     return f"{fmt.level(view.level)} interval"
 
 
-def sure_columns(view: View) -> dict[str, Callable[[Estimate], str]]:
-    """Return the columns of a value and how sure it is: interval, null range and q."""
-    return {"Value": value, interval_head(view): interval, "Null range": null, "q": q}
-
-
 def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> Table:
     """Return the numbers of these estimates as a table: strata, group, value, interval, ….
 
@@ -118,7 +113,10 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
     columns = {
         **{name.replace("_", " ").capitalize(): stratum(name) for name in shown},
         "Group": lambda e: short(group_label(e.group)),
-        **sure_columns(view),
+        "Value": value,
+        interval_head(view): interval,
+        "Null range": null,
+        "q": q,
         "n": units,
         "Prompts": clusters,
     }
@@ -174,54 +172,6 @@ class Figure:
             return all(row[place] == "undefined" for row in self.table.rows)
         numbers = len(self.table.columns) > self.table.words
         return self.spec is None and not (self.table.rows and numbers)
-
-
-Part = str | Callable[[View, list[Estimate]], str]
-"""A part of a declared figure: text, or a function of the view and the rows to it."""
-Legend = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Declared:
-    """A figure as it is declared: which estimates it shows, how, and what is said of them.
-
-    Every function takes the view and the rows; there is no figure where there is no row.
-
-    Attributes
-    ----------
-    key, title, reading, note
-        As in `Figure`.
-    rows
-        The rows among the estimates of the measure; those of the main model by default.
-    chart
-        The rows as Vega-Lite; None for a figure that is a table.
-    table
-        The rows as a table.
-    legend
-        What each mark is.
-    """
-
-    key: Part
-    title: Part
-    reading: Part
-    note: Part
-    table: Callable[[View, list[Estimate]], Table]
-    rows: Callable[[View, list[Estimate]], list[Estimate]] = View.only_main
-    chart: Callable[[View, list[Estimate]], Spec | None] | None = None
-    legend: Callable[[View, list[Estimate]], Legend] | Legend = ()
-
-    def __call__(self, view: View, estimates: list[Estimate]) -> "Iterator[Figure]":
-        """Yield the figure of a measure's estimates."""
-        rows = self.rows(view, estimates)
-        if not rows:
-            return
-        key, title, reading, note = (
-            part if isinstance(part, str) else part(view, rows)
-            for part in (self.key, self.title, self.reading, self.note)
-        )
-        spec = None if self.chart is None else self.chart(view, rows)
-        legend = self.legend(view, rows) if callable(self.legend) else self.legend
-        yield Figure(key, title, reading, note, spec, self.table(view, rows), legend)
 
 
 @dataclass(frozen=True)

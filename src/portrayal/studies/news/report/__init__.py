@@ -3,7 +3,7 @@
 import portrayal.studies.news.report.figures as figures
 from portrayal.report.study import Section, StudyReport, Wording
 from portrayal.studies.news.report.head import compared, instruments, intervals, news_first
-from portrayal.studies.news.report.series import group_name, table_place
+from portrayal.studies.news.report.series import FIGURES, group_name, table_place
 from portrayal.studies.news.report.texts import examples
 
 __all__ = ["REPORT"]
@@ -21,12 +21,12 @@ REPORT = StudyReport(
     ),
     figures={
         "distances": figures.distances,
-        "group-changes": figures.GROUP_CHANGES,
+        "group-changes": figures.group_changes,
         "prompt-effects": figures.prompt_effects,
-        "refusals": figures.REFUSALS,
-        "text-lengths": figures.TEXT_LENGTHS,
-        "pair-fates": figures.PAIR_FATES,
-        "topic-use": figures.TOPIC_USE,
+        "refusals": figures.refusals,
+        "text-lengths": figures.text_lengths,
+        "pair-fates": figures.pair_fates,
+        "topic-use": FIGURES.tabled("topic-use", lambda _, estimates: estimates),
     },
     first=news_first,
     found=Section("found.html.j2", compared),

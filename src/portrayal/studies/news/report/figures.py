@@ -1,5 +1,6 @@
 """Figures 2–10, A.1 and A.2, and tables of what became of the texts."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -9,12 +10,12 @@ import portrayal.studies.news.report.series as series
 from portrayal.measure.pairs.table import DOCUMENT
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Declared, Figure, Spec, Table
+from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title
-from portrayal.studies.news.report.series import Place, at, datum, group_name, of
+from portrayal.studies.news.report.series import FIGURES, Place, at, datum, group_name, of
 
 Rows = Sequence[Estimate]
 ROWS = 60
@@ -63,11 +64,16 @@ def kind_panels(
     return {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
 
 
-def _changes_chart(view: View, own: list[Estimate]) -> Spec:
+def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield one figure with a panel for each level and attribute."""
+    own = series.shown(view, estimates)
+    if not own:
+        return
     colour = series.colours(view, own)
-    charts = []
+    charts, paper = [], False
     for place in dict.fromkeys(map(series.place_of, own)):
         here, printed = at(own, place), series.printed_at("group_change", place)
+        paper = paper or bool(printed)
         groups = dict.fromkeys(group_name(e.group) for e in here)
         chart = series.series_panel(
             view,
@@ -80,43 +86,28 @@ def _changes_chart(view: View, own: list[Estimate]) -> Spec:
             label_limit=150,
         )
         charts.append(chart)
-    return {"concat": charts, "columns": 2, "resolve": {"scale": {"yOffset": "independent"}}}
-
-
-def _changes_reading(view: View, own: list[Estimate]) -> str:
     sure = [e for e in own if is_sure(e) and e.value is not None]
-    if not sure:
-        return "No group’s change can be told from chance by this number of headlines."
-    e = max(sure, key=lambda found: abs(found.value or 0.0))
-    way = "rises" if (e.value or 0.0) > 0 else "falls"
-    return (
-        f"{series.series(view, e)}: the {series.quantity(*series.place_of(e))} {way} most for "
-        f"{group_name(e.group)}, by {fmt.difference(e.value)} ({fmt.level(view.level)} interval "
-        f"{fmt.interval(e.interval, 'difference')}); {len(sure)} of {len(own)} changes can be told "
-        "from chance."
+    said = "No group’s change can be told from chance by this number of headlines."
+    if sure:
+        e = max(sure, key=lambda found: abs(found.value or 0.0))
+        way = "rises" if (e.value or 0.0) > 0 else "falls"
+        said = (
+            f"{series.series(view, e)}: the {series.quantity(*series.place_of(e))} {way} most for "
+            f"{group_name(e.group)}, by {fmt.difference(e.value)} ({fmt.level(view.level)} "
+            f"interval {fmt.interval(e.interval, 'difference')}); {len(sure)} of {len(own)} "
+            "changes can be told from chance."
+        )
+    yield FIGURES.figure(
+        "group-change",
+        view,
+        own,
+        {"concat": charts, "columns": 2, "resolve": {"scale": {"yOffset": "independent"}}},
+        reading=said,
+        table=series.numbers(view, own),
+        legend=series.key(colour, own, paper=paper),
+        paper=series.NOTE if paper else "",
     )
 
-
-def _has_printed_changes(own: Rows) -> bool:
-    return any(series.printed_at("group_change", series.place_of(e)) for e in own)
-
-
-GROUP_CHANGES = Declared(
-    key="group-change",
-    title="Change of each group",
-    rows=series.shown,
-    chart=_changes_chart,
-    reading=_changes_reading,
-    note=lambda _, own: (
-        "Mean over all pairs in which both texts have a value, whichever way it went; right of "
-        "the line the generated texts have more. "
-        f"{series.NOTE if _has_printed_changes(own) else ''}"
-    ),
-    table=series.numbers,
-    legend=lambda view, own: series.key(
-        series.colours(view, own), own, paper=_has_printed_changes(own)
-    ),
-)
 
 _PANELS = {
     "paired_distance": ("a  Distance from the original", "mean distance", ".2f", "distance"),
@@ -146,8 +137,8 @@ _LENGTH_COLOURS = {"full length": "#777777", "equal length": "#1f4e79"}
 def distances(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield a figure for each level and attribute, then one at equal length and one by list."""
     yield from (_level(view, place) for place in series.places(view))
-    yield from EQUAL_LENGTH(view, estimates)
-    yield from BY_LEXICON(view, estimates)
+    yield from equal_length(view, estimates)
+    yield from FIGURES.tabled("by-word-list", _other_lists)(view, estimates)
 
 
 def _level(view: View, place: Place) -> Figure:
@@ -164,18 +155,21 @@ def _level(view: View, place: Place) -> Figure:
         panels[kind] = title, Axis(axis, form=form, zero=True, line=line)
         data[kind] = [datum(view, e, colour) for e in own[kind]]
         data[kind] += [row.datum(statistic) for row in paper[kind]]
-    fell = _FELL.get(level, "less of it")
-    return Figure(
-        f"level-{level}-{attribute}".replace("_", "-"),
-        series.title_of(place),
-        _level_reading(view, own["paired_distance"], place),
-        f"a: mean distance between the {series.quantity(*place)} of a text and of its original. b: "
-        f"of the originals that mention a group, the share whose generated text has {fell}. c: the "
-        f"mean change among those. {series.NOTE if any(paper.values()) else ''}"
-        + (_WHOLE_TEXTS if level == DOCUMENT else ""),
+    printed = any(paper.values())
+    return FIGURES.figure(
+        "level",
+        view,
+        every,
         kind_panels(view, panels, data, rows, list(colour)),
-        series.numbers(view, every),
-        series.key(colour, every, paper=any(paper.values())),
+        key=f"level-{level}-{attribute}".replace("_", "-"),
+        reading=_level_reading(view, own["paired_distance"], place),
+        table=series.numbers(view, every),
+        legend=series.key(colour, every, paper=printed),
+        title=series.title_of(place),
+        quantity=series.quantity(*place),
+        fell=_FELL.get(level, "less of it"),
+        paper=series.NOTE if printed else "",
+        whole=_WHOLE_TEXTS if level == DOCUMENT else "",
     )
 
 
@@ -202,20 +196,16 @@ def _level_reading(view: View, own: Rows, place: Place) -> str:
     return f"{said}; {fmt.plural(first.n_units, 'pair')})."
 
 
-def _both_lengths(view: View, estimates: list[Estimate]) -> list[Estimate]:
+def equal_length(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield distances with both texts at full length, and with the longer one cut."""
     both = series.shown(view, estimates, "")
-    return both if any(e.strata.get("length") == series.EQUAL for e in both) else []
+    equal = [e for e in both if e.strata.get("length") == series.EQUAL]
+    if not equal:
+        return
 
-
-def _equal_alone(both: Rows) -> list[Estimate]:
-    return [e for e in both if e.strata.get("length") == series.EQUAL]
-
-
-def _length_chart(view: View, both: list[Estimate]) -> Spec:
     def mark(e: Estimate) -> Datum:
         name = _LENGTHS.get(e.strata.get("length", ""), "")
-        colour = _LENGTH_COLOURS.get(name, INK)
-        return datum(view, e, {}, g=name, group=name) | {"c": colour}
+        return datum(view, e, {}, g=name, group=name, c=_LENGTH_COLOURS.get(name, INK))
 
     charts = [
         series.series_panel(
@@ -231,38 +221,28 @@ def _length_chart(view: View, both: list[Estimate]) -> Spec:
         for i, place in enumerate(series.places(view))
         if at(both, place)
     ]
-    return {"concat": charts, "columns": 2}
-
-
-def _length_reading(view: View, both: list[Estimate]) -> str:
-    """What was drawn, how far distances hang on which sentences were, and which forms turn."""
-    said = (
-        "Shares of few words are far from any other by chance alone. Here sentences of the longer "
-        "text of each pair are drawn at random until both are about equally long."
-    )
-    found = [e.details for e in _equal_alone(both) if e.value is not None]
-    spread = [each.get("sd_between_draws", float("nan")) for each in found]
-    spread = [sd for sd in spread if sd == sd]  # noqa: PLR0124 - NaN
+    # How far the distances hang on which sentences were drawn.
+    found = [e.details for e in equal if e.value is not None]
+    spread = [each.get("sd_between_draws", math.nan) for each in found]
+    spread = [sd for sd in spread if not math.isnan(sd)]
+    draws = ""
     if spread:
         times = max(each.get("sentence_draws", 0.0) for each in found)
-        said += (
+        draws = (
             f" Values are means over {times:.0f} such draws, fixed by the seed; between draws they "
             f"vary with a standard deviation of at most {max(spread):.3f}."
         )
-    return said + turned(view)
+    yield FIGURES.figure(
+        "equal-length",
+        view,
+        both,
+        {"concat": charts, "columns": 2},
+        table=series.numbers(view, equal),
+        legend=series.key(_LENGTH_COLOURS, both, paper=False),
+        draws=draws,
+        turned=turned(view),
+    )
 
-
-EQUAL_LENGTH = Declared(
-    key="equal-length",
-    title="At equal length",
-    rows=_both_lengths,
-    chart=_length_chart,
-    reading=_length_reading,
-    note="Where a distance shrinks at equal length, part of it was length. Distances at full "
-    "length are those of the paper.",
-    table=lambda view, both: series.numbers(view, _equal_alone(both)),
-    legend=lambda _, both: series.key(_LENGTH_COLOURS, both, paper=False),
-)
 
 SHOWN = 0.0005
 """Differences below this are shown as 0.000, and change no order."""
@@ -381,16 +361,19 @@ def _form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
     panels = {kind: (title, axis) for kind, title in _EFFECTS.items()}
     spec = kind_panels(view, panels, data, labels, list(colour), label_limit=230, width=165)
     note = "Grey: the differences that Fang et al. (2024) print for their seven models, not rerun."
-    return Figure(
-        f"forms-{place[0]}-{place[1]}".replace("_", "-"),
-        f"Prompt forms, {series.LEVEL_TITLES.get(place[0], place[0]).lower()}: {place[1]}",
-        _form_reading(view, own, base),
-        f"Differences of each form of the prompt from {base}: right of the line it has more. "
-        "“Same headlines” keeps only headlines answered under both, so that refusals do "
-        f"not choose what is compared. {note if printed else ''}",
+    level = series.LEVEL_TITLES.get(place[0], place[0]).lower()
+    return FIGURES.figure(
+        "form",
+        view,
+        own,
         spec if known or printed else None,
-        series.numbers(view, own) if known else _undefined(view, own),
-        series.key(colour, own, paper=printed, against="0"),
+        key=f"forms-{place[0]}-{place[1]}".replace("_", "-"),
+        reading=_form_reading(view, own, base),
+        table=series.numbers(view, own) if known else _undefined(view, own),
+        legend=series.key(colour, own, paper=printed, against="0"),
+        title=f"Prompt forms, {level}: {place[1]}",
+        base=base,
+        paper=note if printed else "",
     )
 
 
@@ -427,7 +410,7 @@ PANELS = {
 }
 COLOURS = ("#1f4e79", "#b8860b", "#882255", "#117A8B")
 """Of the forms in order, the plain one first; the paper has blue and yellow."""
-FIGURES = {"word": "8", "sentence_sentiment": "9", "document": "10"}
+FIGURE_NUMBERS = {"word": "8", "sentence_sentiment": "9", "document": "10"}
 FEMALE = {"gender": "F"}
 
 
@@ -435,7 +418,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
     """Yield the figure of one level, where the run has two forms that tell of women."""
     level, attribute = place
     names = series.forms(view)
-    if attribute != "gender" or level not in FIGURES or len(names) < 2:
+    if attribute != "gender" or level not in FIGURE_NUMBERS or len(names) < 2:
         return
     own = {
         kind: [
@@ -502,20 +485,19 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
                 )
             )
     heads = ("Texts", "Form", "What", "Value", "Interval", "Pairs")
-    yield Figure(
-        f"biased-{level}".replace("_", "-"),
-        f"Prejudice against women by prompt form: {series.LEVEL_TITLES[level].lower()}",
-        _biased_reading(view, place, own["prejudice_rate"], names),
-        f"The form of Figure {FIGURES[level]}. Left: of the texts whose original speaks of women, "
-        "the share in which they come off worse than in the original; right: by how much in "
-        f"those. In each row from above: {', '.join(short(n, 24) for n in names)}. Grey: the seven "
-        "models of Fang et al. (2024), as printed.",
+    forms = [(f"dot form-{i}", short(name, 24)) for i, name in enumerate(names)]
+    yield FIGURES.figure(
+        "biased",
+        view,
+        own["prejudice_rate"],
         kind_panels(view, PANELS, data, rows, names, whole=False, width=230),
-        Table(heads, tuple(cells), 3),
-        (
-            *((f"dot form-{i}", short(name, 24)) for i, name in enumerate(names[: len(COLOURS)])),
-            ("dot paper", "published models, not rerun"),
-        ),
+        key=f"biased-{level}".replace("_", "-"),
+        reading=_biased_reading(view, place, own["prejudice_rate"], names),
+        table=Table(heads, tuple(cells), 3),
+        legend=(*forms[: len(COLOURS)], ("dot paper", "published models, not rerun")),
+        level_title=series.LEVEL_TITLES[level].lower(),
+        number=FIGURE_NUMBERS[level],
+        forms=", ".join(name for _, name in forms),
     )
 
 
@@ -547,38 +529,24 @@ def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str])
     return f"{said}: a difference of {fmt.difference(change.value)} ({bounds}), {told}."
 
 
-ORIGINALS = "reference"
-"""The model stratum of the originals."""
-ORIGINAL_ROW = "the originals"
-
-
 def _over_all(_: View, estimates: list[Estimate]) -> list[Estimate]:
     return [e for e in estimates if series.over_all(e)]
 
 
-def _writer(view: View, e: Estimate) -> tuple[str, str]:
-    model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
-    if model == ORIGINALS:
-        return (ORIGINAL_ROW, fmt.NOTHING)
-    return (short(view.called(model), 40), "all forms" if form == ALL else short(form, 40))
-
-
-def _lengths(view: View, estimates: list[Estimate]) -> list[Estimate]:
-    """One length of the originals first, then those of each form."""
+def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the figure of lengths: the originals first, then each form, then those printed."""
     names, whole = series.forms(view), _over_all(view, estimates)
-    originals = [e for e in whole if e.strata.get("model") == ORIGINALS][:1]
-    return originals + [
+    first = [e for e in whole if e.strata.get("model") == series.ORIGINALS][:1]
+    own = [
         e
         for e in whole
-        if e.strata.get("model") != ORIGINALS and (not names or e.strata.get("form") in names)
+        if e.strata.get("model") != series.ORIGINALS
+        and (not names or e.strata.get("form") in names)
     ]
-
-
-def _lengths_chart(view: View, estimates: list[Estimate]) -> Spec:
-    first = [e for e in estimates if e.strata.get("model") == ORIGINALS]
-    own = estimates[len(first) :]
+    if not own and not first:
+        return
     paper = {row["writer"]: row["words"] for row in published("fang_word_counts").to_pylist()}
-    data = [datum(view, e, {}, row=ORIGINAL_ROW, s=True, c="#1f4e79") for e in first]
+    data = [datum(view, e, {}, row=series.ORIGINAL_ROW, s=True, c="#1f4e79") for e in first]
     data += [datum(view, e, {}, s=True) for e in own]
     data += [
         {
@@ -588,105 +556,62 @@ def _lengths_chart(view: View, estimates: list[Estimate]) -> Spec:
         }
         for name, words in paper.items()
     ]
-    rows = [ORIGINAL_ROW] * len(first) + series.rows_of(view, own)
+    rows = [series.ORIGINAL_ROW] * len(first) + series.rows_of(view, own)
     rows += [name + series.PAPER for name in paper]
     axis = Axis("words", form=",d", zero=True)
-    return series.series_panel(
-        view, data, rows, [series.WHOLE], axis, title="Mean words", width=440
+    known = [e for e in own if e.value is not None]
+    means = [f"{series.series(view, e)} {fmt.whole(e.value)}" for e in known[:6]]
+    of_originals = first and first[0].value
+    more = f"; the originals {fmt.whole(first[0].value)}" if of_originals else ""
+    yield FIGURES.figure(
+        "text-lengths",
+        view,
+        own,
+        series.series_panel(view, data, rows, [series.WHOLE], axis, title="Mean words", width=440),
+        reading=f"Mean words: {fmt.listed(means)}{more}." if known else "No length is known.",
+        table=series.numbers(view, [*first, *own]),
     )
 
 
-def _lengths_reading(view: View, estimates: list[Estimate]) -> str:
-    known = [e for e in estimates if e.value is not None and e.strata.get("model") != ORIGINALS]
-    if not known:
-        return "No length is known."
-    said = [f"{series.series(view, e)} {fmt.whole(e.value)}" for e in known[:6]]
-    first = estimates[0]
-    of_originals = first.strata.get("model") == ORIGINALS and first.value
-    more = f"; the originals {fmt.whole(first.value)}" if of_originals else ""
-    return f"Mean words: {fmt.listed(said)}{more}."
+def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of refused requests by model and form."""
+    own = _over_all(view, estimates)
+    if own:
+        most = max(own, key=lambda e: e.value or 0.0)
+        where = " · ".join(series.writer(view, most))
+        said = f"Most refusals: {where}, {fmt.share(most.value)} of its requests."
+        said = said if most.value else "No request was refused."
+        yield FIGURES.figure("refusals", view, own if most.value else [], reading=said)
 
 
-TEXT_LENGTHS = Declared(
-    key="text-lengths",
-    title="Length of texts",
-    rows=_lengths,
-    chart=_lengths_chart,
-    reading=_lengths_reading,
-    note="Mean words of readable texts with interval; grey: Table 3 of Fang et al. (2024). "
-    "Compare levels at equal length before reading a distance as a choice of words.",
-    table=series.numbers,
-    legend=(("dot", "mean and interval"), ("dot paper", "published models, not rerun")),
-)
-
-
-def _most_refused(estimates: Rows) -> Estimate:
-    return max(estimates, key=lambda e: e.value or 0.0)
-
-
-REFUSALS = Declared(
-    key="refusals",
-    title="Refusals",
-    rows=_over_all,
-    reading=lambda view, own: (
-        f"Most refusals: {' · '.join(_writer(view, most))}, {fmt.share(most.value)} of its "
-        "requests."
-        if (most := _most_refused(own)).value
-        else "No request was refused."
-    ),
-    note="Refused texts are counted here and left out of every other number. Fang et al. (2024): "
-    "ChatGPT refused 89.13 % of requests with the “biased” prompt, no other model any.",
-    table=lambda view, own: Table.of(
-        own if _most_refused(own).value else [],
-        {
-            "Model": lambda e: _writer(view, e)[0],
-            "Form": lambda e: _writer(view, e)[1],
-            "Refused": tables.value,
-            tables.interval_head(view): tables.interval,
-            "Requests": tables.units,
-        },
-        2,
-        ROWS,
-    ),
-)
-
-
-def _lost(own: Rows) -> float:
-    """Texts that could not be compared."""
-    return sum(
+def pair_fates(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of what became of every text: paired, or left out and why."""
+    own = _over_all(view, estimates)
+    rows: dict[tuple[str, ...], dict[str, Estimate]] = {}
+    for e in own:
+        rows.setdefault(series.writer(view, e), {})[e.group.get("fate", "")] = e
+    if not rows:
+        return
+    fates = list(dict.fromkeys(fate for cells in rows.values() for fate in cells))
+    cells = tuple(
+        (*who, *(fmt.count(found[f].value) if f in found else "0" for f in fates))
+        for who, found in list(rows.items())[:ROWS]
+    )
+    lost = sum(
         e.value or 0.0
         for e in own
         if e.group.get("fate") != "paired"
         and ALL not in (e.strata.get("model"), e.strata.get("form"))
     )
-
-
-def _fates_table(view: View, own: list[Estimate]) -> Table:
-    rows: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for e in own:
-        rows.setdefault(_writer(view, e), {})[e.group.get("fate", "")] = e
-    fates = list(dict.fromkeys(fate for cells in rows.values() for fate in cells))
-    table = tuple(
-        (*who, *(fmt.count(cells[f].value) if f in cells else "0" for f in fates))
-        for who, cells in list(rows.items())[:ROWS]
-    )
     heads = ("Model", "Form", *(short(fate, 30).capitalize() for fate in fates))
-    return Table(heads, table if _lost(own) else (), 2, max(len(rows) - ROWS, 0))
-
-
-PAIR_FATES = Declared(
-    key="pair-fates",
-    title="What became of the pairs",
-    rows=_over_all,
-    reading=lambda _, own: (
-        f"{fmt.plural(_lost(own), 'text')} could not be compared, for the reasons given."
-        if _lost(own)
-        else "Every text stands beside its original."
-    ),
-    note="A text is compared when both it and its original can be read; the others are counted "
-    "here.",
-    table=_fates_table,
-)
+    said = f"{fmt.plural(lost, 'text')} could not be compared, for the reasons given."
+    yield FIGURES.figure(
+        "pair-fates",
+        view,
+        own,
+        reading=said if lost else "Every text stands beside its original.",
+        table=Table(heads, cells if lost else (), 2, max(len(rows) - ROWS, 0)),
+    )
 
 
 def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
@@ -705,58 +630,3 @@ def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
     several = [e for e in own if len(lists[e.strata["attribute"]]) > 1]
     keys = ("attribute", "level", "form")
     return sorted(several, key=lambda e: [e.strata[name] for name in keys])
-
-
-BY_LEXICON = Declared(
-    key="by-word-list",
-    title="By word list",
-    rows=_other_lists,
-    reading="The same distances by other word lists: what one list alone shows rests on that list.",
-    note="The figures above use the first list of each attribute.",
-    table=lambda view, own: Table.of(
-        own,
-        {
-            "Level": lambda e: series.LEVEL_TITLES.get(e.strata["level"], e.strata["level"]),
-            "Attribute": lambda e: short(e.strata["attribute"], 20),
-            "Form": lambda e: short(e.strata.get("form", ""), 30),
-            "Word list": lambda e: short(e.strata["lexicon"], 40),
-            "Distance": tables.value,
-            tables.interval_head(view): tables.interval,
-            "Null range": tables.null,
-            "Pairs": tables.units,
-        },
-        4,
-        ROWS,
-    ),
-)
-
-
-def _corpus(view: View, e: Estimate) -> str:
-    corpus, form = e.strata.get("corpus") or e.strata.get("model", ""), e.strata.get("form", ALL)
-    if corpus == ORIGINALS:
-        return ORIGINAL_ROW
-    return short(view.called(corpus), 40) + ("" if form == ALL else f" · {short(form, 30)}")
-
-
-TOPIC_USE = Declared(
-    key="topic-use",
-    title="Topics by group",
-    rows=lambda _, estimates: estimates,
-    reading="Whether sentences about the groups take different topics, in each corpus.",
-    note="A topic is a group’s where its standardized residual exceeds 3. The run’s folder "
-    "topics/ has the topics with their most relevant words.",
-    table=lambda view, own: Table.of(
-        own,
-        {
-            "Corpus": lambda e: _corpus(view, e),
-            "Attribute": lambda e: short(e.strata.get("attribute", ""), 20),
-            "Word list": lambda e: short(e.strata.get("lexicon", ""), 40),
-            "χ²": tables.value,
-            "p": tables.p,
-            "q": tables.q,
-            "Sentences": tables.units,
-        },
-        3,
-        ROWS,
-    ),
-)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 import portrayal.studies.news.report.series as series
 from portrayal.records import ALL, NO_TEST, Estimate
@@ -15,12 +14,10 @@ from portrayal.report.first import nothing, read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
 from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
-from portrayal.report.words import measure_title
 from portrayal.studies.news.report.series import at, group_name, of, place_of, shown
 
 MOST, EACH = 5, 2
 """Sentences at most, and of one kind before others had their turn."""
-ROWS = 12
 SHARES = ("word", "document")
 """Levels whose distance is between shares."""
 
@@ -218,15 +215,6 @@ def _fell(view: View, e: Estimate) -> str:
 def compared(view: View) -> Compared:
     """Return what stands behind the first screen of a paired report."""
     own = shown(view, of(view, "paired_distance"))
-    columns = {
-        "Level": lambda e: series.title_of(place_of(e), ", "),
-        "Texts": lambda e: series.series(view, e),
-        "Distance": tables.value,
-        tables.interval_head(view): tables.interval,
-        "Null range": tables.null,
-        "Pairs": tables.units,
-        "Headlines": tables.clusters,
-    }
     rows = [e for place in series.places(view) for e in series.ordered(view, at(own, place))]
     undefined = [e for e in own if e.value is None]
     few = sum(e.value is not None and e.n_clusters < FEW_PROMPTS for e in own)
@@ -239,7 +227,7 @@ def compared(view: View) -> Compared:
         "an original is a text that people wrote, not a measure of what would be fair; a distance "
         "says that texts differ, not that one is better"
     )
-    return Compared(Table.of(rows, columns, 2, 60), "; ".join(parts) + ".")
+    return Compared(series.FIGURES.table("compared", view, rows), "; ".join(parts) + ".")
 
 
 def instruments(view: View) -> list[str]:
@@ -268,14 +256,6 @@ def intervals(view: View) -> tuple[str, Table]:
             "headline are not: intervals here resample headlines. They are the wider ones for "
             f"{wider:,} of {len(both):,} estimates."
         )
-    columns = {
-        "Measure": lambda e: f"{measure_title(e.measure)}, {e.strata['level'].replace('_', ' ')}",
-        "Attribute": lambda e: e.strata["attribute"],
-        "Texts": lambda e: series.series(view, e),
-        "Value": tables.value,
-        "Clustered": tables.interval,
-        "Published": lambda e: fmt.interval(e.paper_interval, e.statistic),
-        "Headlines": tables.clusters,
-    }
     rows = shown(view, of(view, "paired_distance"))
-    return said, Table.of([e for e in rows if e.interval and e.paper_interval], columns, 3, ROWS)
+    rows = [e for e in rows if e.interval and e.paper_interval]
+    return said, series.FIGURES.table("intervals", view, rows)

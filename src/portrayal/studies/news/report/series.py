@@ -5,16 +5,16 @@ domains, at full length, by the study's own word lists; the tables have the rest
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 import portrayal.report.words as words
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
+from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum, dot, panel
 from portrayal.report.formats import short
@@ -283,30 +283,58 @@ def title_of(place: Place, mark: str = ": ") -> str:
     return f"{LEVEL_TITLES.get(place[0], place[0])}{mark}{place[1]}"
 
 
+ORIGINALS = "reference"
+"""The model stratum of the originals."""
+ORIGINAL_ROW = "the originals"
+
+
+def _what(_: View, e: Estimate) -> str:
+    said = words.measure_title(e.strata.get("of", e.measure))
+    said += ", same headlines" if e.strata.get("matched") == SAME else ""
+    if "direction" in e.strata:
+        said += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
+    return said
+
+
+def writer(view: View, e: Estimate) -> tuple[str, str]:
+    """Return who wrote the texts of an estimate: model and form, or the originals."""
+    model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
+    if model == ORIGINALS:
+        return (ORIGINAL_ROW, fmt.NOTHING)
+    return (short(view.called(model), 40), "all forms" if form == ALL else short(form, 40))
+
+
+def _corpus(view: View, e: Estimate) -> str:
+    corpus, form = e.strata.get("corpus") or e.strata.get("model", ""), e.strata.get("form", ALL)
+    if corpus == ORIGINALS:
+        return ORIGINAL_ROW
+    return short(view.called(corpus), 40) + ("" if form == ALL else f" · {short(form, 30)}")
+
+
+FIGURES = Declarations(
+    "portrayal.studies.news.report",
+    {
+        "what": _what,
+        "corpus": _corpus,
+        "writer": lambda view, e: writer(view, e)[0],
+        "writer form": lambda view, e: writer(view, e)[1],
+        "group name": lambda _, e: short(group_name(e.group)) or fmt.NOTHING,
+        "level title": lambda _, e: LEVEL_TITLES.get(e.strata["level"], e.strata["level"]),
+        "place": lambda _, e: title_of(place_of(e), ", "),
+        "series": series,
+        "form": lambda _, e: short(e.strata.get("form", ALL), 40),
+        "measure at level": lambda _, e: (
+            f"{words.measure_title(e.measure)}, {e.strata['level'].replace('_', ' ')}"
+        ),
+    },
+)
+
+
 def numbers(view: View, estimates: Sequence[Estimate]) -> Table:
     """Return estimates as a table: what, of whom, value, interval, null, q, pairs."""
-
-    def what(e: Estimate) -> str:
-        said = words.measure_title(e.strata.get("of", e.measure))
-        said += ", same headlines" if e.strata.get("matched") == SAME else ""
-        if "direction" in e.strata:
-            said += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
-        return said
-
-    columns: dict[str, Callable[[Estimate], str]] = {}
-    if len(view.models) > 1:
-        columns["Model"] = lambda e: short(view.called(e.strata.get("model", "")), 40)
-    if len(forms(view)) > 1:
-        columns["Form"] = lambda e: short(e.strata.get("form", ALL), 40)
-    leading = len(columns) + 2
-    columns |= {
-        "Measure": what,
-        "Group": lambda e: short(group_name(e.group)) or fmt.NOTHING,
-        **tables.sure_columns(view),
-        "Pairs": tables.units,
-        "Headlines": tables.clusters,
-    }
-    return Table.of(estimates, columns, leading)
+    several = {"model": len(view.models) > 1, "form": len(forms(view)) > 1}
+    heads = {name: name.capitalize() if known else "" for name, known in several.items()}
+    return FIGURES.table("numbers", view, estimates, **heads)
 
 
 def datum(view: View, e: Estimate, groups: Mapping[str, str], **more: Any) -> Datum:
