@@ -15,13 +15,13 @@ from portrayal.report.figures.generic import BrokenFigureWarning, build, figures
 from portrayal.report.view import View
 from portrayal.report.words import colour_of_group, colour_rules
 from portrayal.studies.news.report.series import (
+    EFFECTS,
     base_form,
     forms,
     lexicons,
     places,
     printed,
     printed_at,
-    printed_effects,
     series,
     shown,
 )
@@ -82,11 +82,12 @@ def test_published_biased_forms_stand_beside_a_run_that_has_them(drawn: dict[str
 
 
 def test_all_published_figures_are_known() -> None:
-    kinds = [row.kind for row in printed()]
+    kinds = [row.kind for row in printed() if row.table != EFFECTS]
     assert len(kinds) == 210 + 21
     assert kinds.count("group_change") == 21
-    assert len(printed_effects("prejudice_rate", ("word", "gender"))) == 7
-    assert printed_effects("paired_distance", ("word", "gender")) == []
+    effects = printed_at("prejudice_rate", ("word", "gender"), table=EFFECTS)
+    assert len(effects) == 7
+    assert printed_at("paired_distance", ("word", "gender"), table=EFFECTS) == []
 
 
 def test_the_value_of_the_estimate_is_drawn(drawn: dict[str, Figure]) -> None:

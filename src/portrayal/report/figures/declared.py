@@ -57,12 +57,9 @@ class Declarations:
         """Return a declared table; a column whose heading is empty by `fields` is left out."""
         said = self.figures[name]
         known = {"level": fmt.level(view.level), **fields}
-        columns = {
-            title: self._cell(view, cell)
-            for head, cell in said["columns"]
-            if (title := head.format(**known))
-        }
-        words = said.get("words", 1) - (len(said["columns"]) - len(columns))
+        named = [(head.format(**known), cell) for head, cell in said["columns"]]
+        columns = {head: self._cell(view, cell) for head, cell in named if head}
+        words = sum(bool(head) for head, _ in named[: said.get("words", 1)])
         return Table.of(rows, columns, words, said.get("most", ROWS))
 
     def _cell(self, view: View, name: str) -> Callable[[Any], str]:
