@@ -53,16 +53,16 @@ class Declarations:
         """What is declared, by name."""
         return tomllib.loads(files(self.package).joinpath("figures.toml").read_text("utf-8"))
 
-    def table(self, name: str, view: View, rows: Sequence[Any], **fields: Any) -> Table:
+    def table(self, name: str, view: View | None, rows: Sequence[Any], **fields: Any) -> Table:
         """Return a declared table; a column whose heading is empty by `fields` is left out."""
         said = self.figures[name]
-        known = {"level": fmt.level(view.level), **fields}
+        known = {"level": "" if view is None else fmt.level(view.level), **fields}
         named = [(head.format(**known), cell) for head, cell in said["columns"]]
         columns = {head: self._cell(view, cell) for head, cell in named if head}
         words = sum(bool(head) for head, _ in named[: said.get("words", 1)])
         return Table.of(rows, columns, words, said.get("most", ROWS))
 
-    def _cell(self, view: View, name: str) -> Callable[[Any], str]:
+    def _cell(self, view: View | None, name: str) -> Callable[[Any], str]:
         cell = self.cells.get(name)
         if cell is None:
             return lambda e: short(e.strata.get(name, ""), 40)
@@ -71,7 +71,7 @@ class Declarations:
     def figure(
         self,
         name: str,
-        view: View,
+        view: View | None,
         rows: Sequence[Any],
         spec: Spec | None = None,
         *,
@@ -86,7 +86,7 @@ class Declarations:
         Parameters
         ----------
         name, view
-            Its name, and the report's view.
+            Its name, and the report's view; None where two runs are compared.
         rows
             The estimates that its reading is of, and its table where that is not given.
         spec
@@ -97,8 +97,10 @@ class Declarations:
             What its texts name.
         """
         said = self.figures[name]
-        models = "each model" if len(view.models) > 1 else ""
-        known = {"main": view.called(view.main), "each_model": models, "published": "", **fields}
+        known = {"published": "", **fields}
+        if view is not None:
+            several = "each model" if len(view.models) > 1 else ""
+            known = {"main": view.called(view.main), "each_model": several, **known}
         if legend is None:
             named = ((mark, text.format(**known)) for mark, text in said.get("legend", ()))
             legend = [(mark, words) for mark, words in named if words]
