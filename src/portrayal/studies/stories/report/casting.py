@@ -13,7 +13,7 @@ from portrayal.report.figures.panels import INK, tiled
 from portrayal.report.formats import short
 from portrayal.report.view import SURE, View, domain_of, domains, q_of
 from portrayal.report.words import column_label
-from portrayal.studies.laissez_faire.report.ratios import FIGURES, LIMIT
+from portrayal.studies.stories.report.ratios import FIGURES, LIMIT
 
 Rows = list[Estimate]
 

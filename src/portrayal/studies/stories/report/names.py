@@ -15,7 +15,7 @@ from portrayal.report.findings import distance
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, is_sure
 from portrayal.report.words import borne, people_of
-from portrayal.studies.laissez_faire.report.ratios import race_colour
+from portrayal.studies.stories.report.ratios import race_colour
 
 Rows = list[Estimate]
 
@@ -30,7 +30,7 @@ def _expected(e: Estimate | None) -> str:
 
 
 FIGURES = Declarations(
-    "portrayal.studies.laissez_faire.report",
+    "portrayal.studies.stories.report",
     {
         "race": lambda _, row: row[0],
         "name": lambda _, row: short(row[1], 24),

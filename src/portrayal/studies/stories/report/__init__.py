@@ -1,9 +1,9 @@
 """The report of the study: its figures, its facts, and stories behind each finding."""
 
 import portrayal.report.formats as fmt
-import portrayal.studies.laissez_faire.report.casting as casting
-import portrayal.studies.laissez_faire.report.names as names
-import portrayal.studies.laissez_faire.report.ratios as ratios
+import portrayal.studies.stories.report.casting as casting
+import portrayal.studies.stories.report.names as names
+import portrayal.studies.stories.report.ratios as ratios
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import Estimate
@@ -13,8 +13,8 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
 from portrayal.report.words import borne, stem
-from portrayal.studies.laissez_faire.report.passages import found_readings
-from portrayal.studies.laissez_faire.report.reader import reader_note
+from portrayal.studies.stories.report.passages import found_readings
+from portrayal.studies.stories.report.reader import reader_note
 
 
 def facts(view: View) -> list[Fact]:
@@ -109,7 +109,7 @@ def matched(view: View) -> list[tuple[str, ...]]:
 
 
 REPORT = StudyReport(
-    package="portrayal.studies.laissez_faire.report",
+    package="portrayal.studies.stories.report",
     wording=Wording(
         texts="stories",
         writers="language models",

@@ -18,7 +18,7 @@ from portrayal.report.figures.panels import Axis, reach, tiled
 from portrayal.report.findings import excludes_null
 from portrayal.report.view import View, domain_of, domains
 from portrayal.report.words import GENDER_LABELS, borne, column_label
-from portrayal.studies.laissez_faire.report.reader import reader_table
+from portrayal.studies.stories.report.reader import reader_table
 
 Rows = list[Estimate]
 PAPER = (
@@ -40,7 +40,7 @@ def naive_interval(e: Estimate) -> Interval | None:
 
 
 FIGURES = Declarations(
-    "portrayal.studies.laissez_faire.report",
+    "portrayal.studies.stories.report",
     {
         "naive": lambda _, e: fmt.number(e.details.get("naive"), e.statistic),
         "naive interval": lambda _, e: fmt.interval(naive_interval(e), e.statistic),
