@@ -22,8 +22,8 @@ from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, is_sure, no_difference
 from portrayal.report.words import borne, group_label, group_words, measure_title
 
-Cell = Callable[[View, Any], str]
-"""Function of the view and what a row is of to its cell."""
+Cell = Callable[[Any, Any], str]
+"""Function of the view, None where two runs are compared, and what a row is of to its cell."""
 CELLS: Mapping[str, Cell] = {
     "value": lambda _, e: tables.value(e),
     "interval": lambda _, e: tables.interval(e),
