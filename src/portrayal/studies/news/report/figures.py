@@ -440,21 +440,45 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
         for kind in PANELS
     }
 
-    def row_of(e: Estimate) -> str:
-        return short(view.called(e.strata.get("model", "")), 28)
-
     data: dict[str, list[Datum]] = {}
     for kind in PANELS:
         data[kind] = []
         for e in own[kind]:
             form = e.strata["form"]
             colour = COLOURS[names.index(form) % len(COLOURS)]
-            data[kind].append(datum(view, e, {}, row=row_of(e), g=form, s=True, c=colour))
+            data[kind].append(datum(view, e, {}, row=_model(view, e), g=form, s=True, c=colour))
         for printed in paper[kind]:
             own_row = {"row": printed.model + series.PAPER, "g": printed.form}
             data[kind].append(printed.datum("share") | own_row)
-    rows = list(dict.fromkeys(row_of(e) for each in own.values() for e in each))
+    rows = list(dict.fromkeys(_model(view, e) for each in own.values() for e in each))
     rows += dict.fromkeys(row.model + series.PAPER for each in paper.values() for row in each)
+    forms = [(f"dot form-{i}", short(name, 24)) for i, name in enumerate(names)]
+    yield FIGURES.figure(
+        "biased",
+        view,
+        own["prejudice_rate"],
+        kind_panels(view, PANELS, data, rows, names, whole=False, width=230),
+        key=f"biased-{level}".replace("_", "-"),
+        reading=_biased_reading(view, place, own["prejudice_rate"], names),
+        table=_biased_table(view, place, own, paper),
+        legend=(*forms[: len(COLOURS)], ("dot paper", "published models, not rerun")),
+        level_title=series.LEVEL_TITLES[level].lower(),
+        number=FIGURE_NUMBERS[level],
+        forms=", ".join(name for _, name in forms),
+    )
+
+
+def _model(view: View, e: Estimate) -> str:
+    return short(view.called(e.strata.get("model", "")), 28)
+
+
+def _biased_table(
+    view: View,
+    place: Place,
+    own: Mapping[str, Rows],
+    paper: Mapping[str, Sequence[series.Printed]],
+) -> Table:
+    """The numbers of both panels, the published ones with their p."""
     p = {
         (entry["metric"], entry["model"]): entry["p"]
         for entry in published(series.EFFECTS).to_pylist()
@@ -463,7 +487,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
     cells = [
         (
             *(
-                row_of(e),
+                _model(view, e),
                 short(e.strata["form"], 30),
                 PANELS[kind][0],
                 fmt.number(e.value, e.statistic),
@@ -485,20 +509,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
                 )
             )
     heads = ("Texts", "Form", "What", "Value", "Interval", "Pairs")
-    forms = [(f"dot form-{i}", short(name, 24)) for i, name in enumerate(names)]
-    yield FIGURES.figure(
-        "biased",
-        view,
-        own["prejudice_rate"],
-        kind_panels(view, PANELS, data, rows, names, whole=False, width=230),
-        key=f"biased-{level}".replace("_", "-"),
-        reading=_biased_reading(view, place, own["prejudice_rate"], names),
-        table=Table(heads, tuple(cells), 3),
-        legend=(*forms[: len(COLOURS)], ("dot paper", "published models, not rerun")),
-        level_title=series.LEVEL_TITLES[level].lower(),
-        number=FIGURE_NUMBERS[level],
-        forms=", ".join(name for _, name in forms),
-    )
+    return Table(heads, tuple(cells), 3)
 
 
 def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str]) -> str:
