@@ -19,6 +19,7 @@ from portrayal.report.changes.sheet import (
     span_words,
     subject,
 )
+from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, kept, reach, rule_at, tiled
 from portrayal.report.findings import q_words
@@ -176,7 +177,14 @@ def _write(found: Watch, path: str | Path) -> Path:
         "table_label": "Watched numbers",
         "methods": _methods(found),
     }
-    table = sheet.list_of(sheet.CHANGES.table("watched", None, found.rows))
+
+    def seen(_: Any, row: Watched) -> str:
+        if row.alarm is None:
+            return fmt.NOTHING
+        return f"changed, seen {found.rounds[row.alarm - 1].when.isoformat()}"
+
+    every = Declarations(sheet.CHANGES.package, {**sheet.CHANGES.cells, "seen": seen})
+    table = sheet.list_of(every.table("watched", None, found.rows))
     rows = flat_rounds(found)
     files = [
         Download("rounds.csv", "text/csv", "Every number of each round as CSV", sheet.csv_of(rows)),
