@@ -405,7 +405,7 @@ def test_a_measure_of_another_package_runs_in_an_audit_that_ships(tmp_path: Path
     text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
     rows = [{"prompt_id": f"learning-neutral-{topic}", "text": text} for topic in ("arts", "math")]
     stories.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    asked = ("audit", "laissez-faire", str(stories), "--out", str(run), "--no-report")
+    asked = ("audit", "laissez-faire", "--texts", str(stories), "--out", str(run))
     refused = _portrayal(tmp_path, *asked, "--measure", "nothing")
     assert refused.returncode == 2
     assert "the measure nothing.v1 needs spectrogram; this audit offers" in refused.stderr

@@ -239,39 +239,43 @@ class _Contrast:
         }
 
 
-def _differences(
-    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
-) -> Iterator[Estimate]:
+def _contrast_sums(
+    made: _Values, paired: Paired, contrast: _Contrast, columns: list[Column]
+) -> tuple[GroupSums, list[BoolArray]]:
+    """Return the sums of both forms by pair, and which rows count under each, (n_rows, k)."""
     of_model = paired.of_model(contrast.model)
     inside = [
         of_model & (paired.form == paired.forms.index(form))
         for form in (contrast.form, contrast.base)
     ]
-    counted = made.folded.count > 0
-    sides = [rows[:, np.newaxis] & counted for rows in inside]
+    sides = [rows[:, np.newaxis] & (made.folded.count > 0) for rows in inside]
     if contrast.matched == SAME:
         both = _in_both(made, paired, inside)
         sides = [side & both for side in sides]
     rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
     labels, code = np.unique(paired.pair[rows], return_inverse=True)
     upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
+    names = [paired.pairs[label] for label in labels.tolist()]
+    groups = [column.group for column in columns]
+    return GroupSums(names, groups, *upper, None, *lower, cluster="pair"), sides
+
+
+def _differences(
+    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
+) -> Iterator[Estimate]:
     columns, values = made.quantity.columns(made.level), made.folded.values
-    sums = GroupSums(
-        [paired.pairs[label] for label in labels.tolist()],
-        [column.group for column in columns],
-        *upper,
-        None,
-        *lower,
-        cluster="pair",
-    )
+    sums, sides = _contrast_sums(made, paired, contrast, columns)
     found = sums.differences(scope)
-    name = made.quantity.measure.rpartition(".v")[0]
+    where = {
+        **made.level.labels,
+        **contrast.labels,
+        "of": made.quantity.measure.rpartition(".v")[0],
+    }
 
     def own(k: int) -> dict[str, Any]:
         first, second = (values[side[:, k], k] for side in sides)
         n = len(first) + len(second)
-        of = {**made.level.labels, **contrast.labels, **columns[k].strata, "of": name}
-        common = {"strata": of, "n_texts": n, "n_units": float(n)}
+        common = {"strata": {**where, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
         if len(first) == 0 or len(second) == 0:
             lacking = contrast.form if len(first) == 0 else contrast.base
             return {**common, "undefined": f"under the form {lacking}: {made.quantity.undefined}"}
