@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ ROWS = [
         ["She led a firm. He cares for us.", "They led a firm.", "We led. It is odd."] * 4
     )
 ]
-FAST = {"draws": 100, "permutations": 20, "by": ("gender",)}
+FAST = {"draws": 100, "permutations": 20, "by": ("gender",), "report": False}
 
 
 class Model:
@@ -69,7 +70,8 @@ def whole(tmp_path_factory):
 
 
 def test_numbers_depend_on_neither_workers_nor_shards(whole, tmp_path):
-    two = audit(tmp_path / "b", Model(), workers=2, shard_rows=3)
+    with ThreadPoolExecutor(2) as executor:
+        two = audit(tmp_path / "b", Model(), executor=executor, shard_rows=3)
     assert [repr(e) for e in whole[1].records] == [repr(e) for e in two.records]
 
 
