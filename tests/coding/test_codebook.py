@@ -7,7 +7,7 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.coding import Code, Codebook, Field, codebook
+from portrayal.coding import Code, Codebook, CodebookField, codebook
 from portrayal.coding.codebook import CODEBOOKS, codebook_table, read_codebook
 from portrayal.errors import PortrayalError, UnknownNameError
 from portrayal.reference.datafile import parse_toml
@@ -60,7 +60,7 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
 @given(name=words, definition=words, examples=st.lists(words, max_size=3), label=words)
 def test_any_words_survive(name: str, definition: str, examples: list[str], label: str) -> None:
     code = Code("k", name, definition, "", tuple(examples), "k")
-    book = Codebook("b", name, "Read.", (code,), None, (Field("f", label, "text"),))
+    book = Codebook("b", name, "Read.", (code,), None, (CodebookField("f", label, "text"),))
     assert read_codebook("b", parse_toml(tomli_w.dumps(codebook_table(book)), "b.toml")) == book
 
 

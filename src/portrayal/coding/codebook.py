@@ -36,7 +36,7 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class CodebookField:
     """One question with an answer: a word of the rater's own, or one of `choices`."""
 
     key: Key
@@ -74,14 +74,14 @@ class Codebook:
     instructions: Annotated[str, Holds(convert=str.strip)] = ""
     codes: tuple[Code, ...] = ()
     warning: Annotated[str | None, Holds(convert=lambda text: text.strip() or None)] = None
-    fields: tuple[Field, ...] = ()
+    fields: tuple[CodebookField, ...] = ()
     show_people: bool = True
 
     def __post_init__(self) -> None:
         """Refuse a codebook that asks nothing, or one thing under two names."""
         if not self.codes and not self.fields:
             raise OptionError("it asks nothing: add [[codes]] or [[fields]].")
-        keys = [one.key for one in (*self.codes, *self.fields)]
+        keys = [code.key for code in self.codes] + [field.key for field in self.fields]
         shortcuts = [code.shortcut for code in self.codes if code.shortcut]
         for what, values in (("key", keys), ("shortcut", shortcuts)):
             if twice := sorted({value for value in values if values.count(value) > 1}):

@@ -87,7 +87,7 @@ class ItemPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CodingItem:
     """One text to code.
 
     Attributes
@@ -130,7 +130,7 @@ class Project:
         return {item: prompt for item, prompt in known.items() if prompt}
 
     @cached_property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[CodingItem, ...]:
         """The texts, in the order in which raters see them."""
         import pyarrow.parquet as pq
 
@@ -141,7 +141,7 @@ class Project:
                 for one in json.loads(row["people"])
             )
             strata = json.loads(row["strata"])
-            items.append(Item(**(row | {"people": tuple(people), "strata": strata})))
+            items.append(CodingItem(**(row | {"people": tuple(people), "strata": strata})))
         return tuple(items)
 
 
@@ -160,7 +160,7 @@ def project_folder(run: Path, name: str) -> Path:
 
 def make_project(
     folder: str | Path,
-    items: Iterable[Item],
+    items: Iterable[CodingItem],
     codebook: Codebook,
     *,
     seed: int = 0,

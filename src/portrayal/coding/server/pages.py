@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.coding.project import Item, ItemPerson
+from portrayal.coding.project import CodingItem, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
 from portrayal.coding.server.gate import Gate
 from portrayal.run.pages import templates, visible
@@ -77,7 +77,7 @@ _DIGITS, _LETTERS = "123456789", "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FieldChoice:
     """One answer to a field on the page."""
 
     value: str
@@ -191,7 +191,7 @@ class Pages:
         found = []
         for field in self.book.fields:
             value = said.get(("field", field.key))
-            choices = [Choice(word, next(digits, ""), word == value) for word in field.choices]
+            choices = [FieldChoice(word, next(digits, ""), word == value) for word in field.choices]
             found.append(
                 {
                     "key": field.key,
@@ -204,7 +204,7 @@ class Pages:
             )
         return found
 
-    def _others(self, item: Item) -> Iterator[dict[str, Any]]:
+    def _others(self, item: CodingItem) -> Iterator[dict[str, Any]]:
         """What each rater that is done says of a text, without names."""
         names = {code.key: code.name for code in self.book.codes}
         labels = {field.key: field.label for field in self.book.fields}
