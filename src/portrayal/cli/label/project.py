@@ -117,7 +117,7 @@ def draw(
 
     Example: portrayal label draw runs/laissez-faire --project first --how names
     """
-    from portrayal import coding
+    import portrayal.coding as coding
     from portrayal.measure.cues import cue_list
     from portrayal.run import Run
 
