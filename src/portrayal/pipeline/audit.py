@@ -11,12 +11,12 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
-from portrayal.annotate.agency.asked import Classifying, classifying_of_options
-from portrayal.annotate.group_asked import GroupLabelling, group_labelling, group_labels_sentence
+from portrayal.annotate.agency.rows import Classifying, classifying_of_options
+from portrayal.annotate.group_labels import GroupLabelling, group_labelling, group_labels_sentence
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
 from portrayal.collect import import_texts
-from portrayal.collect.ask.asking import Asking, ask_model
+from portrayal.collect.ask import Asking, ask_model
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
