@@ -12,6 +12,7 @@ ORDER = (
     "types",
     "records",
     "validate",
+    "config",
     "registry",
     "stats",
     "reference",

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import portrayal.registry as registry
@@ -15,6 +15,7 @@ from portrayal.collect.ask.limits import LONGEST_TIMEOUT, Retry
 from portrayal.collect.ask.provider import Provider, StopError, check_model, provider_of
 from portrayal.collect.ask.runner import AskCallback, collect_texts
 from portrayal.collect.promptfile import read_prompts
+from portrayal.config import AskingConfig
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
@@ -24,7 +25,7 @@ from portrayal.validate import check_count
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(AskingConfig):
     """Whom to ask, how often, and within which limits.
 
     Attributes
@@ -69,21 +70,6 @@ class Asking:
     3
     """
 
-    model: str
-    samples: int = 1
-    prompts: Tabular | None = None
-    prompt_options: Mapping[str, Any] = field(default_factory=dict)
-    base_url: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    concurrency: int = 16
-    rpm: float | None = None
-    tpm: float | None = None
-    budget: str | None = None
-    price: str | None = None
-    judge: str | None = None
-    batch: bool = False
-    wait: float | None = None
-    timeout: float | None = None
     confirm: Callable[[CostEstimate], bool] | None = None
     progress: AskCallback | None = None
     provider: Provider | None = None

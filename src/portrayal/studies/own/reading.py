@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import fields, make_dataclass
+from dataclasses import field, fields, make_dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -18,7 +18,7 @@ from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.own.prompts import read_own_prompts
 from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
-from portrayal.studies.study import PromptMaker, Study, option
+from portrayal.studies.study import PromptMaker, Study
 
 _KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
          "locale", "people", "factors", "strata", "roles", "baselines", "measures", "cues",
@@ -257,7 +257,7 @@ def _options(file: Located, folder: Path, baselines: tuple[str, ...]) -> type[St
     if baselines and "baseline" not in values:
         values["baseline"] = baselines[0]
     made = [
-        (name, hints[name], option(value, known[name].metadata.get("help", "")))
+        (name, hints[name], field(default=value, metadata=known[name].metadata))
         for name, value in values.items()
     ]
     space = {"known_baselines": baselines}
