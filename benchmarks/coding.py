@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from portrayal.coding import Item, codebook, make_project
-from portrayal.coding.codes import read_codes
+from portrayal.coding import Item, codebook, make_project, read_labels
 from portrayal.coding.project import open_project
 from portrayal.coding.store import Store
 
@@ -112,9 +111,9 @@ def main() -> None:
         for name, figures in actions(folder, asked.times).items():
             print(json.dumps({"action": name, **figures}))
         start = time.process_time()
-        decisions = len(read_codes(open_project(folder)).decisions)
+        decisions = len(read_labels(open_project(folder)).rows)
         taken = round(time.process_time() - start, 2)
-        print(json.dumps({"read_codes_decisions": decisions, "read_codes_cpu_s": taken}))
+        print(json.dumps({"read_labels_rows": decisions, "read_labels_cpu_s": taken}))
         if asked.kills:
             small = made(Path(place) / "small", 50)
             acknowledged, lost = killed_while_coding(small, asked.kills, 50, CODES)

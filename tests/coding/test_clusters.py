@@ -1,10 +1,10 @@
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Item, ItemPerson, make_project
+from portrayal.coding import Item, ItemPerson, make_project, read_labels
 from portrayal.coding.clusters import EVERYONE, cluster_codes
-from portrayal.coding.codes import consensus, read_codes
 from portrayal.errors import OptionError
+from portrayal.raters import consensus
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def project(tmp_path):
 
 
 def clusters(project, **more):
-    return {one.group: one for one in cluster_codes(project, read_codes(project), **more)}
+    return {one.group: one for one in cluster_codes(project, read_labels(project), **more)}
 
 
 def test_texts_with_the_same_codes_are_one_cluster(project):
@@ -71,7 +71,7 @@ def test_models_have_no_vote_and_an_adjudicator_the_last_word(project):
     assert clusters(project)["Latine"].largest.codes == ("savior",)
     code_all(project, "judge", {"t0": {"foreigner"}}, kind="adjudicated", items=["t0"])
     assert clusters(project)["Latine"].largest.codes == ("foreigner",)
-    settled = consensus(project, read_codes(project))["t0"]
+    settled = consensus(read_labels(project))["t0"]
     assert settled.given == ("foreigner",)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from coding.coded import write_codes
 from coding.raters import TEXT, project
 from portrayal.coding import Item, codebook, make_project
-from portrayal.coding.codes import write_codes
-from portrayal.coding.files import CODE_COLUMNS, SHEET, export_codes, export_sheets
+from portrayal.coding.files import CODE_COLUMNS, SHEET, export_labels, export_sheets
 from portrayal.errors import DataError
 
 
@@ -21,7 +21,7 @@ def test_codes(tmp_path: Path) -> None:
     made = project(tmp_path / "p")
     notes = [("t1", "=HYPERLINK(1)\nand, more")]
     write_codes(made, "Ann", [("t1", "noble_savage", True)], notes=notes, kind="human")
-    path = export_codes(made)
+    path = export_labels(made)
     assert path == made.folder / "codes.csv"
     found = rows(path)
     assert tuple(found[0]) == CODE_COLUMNS

@@ -6,8 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from portrayal.coding import Item, ItemPerson, Sampling, codebook, make_project, sample_items
-from portrayal.coding.codes import read_codes
+from portrayal.coding import (
+    Item,
+    ItemPerson,
+    Sampling,
+    codebook,
+    make_project,
+    read_labels,
+    sample_items,
+)
 from portrayal.report import write_report
 from portrayal.report.coding import section, sections, write_coding_report
 from portrayal.report.view import View
@@ -19,7 +26,7 @@ KEYS = [code.key for code in BOOK.codes]
 
 
 def coded(project, rater, given, kind="human"):
-    from portrayal.coding.codes import write_codes
+    from coding.coded import write_codes
 
     rows = [(i.item_id, k, k in given.get(i.item_id, ())) for i in project.items for k in KEYS]
     write_codes(project, rater, rows, kind=kind)
@@ -49,7 +56,7 @@ def visible_text(page):
 
 
 def test_table_4_of_a_run(run, project):
-    shown = section(project, read_codes(project))
+    shown = section(project, read_labels(project))
     latine = next(group for group in shown.groups if group.title == "Latine")
     assert latine.codes == ("White savior", "Perpetual foreigner")
     words = "".join(text for text, _ in latine.passage.pieces)
@@ -101,9 +108,9 @@ def test_a_run_whose_audit_counted_no_cues_has_no_section(run, tmp_path):
 
 
 def test_models_stand_apart(run, project):
-    alone = section(project, read_codes(project))
+    alone = section(project, read_labels(project))
     coded(project, "server:m", {i.item_id: set(KEYS) for i in project.items}, kind="llm")
-    shown = section(project, read_codes(project))
+    shown = section(project, read_labels(project))
     assert (shown.groups, shown.people, shown.codes) == (alone.groups, alone.people, alone.codes)
     assert alone.models == ()
     (model,) = shown.models
@@ -112,12 +119,11 @@ def test_models_stand_apart(run, project):
 
 
 def test_one_rater_has_exemplars_and_no_agreement(run, project):
-    only = read_codes(project)
-    alone = type(only)(
-        tuple(d for d in only.decisions if d.rater == "ana"),
-        (),
-        tuple(d for d in only.done if d.rater == "ana"),
+    only = read_labels(project)
+    rows, done = (
+        tuple(one for one in part if one.rater == "ana") for part in (only.rows, only.done)
     )
+    alone = replace(only, rows=rows, done=done)
     shown = section(project, alone)
     assert shown.people.table is None
     assert "ana alone has coded" in shown.people.before[0]

@@ -8,18 +8,9 @@ often than others do.
 from portrayal.coding.characters import run_documents
 from portrayal.coding.clusters import GroupClusters, cluster_codes
 from portrayal.coding.codebook import Code, Codebook, Field, codebook
-from portrayal.coding.codes import (
-    Agreement,
-    Codes,
-    Consensus,
-    ProjectAgreement,
-    agreement,
-    consensus,
-    read_codes,
-    write_codes,
-)
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.groups import Mention, SeenGroups, seen_groups
+from portrayal.coding.labels import read_labels, write_labels
 from portrayal.coding.project import (
     Item,
     ItemPerson,
@@ -32,12 +23,9 @@ from portrayal.coding.sampling import Sampling, in_sentences, sample_items
 from portrayal.coding.words import Comparison, MarkedWord, marked_words
 
 __all__ = [
-    "Agreement",
     "Code",
     "Codebook",
-    "Codes",
     "Comparison",
-    "Consensus",
     "Counts",
     "Documents",
     "Field",
@@ -47,13 +35,10 @@ __all__ = [
     "MarkedWord",
     "Mention",
     "Project",
-    "ProjectAgreement",
     "Sampling",
     "SeenGroups",
-    "agreement",
     "cluster_codes",
     "codebook",
-    "consensus",
     "count_words",
     "in_sentences",
     "make_project",
@@ -61,10 +46,10 @@ __all__ = [
     "open_project",
     "places_of",
     "project_folder",
-    "read_codes",
     "read_documents",
+    "read_labels",
     "run_documents",
     "sample_items",
     "seen_groups",
-    "write_codes",
+    "write_labels",
 ]

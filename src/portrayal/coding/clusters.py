@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portrayal.coding.codes import Codes, Consensus, consensus
 from portrayal.coding.project import Item, Project
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.measure.clustered import share_inference
+from portrayal.raters.labels import Consensus, Labels, consensus
 from portrayal.records import Interval, Null
 from portrayal.stats import (
     benjamini_hochberg,
@@ -150,7 +150,7 @@ class GroupClusters:
 
 def cluster_codes(
     project: Project,
-    codes: Codes,
+    labels: Labels,
     *,
     by: str | None = None,
     merge: Mapping[str, str] | None = None,
@@ -161,8 +161,8 @@ def cluster_codes(
 
     Parameters
     ----------
-    project, codes
-        The project, and what `read_codes` gives for it.
+    project, labels
+        The project, and what `read_labels` gives for it.
     by
         What groups texts: a stratum of the items, or a label of their people, of whom each adds its
         text to its group. The first of `STRATA` that the project has, unless given.
@@ -181,7 +181,7 @@ def cluster_codes(
     """
     seed = int(project.settings.get("seed", 0)) if seed is None else seed
     scope = Scope("coding", level=level)
-    settled = consensus(project, codes)
+    settled = consensus(labels)
     by_group = _grouped(groups_of(project, by), dict(merge or {}), settled)
     whole = {name for name, one in settled.items() if not one.open}
     prompts = project.prompts

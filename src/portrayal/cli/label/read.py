@@ -17,7 +17,6 @@ from portrayal.cli.asking import (
     offering,
     under_way,
 )
-from portrayal.cli.label.sheets import print_agreement as print_sheet_agreement
 from portrayal.cli.options import (
     Draws,
     Format,
@@ -34,9 +33,8 @@ from portrayal.errors import OptionError, RunError
 if TYPE_CHECKING:
     from portrayal.coding import Project
     from portrayal.coding.clusters import GroupClusters, Share
-    from portrayal.coding.codes import Agreement, ProjectAgreement
     from portrayal.coding.llm import CoderResult
-    from portrayal.raters import Coefficient
+    from portrayal.raters import Agreement
     from portrayal.records import Interval, Null
 
 
@@ -99,27 +97,86 @@ def agreement(
 
     Example: portrayal label agreement anna.csv ben.csv
     """
-    from portrayal.coding.codes import agreement as project_agreement
-    from portrayal.coding.codes import read_codes
-    from portrayal.raters.people import agreement as sheet_agreement
-    from portrayal.raters.people import read_sheet
+    from portrayal.coding import read_labels
+    from portrayal.raters import agreement as agreement_of
+    from portrayal.raters.people import sheet_labels
 
-    json = format == "json"
-    if not given[0].is_dir():
-        compared = sheet_agreement([read_sheet(path) for path in given])
-        print_sheet_agreement(compared, as_object=json)
-        return
-    if len(given) > 1:
-        raise OptionError("name one project, or the sheets of several raters.")
-    found = find_project(given[0])
-    codes = read_codes(found)
-    said = project_agreement(found, codes, level=level, draws=draws, seed=seed)
-    if json:
-        show.as_json(
-            {"project": str(found.folder), "begun_not_done": codes.started} | agreement_facts(said)
-        )
+    facts: dict[str, Any] = {}
+    if given[0].is_dir():
+        if len(given) > 1:
+            raise OptionError("name one project, or the sheets of several raters.")
+        project = find_project(given[0])
+        labels, unit = read_labels(project), "texts"
+        facts = {"project": str(project.folder), "begun_not_done": labels.started}
     else:
-        print_agreement(said, codes.started)
+        labels, unit = sheet_labels(given), "characters"
+    found = agreement_of(labels, level=level, draws=draws, seed=seed)
+    if format == "json":
+        facts["people"] = _compared_facts(found.people)
+        facts["pairs_of_people"] = [_compared_facts(one) for one in found.pairs]
+        facts["language_models_against_people"] = [_compared_facts(one) for one in found.models]
+        show.as_json(facts)
+        return
+    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "no one"
+    begun = f"; {labels.started:,} begun and not done, which do not count" if facts else ""
+    show.line(f"people: texts done by {done}{begun}.")
+    if len(found.people.raters) < 2:
+        show.line("agreement takes two people or more.")
+    _print_compared(found.people, unit)
+    for pair in found.pairs:
+        show.line(f"\n{' and '.join(pair.raters)}:")
+        _print_compared(pair, unit)
+    for one in found.models:
+        show.line(
+            f"\nlanguage model {one.raters[1]}, against what people settle on (not in the above):"
+        )
+        if one.left_open:
+            show.line(f"{one.left_open:,} decisions that people left open are not compared.")
+        _print_compared(one, unit)
+
+
+SHARES = ("percent_agreement", "positive_agreement")
+CALLED = {
+    "percent_agreement": "agreement",
+    "positive_agreement": "on yes",
+    "cohens_kappa": "Cohen's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "krippendorff_alpha": "Krippendorff's alpha",
+}
+
+
+def _compared_facts(one: "Agreement") -> dict[str, Any]:
+    figures = [asdict(figure) | {"raters": list(figure.raters)} for figure in one.coefficients]
+    return {
+        "raters": list(one.raters),
+        "n_done": one.n_done,
+        "left_open": one.left_open,
+        "figures": figures,
+        "warnings": list(one.warnings),
+    }
+
+
+def _print_compared(one: "Agreement", unit: str) -> None:
+    """Print a row for each question and statistic; `unit` is what is counted."""
+    rows = []
+    for figure in one.coefficients:
+        statistic, bounds = figure.statistic, "" if figure.undefined else figure.no_interval
+        if figure.interval is not None:
+            low, high = (number(x, statistic) for x in (figure.interval.low, figure.interval.high))
+            bounds = f"{low} to {high}"
+        value = figure.undefined or number(figure.value, statistic)
+        rows.append((figure.question, CALLED[statistic], value, bounds, f"{figure.n_items:,}"))
+    if rows:
+        show.table(("question", "statistic", "value", "interval", unit), rows)
+    for warning in one.warnings:
+        show.line(f"warning: {warning}")
+
+
+def number(value: float | None, statistic: str) -> str:
+    """Return a figure: shares in percent, kappas with two decimals."""
+    if value is None:
+        return "–"
+    return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
 
 
 @offering
@@ -203,14 +260,13 @@ def clusters(
 
     Example: portrayal label clusters runs/laissez-faire/coding/first --by race
     """
-    from portrayal.coding.clusters import cluster_codes
-    from portrayal.coding.codes import read_codes
+    from portrayal.coding import cluster_codes, read_labels
 
     json = format == "json"
     found = find_project(project)
     groups = cluster_codes(
         found,
-        read_codes(found),
+        read_labels(found),
         by=by,
         merge=pairs("--merge", merge, "Inuit=AN"),
         seed=seed,
@@ -263,11 +319,11 @@ def export(
 
     Example: portrayal label export runs/laissez-faire/coding/first --format label-studio
     """
-    from portrayal.coding.files import export_codes, export_sheets
+    from portrayal.coding.files import export_labels, export_sheets
 
     found = find_project(project)
     if format == "csv":
-        written = [export_codes(found, out)]
+        written = [export_labels(found, out)]
     elif format == "sheets":
         written = export_sheets(found, out)
     else:
@@ -282,7 +338,9 @@ def export(
 
 def import_(
     project: ProjectPath,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="codes.csv, or a JSON export.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="codes.csv, a sheet, or a JSON export.")
+    ],
     rater: Annotated[
         list[str] | None,
         typer.Option(metavar="THERE=HERE", help="Label Studio's rater and the name here."),
@@ -290,19 +348,14 @@ def import_(
     overwrite: Replace = False,
     format: Format = "table",
 ) -> None:
-    """Read codes from a CSV file, or from a JSON export of Label Studio.
+    """Read labels from a CSV file, a sheet, or a JSON export of Label Studio.
 
     Example: portrayal label import runs/laissez-faire/coding/first codes.csv
     """
-    from portrayal.coding.files import import_codes, import_tasks
+    from portrayal.coding.files import import_labels
 
     found, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
-    if file.suffix.lower() != ".json":
-        if raters:
-            raise OptionError("--rater names raters of Label Studio; a CSV file holds the names.")
-        done = import_codes(found, file, replace=overwrite)
-    else:
-        done = import_tasks(found, file, raters=raters, replace=overwrite)
+    done = import_labels(found, file, raters=raters, replace=overwrite)
     if format == "json":
         facts = {"raters": dict(done.raters), "n_texts": done.n_texts}
         show.as_json({"project": str(found.folder), **facts, "left_out": dict(done.left_out)})
@@ -311,92 +364,6 @@ def import_(
         show.line(f"{name}: {n:,} texts")
     for why, n in done.left_out.items():
         show.line(f"left out: {n:,} {why}")
-
-
-SHARES = ("percent_agreement", "positive_agreement")
-CALLED = {
-    "percent_agreement": "agreement",
-    "positive_agreement": "on yes",
-    "cohens_kappa": "Cohen's kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
-}
-
-
-def agreement_facts(found: "ProjectAgreement") -> dict[str, Any]:
-    """Return agreement as plain values; language models stand apart from people."""
-    return {
-        "people": _compared_facts(found.people),
-        "pairs_of_people": [_compared_facts(one) for one in found.pairs],
-        "language_models_against_people": [_compared_facts(one) for one in found.models],
-    }
-
-
-def _compared_facts(one: "Agreement") -> dict[str, Any]:
-    return {
-        "raters": list(one.raters),
-        "n_done": one.n_done,
-        "left_open": one.left_open,
-        "figures": [
-            asdict(figure) | {"raters": list(figure.raters)} for figure in one.coefficients
-        ],
-        "warnings": list(one.warnings),
-    }
-
-
-def print_agreement(found: "ProjectAgreement", started: int) -> None:
-    """Print the agreement of people, then of pairs, then of each model with people."""
-    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "no one"
-    show.line(f"people: texts done by {done}; {started:,} begun and not done, which do not count.")
-    if len(found.people.raters) < 2:
-        show.line("agreement takes two people or more.")
-    _figures(found.people)
-    for pair in found.pairs:
-        show.line(f"\n{' and '.join(pair.raters)}:")
-        _figures(pair)
-    for model in found.models:
-        show.line(
-            f"\nlanguage model {model.raters[1]}, against what people settle on (not in the above):"
-        )
-        if model.left_open:
-            show.line(f"{model.left_open:,} decisions that people left open are not compared.")
-        _figures(model)
-
-
-def _figures(one: "Agreement") -> None:
-    if one.coefficients:
-        show.table(_HEADS, map(_cells, one.coefficients))
-    for warning in one.warnings:
-        show.line(f"warning: {warning}")
-
-
-_HEADS = ("code", "statistic", "value", "interval", "texts")
-
-
-def _cells(figure: "Coefficient") -> list[str]:
-    value = figure.undefined or number(figure.value, figure.statistic)
-    return [
-        figure.question,
-        CALLED[figure.statistic],
-        value,
-        interval(figure),
-        f"{figure.n_items:,}",
-    ]
-
-
-def number(value: float | None, statistic: str) -> str:
-    """Return a figure: shares in percent, kappas with two decimals."""
-    if value is None:
-        return "–"
-    return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
-
-
-def interval(figure: "Coefficient") -> str:
-    """Return the interval of a figure, or why it has none."""
-    if figure.interval is None:
-        return "" if figure.undefined else figure.no_interval
-    low, high = figure.interval.low, figure.interval.high
-    return f"{number(low, figure.statistic)} to {number(high, figure.statistic)}"
 
 
 def print_coder(result: "CoderResult") -> None:

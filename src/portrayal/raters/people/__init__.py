@@ -1,12 +1,11 @@
-"""Hand labels of people: sheets for raters, how far raters agree, and scores of a labeler.
+"""Hand labels of people: sheets for raters, and scores of a labeler.
 
 A *slot* is the subject of a story, and its object where the story has one. A *hand label* is the
 first name and gender that a rater gives each slot. Every share comes with an interval that
 resamples prompts, as stories that answer one prompt share their difficulties.
 """
 
-from portrayal.raters.people.agreement import PairAgreement, Rate, agreement
-from portrayal.raters.people.scores import Bin, PeopleScore, RaceGap, Selective, score_people
+from portrayal.raters.people.scores import Bin, PeopleScore, RaceGap, Rate, Selective, score_people
 from portrayal.raters.people.sheets import (
     Drawn,
     Guess,
@@ -19,6 +18,7 @@ from portrayal.raters.people.sheets import (
     merge_sheets,
     read_sheet,
     readable_texts,
+    sheet_labels,
     write_sheet,
 )
 from portrayal.raters.people.slots import (
@@ -37,13 +37,11 @@ __all__ = [
     "Labelled",
     "Labels",
     "Merged",
-    "PairAgreement",
     "PeopleScore",
     "RaceGap",
     "Rate",
     "Selective",
     "Sheet",
-    "agreement",
     "draw",
     "guesses_of",
     "is_sheet",
@@ -54,5 +52,6 @@ __all__ = [
     "read_sheet",
     "readable_texts",
     "score_people",
+    "sheet_labels",
     "write_sheet",
 ]

@@ -24,13 +24,8 @@ from portrayal.annotate.people import (
 )
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters.sheets import (
-    check_new,
-    check_several,
-    majority,
-    unique_rows,
-    write_instructions,
-)
+from portrayal.raters.labels import Label, Labels, majority
+from portrayal.raters.sheets import check_new, check_several, unique_rows, write_instructions
 from portrayal.run import Run, read_rows
 from portrayal.validate import check_count, check_seed
 
@@ -377,6 +372,43 @@ def _whole(cell: str, name: str, where: str) -> int:
     if value < 1:
         raise DataError(f"{where}: {name} must be a whole number of 1 or more; got {cell!r}.")
     return value
+
+
+def sheet_labels(paths: Sequence[str | Path]) -> Labels:
+    """Return the labels of several raters' sheets: the name and gender of each slot.
+
+    Raises
+    ------
+    DataError
+        With fewer than two sheets, or where two have no labelled text in common.
+    OptionError
+        When one sheet is given twice.
+    """
+    check_several(paths, "agreement is of")
+    rows: list[Label] = []
+    done: list[Label] = []
+    prompts: dict[str, str] = {}
+    texts: dict[str, set[str]] = {}
+    for sheet in map(read_sheet, paths):
+        names = (sheet.rater, sheet.path.name, str(sheet.path))
+        rater = next(name for name in names if name and name not in texts)
+        own = {label.text_id for label in sheet.labels}
+        for other, labelled in texts.items():
+            if not own & labelled:
+                raise DataError(
+                    f"{sheet.path} and the sheet of {other} have no labelled text in common; "
+                    "raters of one sample get copies of the same sheet."
+                )
+        texts[rater] = own
+        for label in sheet.labels:
+            done.append(Label(rater, label.text_id, "", "1"))
+            if label.facts.get("prompt_id"):
+                prompts[label.text_id] = label.facts["prompt_id"]
+            for unit, slot in (("subject", label.subject), ("object", label.object)):
+                if slot is not None:
+                    cells = {"gender": slot[1], "name": slot[0] or ""}
+                    rows += [Label(rater, label.text_id, k, v, unit) for k, v in cells.items()]
+    return Labels(tuple(rows), tuple(done), fields=("gender", "name"), prompts=prompts)
 
 
 @dataclass(frozen=True, slots=True)

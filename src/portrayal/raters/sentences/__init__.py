@@ -5,7 +5,6 @@ Each step reads a file and writes a file, so that it can be used alone, repeated
 """
 
 from portrayal.raters.sentences.labels import (
-    Kappa,
     LabelsMerged,
     Sheets,
     merge_labels,
@@ -24,7 +23,6 @@ from portrayal.raters.sentences.seeds import (
 )
 
 __all__ = [
-    "Kappa",
     "LabelsMerged",
     "Paraphrases",
     "Parts",
