@@ -62,7 +62,7 @@ class Option:
     repeated
         Whether it takes several values.
     named
-        Whether these are NAME=VALUE.
+        Whether these are NAME=VALUE; `kind` is then that of the values.
     """
 
     name: str
@@ -78,25 +78,18 @@ class Option:
 
     @classmethod
     def of(cls, name: str, hint: Any, default: Any, words: Mapping[str, Any]) -> "Option":
-        """Return the option of a field or argument with this type."""
-        kinds = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+        """Return the option of a field or argument of this type; the first of several counts."""
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         kind = next(each for each in kinds if each is not NoneType)
-        origin = get_origin(kind) or kind
+        origin = get_origin(kind)
+        many = isinstance(origin, type) and issubclass(origin, Iterable)
         named = isinstance(origin, type) and issubclass(origin, Mapping)
-        repeated = named or (
-            origin is not str and isinstance(origin, type) and hasattr(origin, "__iter__")
-        )
-        if repeated:
-            kind = str if named else get_args(kind)[0]
-        if get_origin(kind) is not Literal and kind not in (bool, int, float):
+        if many:
+            kind = get_args(kind)[1 if named else 0]
+        if get_origin(kind) is not Literal and kind not in (bool, int, float, Any):
             kind = str
-        shown = words.get("shown") or name
-        return cls(
-            **{**words, "name": name, "default": default, "shown": shown},
-            kind=kind,
-            repeated=repeated,
-            named=named,
-        )
+        words = {"shown": name, **{key: value for key, value in words.items() if value}}
+        return cls(name=name, default=default, kind=kind, repeated=many, named=named, **words)
 
     def read(self, text: str) -> Any:
         """Return the value that `text` writes, as `--set` takes it.
@@ -106,18 +99,17 @@ class Option:
         OptionError
             When it is none of this kind.
         """
-        if self.repeated:
+        if self.repeated and not self.named:
             one = dataclasses.replace(self, repeated=False)
-            return tuple(one.read(part) for part in text.split(","))
-        if self.kind is bool:
-            if text.lower() in ("true", "false"):
-                return text.lower() == "true"
-        elif self.kind in (int, float):
+            return tuple(one.read(part.strip()) for part in text.split(","))
+        if self.kind is bool and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        for kind in {int: (int,), float: (float,), Any: (int, float, str)}.get(self.kind, ()):
             try:
-                return self.kind(text)
+                return kind(text)
             except ValueError:
-                pass
-        elif not get_args(self.kind) or text in get_args(self.kind):
+                continue
+        if self.kind is str or text in get_args(self.kind):
             return text
         words = {bool: "true or false", int: "a whole number", float: "a number"}
         expected = words.get(self.kind) or f"one of {', '.join(get_args(self.kind))}"
@@ -176,14 +168,14 @@ class InputConfig:
         Texts in a shard. No number depends on it.
     """
 
-    columns: Mapping[str, str] | Iterable[str] = option(
+    columns: Iterable[str] | Mapping[str, str] = option(
         (),
         "Column NAME holds FIELD; repeatable, or several joined by commas.",
         panel="Texts",
         shown="column",
         metavar="FIELD=NAME",
     )
-    reference_columns: Mapping[str, str] | Iterable[str] = option(
+    reference_columns: Iterable[str] | Mapping[str, str] = option(
         (),
         "Column NAME of the reference file holds FIELD.",
         panel="Texts",
@@ -316,10 +308,12 @@ class ReportConfig:
 
 
 def refuse_settings(which: str, own: Mapping[str, Any], without: str) -> None:
-    """Refuse what is said of a model that is not asked; `which` is the option that holds it."""
+    """Refuse what is said of a model that is not asked; `which` makes option names of fields."""
     for name in ("base_url", "parameters", "budget", "price"):
         if own.get(name):
-            raise OptionError(f"{which}.{name} says nothing without {without}.")
+            shown = ("parameter" if name == "parameters" else name).replace("_", "-")
+            option = which.format(shown if which.startswith("--") else name)
+            raise OptionError(f"{option} says nothing without {without}.")
 
 
 def pace_of(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -329,11 +323,15 @@ def pace_of(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def classifier_settings(
-    specs: Iterable[str | None], own: Mapping[str, Any], first: Mapping[str, Any]
+    specs: Iterable[str | None],
+    own: Mapping[str, Any],
+    first: Mapping[str, Any],
+    which: str = "classifier_settings.{}",
 ) -> dict[str, Any]:
     """Return how models that classify sentences are asked, beside the `first` that writes.
 
-    A server without an address of its own has that of the `first`.
+    A server without an address of its own has that of the `first`. `which` makes an option's name
+    of a field, for messages.
 
     Raises
     ------
@@ -342,10 +340,11 @@ def classifier_settings(
     """
     asked = [spec for spec in specs if spec and spec.startswith("llm:")]
     if not asked:
-        refuse_settings("classifier_settings", own, "a classifier llm:PROVIDER:MODEL")
+        refuse_settings(which, own, "a classifier llm:PROVIDER:MODEL")
         return {}
     server = any(spec.startswith("llm:server:") for spec in asked)
     if own.get("base_url") and not server:
-        raise OptionError("classifier_settings.base_url is for a classifier llm:server:MODEL.")
+        name = which.format("base-url" if which.startswith("--") else "base_url")
+        raise OptionError(f"{name} is for a classifier llm:server:MODEL.")
     address = {"base_url": first["base_url"]} if server and first.get("base_url") else {}
     return {**pace_of(first), **address, **own}

@@ -1,102 +1,126 @@
 """The command `plan`, and what it prints."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import portrayal.registry as registry
-from portrayal.cli.asking import How, Offers, offering
-from portrayal.cli.options import Format, Level, Margin, PromptFile
+from portrayal.cli.options import ONE_BY_ONE, Flag, Format, Level, Margin, PromptFile, given, record
 from portrayal.cli.printing import as_json, line, table
-from portrayal.cli.studies import each_study, of_study
+from portrayal.cli.studies import prompt_options
 
 if TYPE_CHECKING:
     from portrayal.planning import Needed, Plan
 
 
-@offering
-def _plan(
-    study: str,
-    run: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RUN]", help="A finished run to measure the assumptions on."),
-    ] = None,
-    *,
-    model: Annotated[list[str] | None, typer.Option(help="Model to ask; repeatable.")] = None,
-    prompts: PromptFile = None,
-    prompt_options: Mapping[str, Any],
-    how: Annotated[How, Offers(("samples", "price"), changed={"samples": 1000})],
-    factor: Annotated[
-        list[str] | None,
-        typer.Option(help="A factor to plan for: a name or a TOML file; repeatable."),
-    ] = None,
-    change: Annotated[
-        bool, typer.Option("--change", help="Find changes between two models, each asked so often.")
-    ] = False,
-    icc: Annotated[
-        float | None, typer.Option(help="Correlation of characters within a prompt.")
-    ] = None,
-    answer_tokens: Annotated[float | None, typer.Option(help="Tokens of an answer.")] = None,
-    power: Annotated[float, typer.Option(help="Power of the clustered test.")] = 0.8,
-    level: Level = 0.95,
-    equivalence: Annotated[
-        bool, typer.Option("--equivalence", help="Say what shows that two runs are alike.")
-    ] = False,
-    margin: Margin = 1.25,
-    alike: Annotated[
-        float, typer.Option(help="Part of the prompts' own spread that both runs share.")
-    ] = 1.0,
-    format: Format = "table",
-) -> None:
-    """Say how many texts and tokens, what they cost, and what they could find."""
-    from portrayal.collect.ask import Price
-    from portrayal.collect.ask.asking import prompts_of
-    from portrayal.planning import EVERY
-    from portrayal.planning import equivalence as find_needed
-    from portrayal.planning import plan as make_plan
-    from portrayal.reference import load_factor
-    from portrayal.reference.shown import shown_of, speaking_of
-    from portrayal.run import Run
+def plan_of(study: str) -> tuple[Callable[..., None], str]:
+    """Return the command `plan` of a study, and its help."""
+    options = record(prompt_options(study, ["model", "samples", "prompts", "price"]))
 
-    json = format == "json"
-    known = study in registry.names("studies") or registry.file_of("studies", study)
-    shares = registry.get("studies", study).shares if known else None
-    paired = study in registry.names("studies") and registry.get("studies", study).pair_field
-    factors = [load_factor(each) for each in factor or _own_factors(study)]
-    made = make_plan(
-        prompts_of(study, prompts, prompt_options),
-        how.samples,
-        model or None,
-        run=None if run is None else Run.open(run),
-        shares=None if shares is None else shares(),
-        factors=factors,
-        compare="reference" if paired else None,
-        change=change,
-        icc=icc,
-        answer_tokens=answer_tokens,
-        price=None if how.price is None else Price.parse(how.price),
-        level=level,
-        power=power,
-    )
-    needed: list[Needed] = []
-    if equivalence:
-        asked = prompts_of(study, prompts, prompt_options)
-        found = find_needed(
-            asked, assumed=made.assumptions, margin=margin, alike=alike, level=level, power=power
+    def plan(
+        run: Path | None = None,
+        /,
+        *,
+        model: list[str] | None = None,
+        prompts: PromptFile = None,
+        chosen: Annotated[Any, ONE_BY_ONE] = options,
+        samples: int = 1000,
+        price: str | None = None,
+        factor: list[str] | None = None,
+        change: Flag = False,
+        icc: float | None = None,
+        answer_tokens: float | None = None,
+        power: float = 0.8,
+        level: Level = 0.95,
+        equivalence: Flag = False,
+        margin: Margin = 1.25,
+        alike: float = 1.0,
+        format: Format = "table",
+    ) -> None:
+        """Say how many texts and tokens, what they cost, and what they could find.
+
+        Parameters
+        ----------
+        run
+            A finished run to measure the assumptions on.
+        model
+            Model to ask; repeatable.
+        samples
+            Answers to each prompt.
+        price
+            US dollars per million tokens in and out, "0.25/2".
+        factor
+            A factor to plan for: a name or a TOML file; repeatable.
+        change
+            Find changes between two models, each asked so often.
+        icc
+            Correlation of characters within a prompt.
+        answer_tokens
+            Tokens of an answer.
+        power
+            Power of the clustered test.
+        equivalence
+            Say what shows that two runs are alike.
+        alike
+            Part of the prompts' own spread that both runs share.
+        """
+        from portrayal.collect.ask import Price
+        from portrayal.collect.ask.asking import prompts_of
+        from portrayal.planning import EVERY
+        from portrayal.planning import equivalence as find_needed
+        from portrayal.planning import plan as make_plan
+        from portrayal.reference import load_factor
+        from portrayal.reference.shown import shown_of, speaking_of
+        from portrayal.run import Run
+
+        json = format == "json"
+        made_with = given(chosen)
+        known = study in registry.names("studies") or registry.file_of("studies", study)
+        shares = registry.get("studies", study).shares if known else None
+        paired = study in registry.names("studies") and registry.get("studies", study).pair_field
+        factors = [load_factor(each) for each in factor or _own_factors(study)]
+        made = make_plan(
+            prompts_of(study, prompts, made_with),
+            samples,
+            model or None,
+            run=None if run is None else Run.open(run),
+            shares=None if shares is None else shares(),
+            factors=factors,
+            compare="reference" if paired else None,
+            change=change,
+            icc=icc,
+            answer_tokens=answer_tokens,
+            price=None if price is None else Price.parse(price),
+            level=level,
+            power=power,
         )
-        needed = list(found)
-    if json:
-        of_runs = {"equivalence": [asdict(each) for each in needed]} if equivalence else {}
-        as_json({"study": study, **_facts(made), **of_runs})
-    else:
-        with speaking_of(map(shown_of, factors)):
-            _print(made, change=change)
-        if factors and run is None:
-            line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
-        _print_needed(needed, margin)
+        needed: list[Needed] = []
+        if equivalence:
+            asked = prompts_of(study, prompts, made_with)
+            found = find_needed(
+                asked,
+                assumed=made.assumptions,
+                margin=margin,
+                alike=alike,
+                level=level,
+                power=power,
+            )
+            needed = list(found)
+        if json:
+            of_runs = {"equivalence": [asdict(each) for each in needed]} if equivalence else {}
+            as_json({"study": study, **_facts(made), **of_runs})
+        else:
+            with speaking_of(map(shown_of, factors)):
+                _print(made, change=change)
+            if factors and run is None:
+                line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
+            _print_needed(needed, margin)
+
+    return plan, (
+        f"Plan a collection of {study}: texts, tokens, cost.\n\n"
+        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini"
+    )
 
 
 def _own_factors(study: str) -> tuple[str, ...]:
@@ -104,18 +128,6 @@ def _own_factors(study: str) -> tuple[str, ...]:
     if study in registry.names("studies") or registry.file_of("studies", study):
         return tuple(registry.get("studies", study).options().factor)
     return ()
-
-
-plan = each_study(
-    "plan",
-    "Say how many texts and tokens a study takes, what they cost, and what they could find.",
-    "prompts",
-    lambda study: (
-        of_study(_plan, study),
-        f"Plan a collection of {study}: texts, tokens, cost.\n\n"
-        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini",
-    ),
-)
 
 
 def _print(made: "Plan", *, change: bool) -> None:

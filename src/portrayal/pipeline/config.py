@@ -92,14 +92,14 @@ class AuditConfig:
                 "that are there say their prompts, and who is in them, by their columns."
             )
         reading = made["reading"]
-        chosen = {each.name: each.default for each in own} | options
+        chosen: dict[str, Any] = {each.name: each.default for each in own} | options
         reading["classifier_settings"] = classifier_settings(
             [chosen.get("classifier")], reading.get("classifier_settings", {}), asked
         )
         for who in ("labeler", "factor"):
             settings = reading.get(f"{who}_settings", {})
             if chosen.get(f"{who}_model") is None:
-                refuse_settings(f"{who}_settings", settings, f"--{who}-model")
+                refuse_settings(f"{who}_settings.{{}}", settings, f"--{who}-model")
             reading[f"{who}_settings"] = {**pace_of(asked), **settings}
         return cls(
             input=InputConfig(**made["input"]),

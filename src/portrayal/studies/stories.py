@@ -144,11 +144,12 @@ class StoryOptions(Options):
     """Baselines of the study's own."""
 
     baseline: str = option(CENSUS_SHARES, "Comparison shares p*.", panel="Statistics")
-    name_table: str = option(CENSUS, "Name table: a registered one or a file.")
+    name_table: str = option(CENSUS, "Name table: a registered one or a file.", rare=True)
     name_column: tuple[str, ...] | None = option(
         None,
         "What a column of your own name table holds, where it is not guessed: name=COLUMN, "
-        "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count. Repeatable.",
+        "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count.",
+        rare=True,
     )
     min_count: int | None = option(None, "Bearers a name needs in the name table.", rare=True)
     smoothing: float = option(

@@ -89,7 +89,6 @@ class Options:
     factor_model: str | None = option(
         None,
         "Model that labels for a factor with a source of the kind model: SERVICE:MODEL.",
-        rare=True,
     )
     locale: str | None = option(
         None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."

@@ -88,7 +88,7 @@ class Asking(AskingConfig):
         if self.budget is not None:
             Budget.parse(self.budget).check(price_to_pay(self.price, self.model), self.model)
         if self.judge is not None and self.batch:
-            raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
+            raise OptionError("a judge reads answers as they come: give either judge or batch.")
         if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise OptionError(
                 f"a timeout is above 0 and at most {LONGEST_TIMEOUT} s; got {self.timeout!r}."

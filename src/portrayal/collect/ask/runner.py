@@ -299,7 +299,7 @@ class Workers:
         except TimeoutError:
             raise TryAgainError(
                 "timeout",
-                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (--timeout allows "
+                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (timeout allows "
                 "more).",
             ) from None
 

@@ -201,13 +201,10 @@ class AgencyOptions(Options):
         None,
         "Column whose values are resampled and shuffled as units; text: each text.",
         panel="Statistics",
-        rare=True,
     )
-    min_group: int = option(
-        0, "Texts of each group that a stratum needs.", panel="Statistics", rare=True
-    )
+    min_group: int = option(0, "Texts of each group that a stratum needs.", panel="Statistics")
     per_stratum: int = option(
-        0, "Texts drawn of each group and stratum; 0 takes all.", panel="Statistics", rare=True
+        0, "Texts drawn of each group and stratum; 0 takes all.", panel="Statistics"
     )
 
     def __post_init__(self) -> None:

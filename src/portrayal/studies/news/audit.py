@@ -283,7 +283,6 @@ class NewsOptions(Options):
         "How named people count for race: first-names (race shares of the bearers), mentions "
         "(the same, at each mention: Obama with Barack Obama of that text), lists (your "
         "--people alone, as published), auto (first-names without --people).",
-        rare=True,
     )
     sentiment: str = option("textblob", "Engine that scores sentiment.")
     toxicity_model: str = option(
