@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from portrayal.annotate.agency.labelled import Labelled as LabelledFile
     from portrayal.annotate.people.labeler.stage import Labelling
     from portrayal.collect.ask.replies import Reply
-    from portrayal.raters.people import Labelled, Labels, PeopleScore, Selective
+    from portrayal.raters.people import Labelled, ModelLabels, PeopleScore, Selective
     from portrayal.records import Prompt
 
 
@@ -123,7 +123,7 @@ def _read(stories: list[dict[str, Any]], labeler: str, reader: Path | None) -> "
     return label_by_reader(stories, reader, below=UNSURE if labeler == "routed" else 1.0)
 
 
-def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "Labels":
+def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "ModelLabels":
     """Return the labels of a model, alone or where the extractor is least sure."""
     from portrayal.annotate.people import extract_people
     from portrayal.raters.people import label_by_model

@@ -19,7 +19,7 @@ from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import KINDS, Label
 from portrayal.raters.people.sheets import COLUMNS as SHEET
-from portrayal.raters.people.sheets import is_sheet, read_sheet
+from portrayal.raters.people.sheets import SampledText, is_sheet, read_sheet, sheet_row
 from portrayal.run.files import write_atomically
 from portrayal.run.pages import visible
 from portrayal.types import Tabular
@@ -28,7 +28,6 @@ CODE_COLUMNS = ("item_id", "rater", "code", "value", "note", "at", "kind")
 """Columns of `codes.csv`; `value` is 1 or 0 for a code, text for a field."""
 PEOPLE = ("subject_name", "subject_gender", "object_name", "object_gender")
 """Fields that make a sheet of people."""
-FACTS = ("prompt_id", "domain", "model", "condition")
 
 
 def export_labels(project: Project, path: str | Path | None = None) -> Path:
@@ -80,7 +79,7 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
             if one.rater == rater:
                 own.setdefault(one.text_id, {"notes": one.note})[one.code] = one.value
         rows = [
-            _sheet_row(item, round(sizes[_stratum(item)]), rater) | own.get(item.item_id, {})
+            _sheet_row(item, sizes) | {"rater": rater} | own.get(item.item_id, {})
             if of_people
             else {"sentence": item.text, "label": own[item.item_id][keys[0]]}
             for item in project.items
@@ -95,20 +94,11 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
     return paths
 
 
-def _sheet_row(item: Item, stratum_size: int, rater: str) -> dict[str, str]:
-    """What a sheet says of a text besides its labels."""
-    roles = {one.slot: one.role for one in item.people}
-    return {
-        "text_id": item.item_id,
-        "stratum": _stratum(item),
-        "stratum_size": str(stratum_size),
-        **{name: item.strata.get(name, "") for name in FACTS},
-        "subject_role": roles.get("subject", ""),
-        "object_role": roles.get("object", ""),
-        "characters": "2" if "object" in roles else "1",
-        "text": item.text,
-        "rater": rater,
-    }
+def _sheet_row(item: Item, sizes: Mapping[str, float]) -> dict[str, str]:
+    roles = {f"{one.slot}_role": one.role for one in item.people}
+    facts = {**item.strata, **roles, "text_id": item.item_id, "text": item.text}
+    row = sheet_row(SampledText(facts, _stratum(item), round(sizes[_stratum(item)])))
+    return row | {"characters": "2" if "object_role" in roles else "1"}
 
 
 def _stratum(item: Item) -> str:
@@ -118,7 +108,7 @@ def _stratum(item: Item) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What came in.
 
     Attributes
@@ -142,7 +132,7 @@ def import_labels(
     *,
     raters: Mapping[str, str] | None = None,
     replace: bool = False,
-) -> Imported:
+) -> ImportResult:
     """Read labels from a file, check them against the codebook, and write them to the store.
 
     A text of a rater counts as done; a code it has no row for is not given.
@@ -209,7 +199,7 @@ def import_labels(
         excluded["of texts that are not in this project"] = len(labels) - len(kept)
     texts = {(one.rater, one.text_id) for one in kept}
     counts = Counter(rater for rater, _ in texts)
-    return Imported(dict(counts), len({text_id for _, text_id in texts}), dict(+excluded))
+    return ImportResult(dict(counts), len({text_id for _, text_id in texts}), dict(+excluded))
 
 
 def _of_table(path: Tabular, where: str) -> Iterator[Label]:

@@ -7,10 +7,10 @@ resamples prompts, as stories that answer one prompt share their difficulties.
 
 from portrayal.raters.people.scores import Bin, PeopleScore, RaceGap, Rate, Selective, score_people
 from portrayal.raters.people.sheets import (
-    Drawn,
     Guess,
     HandLabel,
-    Merged,
+    MajoritySheet,
+    SampledText,
     Sheet,
     draw,
     guesses_of,
@@ -23,7 +23,7 @@ from portrayal.raters.people.sheets import (
 )
 from portrayal.raters.people.slots import (
     Labelled,
-    Labels,
+    ModelLabels,
     label_by_model,
     label_by_reader,
     read_gold,
@@ -31,15 +31,15 @@ from portrayal.raters.people.slots import (
 
 __all__ = [
     "Bin",
-    "Drawn",
     "Guess",
     "HandLabel",
     "Labelled",
-    "Labels",
-    "Merged",
+    "MajoritySheet",
+    "ModelLabels",
     "PeopleScore",
     "RaceGap",
     "Rate",
+    "SampledText",
     "Selective",
     "Sheet",
     "draw",
