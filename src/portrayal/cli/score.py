@@ -91,7 +91,7 @@ def people(
 
     json = format == "json"
     stories = list(read_gold(hand_labels, column or ()))
-    model = how.labeler_model
+    model = how.labeler_model or None
     with (
         under_way(out, as_object=json),
         asking_progress(quiet=json or model is None) as answered,
