@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args, get_origin
 from portrayal import registry
 from portrayal.cli import command_line as read_tokens
 from portrayal.cli import commands
+from portrayal.cli.options import given_by_set
 
 DOCS = Path(__file__).parents[1] / "docs"
 PACKAGE = Path(__file__).parents[1] / "src" / "portrayal"
@@ -239,7 +240,7 @@ def _command(command: Any, path: str) -> list[str]:
 def _rare(function: Any) -> list[str]:
     """A table of what a command takes by `--set`."""
     defaults = (getattr(function, "__kwdefaults__", None) or {}).values()
-    options = [o for d in defaults for o in getattr(d, "options", {}).values() if o.rare]
+    options = [each for taken in defaults for each in given_by_set(taken).values()]
     rows = [
         f"| `--set {each.name}=…` | {_cell(each.help)} | {_shown(each.default)} |"
         for each in options

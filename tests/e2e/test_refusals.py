@@ -97,10 +97,11 @@ def test_arguments(
         ("seed", "-1", ["seed"]),
         ("draws", "5", ["draws", "100"]),
         ("permutations", "1", ["permutations", "20"]),
-        ("smoothing", "-1", ["smoothing"]),
-        ("min-count", "-1", ["min_count"]),
+        ("set", "smoothing=-1", ["smoothing must"]),
+        ("set", "min_count=-1", ["min_count must"]),
+        ("smoothing", "1", ["--set smoothing="]),
         ("baseline", "mars", ["'mars'", "census-2022"]),
-        ("name-table", "mars", ["'mars'", "census-2020"]),
+        ("set", "name_table=mars", ["'mars'", "census-2020"]),
     ],
 )
 def test_option_values(

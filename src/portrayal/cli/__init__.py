@@ -8,10 +8,11 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 import portrayal.cli.printing as show
 from portrayal._version import __version__
+from portrayal.cli.options import given_by_set
 from portrayal.cli.studies import each_study
 from portrayal.errors import PortrayalError
 from portrayal.registry import Kind
@@ -171,7 +172,11 @@ def main() -> None:
         sys.exit(0)
     status = None
     try:
-        status = command_line(tokens)(tokens, exit_on_error=False, print_error=False)
+        app = command_line(tokens)
+        status = app(tokens, exit_on_error=False, print_error=False)
+        _, path, rest = app.parse_commands(tokens)
+        if path[-1].default_command is None and not rest:
+            status = 2  # a group was named and none of its commands: its help was printed
     except PortrayalError as error:
         _stop(str(error))
     except CycloptsError as error:
@@ -226,6 +231,14 @@ def _speak_log() -> None:
 def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
     """What is wrong with the words of a command, and where the right ones are."""
     text = str(error).partition(" Available commands:")[0]
+    if isinstance(error, UnusedCliTokensError):
+        text = f"unexpected: {' '.join(error.unused_tokens or ())}."
+    if isinstance(error, UnknownOptionError):
+        key = str(error.token.keyword or error.token.value).lstrip("-").replace("-", "_")
+        defaults = (getattr(error.target, "__kwdefaults__", None) or {}).values()
+        known = {name: each for taken in defaults for name, each in given_by_set(taken).items()}
+        if key in known:
+            text = f"--{key.replace('_', '-')} is given by --set {key}=…."
     name = next((each for each in tokens if each not in GROUPS), "")
     there = [f"`portrayal {path}`" for path in COMMANDS if path.endswith(f" {name}")]
     hint = f" There is {' and '.join(there)}." if there and "nknown command" in text else ""

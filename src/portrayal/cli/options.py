@@ -159,6 +159,11 @@ def given(taken: Any) -> dict[str, Any]:
     return found
 
 
+def given_by_set(taken: Any) -> dict[str, Option]:
+    """Return what a `record` takes by `--set` alone; nothing for any other value."""
+    return {name: each for name, each in getattr(taken, "options", {}).items() if each.rare}
+
+
 def either(run: Path | None, texts: Path | None) -> Path:
     """Return the run or the file of texts, whichever was given.
 
