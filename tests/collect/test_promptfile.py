@@ -1,7 +1,6 @@
 """Prompt files: what is read, what is refused and how, and that what is written so reads back."""
 
 import json
-import re
 
 import pytest
 
@@ -73,17 +72,45 @@ def test_commas_quotes_and_lines_survive_writing(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('id = "b"', 'id = "a"', r"prompt 2 \('a'\) has the same id as prompt 1"),
-        ("nurse who helps a patient.", "nurse.", r"prompt 2 \('b'\) has the same text as prompt 1"),
-        ('id = "b"\n', "", r"prompt 2 has no id"),
-        ('"Write a story of a nurse."', '" \\n"', r"prompt 1 \('a'\) has no text"),
-        ('condition = "Neutral"\n', "", r"prompt 1 \('a'\) lacks condition"),
-        ('object_role = "patient"\n', "", r"prompt 2 \('b'\) lacks object_role"),
-        ('"Neutral"', '"mild"', r"'mild'; write one of power-laden, power-neutral"),
-        ("shift = 2", "shift = [2]", r"prompt 2: expected text or numbers, found list"),
-        ("[[prompt]]", "[prompt]", r"not valid TOML|headed \[\[prompt\]\]"),
-        ("shift = 2", "shift = ", r"not valid TOML in UTF-8"),
-        ('\n[[prompt]]\nid = "a"', 'x = 1\n[[prompt]]\nid = "a"', r"found 'x' beside them"),
+        (
+            'id = "b"',
+            'id = "a"',
+            r"line 10: prompt\.id: the prompt 'a' has the same id as that of line 2",
+        ),
+        (
+            "nurse who helps a patient.",
+            "nurse.",
+            r"line 11: prompt\.text: the prompt 'b' has the same text as that of line 2",
+        ),
+        ('id = "b"\n', "", r"line 9: prompt\.id: expected text; the prompt has no id"),
+        (
+            '"Write a story of a nurse."',
+            '" \\n"',
+            r"line 4: prompt\.text: expected text; the prompt has no text",
+        ),
+        (
+            'condition = "Neutral"\n',
+            "",
+            r"line 2: prompt\.condition: the prompt 'a' lacks condition",
+        ),
+        ('object_role = "patient"\n', "", r"line 9: .* the prompt 'b' lacks object_role"),
+        (
+            '"Neutral"',
+            '"mild"',
+            r"line 6: .*expected one of power-laden, power-neutral; got 'mild'",
+        ),
+        (
+            "shift = 2",
+            "shift = [2]",
+            r"line 15: prompt\.shift: expected text or a number; got \[2\]",
+        ),
+        ("[[prompt]]", "[prompt]", r"line \d+: not TOML"),
+        ("shift = 2", "shift = ", r"line 15: not TOML"),
+        (
+            '\n[[prompt]]\nid = "a"',
+            'x = 1\n[[prompt]]\nid = "a"',
+            r"line 1: x: unknown key; expected one of prompt",
+        ),
     ],
 )
 def test_errors_name_file_entry_and_remedy(tmp_path, old, new, message):
@@ -97,7 +124,7 @@ def test_files_without_prompts(tmp_path):
     for text in ("", "prompt = []"):
         with pytest.raises(DataError, match="no prompts were found"):
             read_prompts(write(tmp_path, text), FIELDS)
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match=r"none\.toml cannot be read: No such file"):
         read_prompts(tmp_path / "none.toml", FIELDS)
-    with pytest.raises(DataError, match=re.escape("prompt = ") + "|headed"):
+    with pytest.raises(DataError, match=r"line 1: prompt: expected tables, each headed \[\[prompt"):
         read_prompts(write(tmp_path, 'prompt = "x"'), FIELDS)

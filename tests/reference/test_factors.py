@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.errors import DataError, UnknownNameError
+from portrayal.reference.datafile import parse_toml
 from portrayal.reference.factors import ColumnSource, WordSource, factors, load_factor
-from portrayal.reference.located import parse_located
 
 GOOD = """\
 name = "faith"
@@ -119,7 +119,7 @@ WRONG = {
     "two sources of one name": (
         'column = "faith"',
         'column = "faith"\nname = "words"',
-        "line 13: sources: another source is called 'words'",
+        "line 13: sources: another one of the sources is called 'words'",
     ),
     "a kind that is none": (
         'kind = "column"',
@@ -200,7 +200,7 @@ def test_every_key_and_element_has_the_line_on_which_it_stands(table: dict[str, 
     import tomli_w
 
     text = tomli_w.dumps(table, multiline_strings=True)
-    file = parse_located(text, "any.toml")
+    file = parse_toml(text, "any.toml")
     assert file.table == tomllib.loads(text)
     lines = text.splitlines()
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from portrayal.errors import DataError, UnknownNameError
-from portrayal.reference.lexicons import lexicon, lexicons, occupations, people_table
+from portrayal.reference.lexicons import lexicon, lexicons, people_table
+from portrayal.reference.shipped import occupations
 
 GOOD = 'attribute = "age"\n[groups]\nyoung = ["Child", "young  person"]\nold = ["pensioner"]\n'
 
@@ -73,16 +74,31 @@ def test_own_words_may_have_to_be_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("attribute = ", "cannot be read as TOML"),
-        ('[groups]\na = ["x"]', "`attribute` must say"),
-        ('attribute = "age"', "`groups` must list"),
-        ('attribute = "age"\n[groups]\na = []', "'a' needs a list of words"),
-        ('attribute = "age"\n[groups]\na = [1]', "expected words or phrases"),
-        ('attribute = "age"\n[groups]\na = ["--"]', "expected words or phrases"),
-        ('attribute = "age"\n[groups]\na = ["x"]', "two or more; found a alone"),
-        ('attribute = "age"\n[groups]\na = ["x"]\nb = ["X"]', "'x' is listed for 'a' and 'b'"),
-        ("followed_by = 3\n" + GOOD, "`followed_by` must be"),
-        ("words = 3\n" + GOOD, "unknown entry 'words'"),
+        ("attribute = ", "line 1: not TOML"),
+        ('[groups]\na = ["x"]', "line 1: the key 'attribute' is missing"),
+        ('attribute = "age"', "line 1: the key 'groups' is missing"),
+        (
+            'attribute = "age"\n[groups]\na = []',
+            "line 2: groups: expected two groups or more, each with words",
+        ),
+        (
+            'attribute = "age"\n[groups]\na = [1]',
+            "line 3: groups.a: expected text in quotation marks; got 1",
+        ),
+        (
+            'attribute = "age"\n[groups]\na = ["--"]',
+            "line 3: groups.a: expected words or names; got '--'",
+        ),
+        ('attribute = "age"\n[groups]\na = ["x"]', "groups: expected two groups or more"),
+        (
+            'attribute = "age"\n[groups]\na = ["x"]\nb = ["X"]',
+            "line 4: groups.b: 'x' is listed for 'a' and 'b'",
+        ),
+        (
+            "followed_by = 3\n" + GOOD,
+            "line 1: followed_by: expected text in quotation marks or a list",
+        ),
+        ("words = 3\n" + GOOD, "line 1: words: unknown key"),
     ],
 )
 def test_files_that_are_no_lexicon(tmp_path: Path, content: str, words: str) -> None:
@@ -94,10 +110,16 @@ def test_files_that_are_no_lexicon(tmp_path: Path, content: str, words: str) -> 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("group,word\na,x\n", "column 'attribute' is missing"),
-        ("attribute,group,word\nage,,x\n", "row 2: 'group' is empty"),
+        (
+            "group,word\na,x\n",
+            "line 1: expected the columns attribute, group, word; 'attribute' is missing",
+        ),
+        ("attribute,group,word\nage,,x\n", "line 2: group: expected text; the cell is empty"),
         ("attribute,group,word\n", "no rows"),
-        ("attribute,group,word\nage,a,x\nrace,b,y\n", "one attribute; found age, race"),
+        (
+            "attribute,group,word\nage,a,x\nrace,b,y\n",
+            "line 3: attribute: a lexicon has one attribute; got 'race' after 'age'",
+        ),
     ],
 )
 def test_tables_that_are_no_lexicon(tmp_path: Path, content: str, words: str) -> None:
@@ -109,7 +131,7 @@ def test_tables_that_are_no_lexicon(tmp_path: Path, content: str, words: str) ->
 def test_neither_a_name_nor_a_file(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="neither a registered lexicon"):
         lexicon("liang-2021")
-    with pytest.raises(DataError, match=r"a \.toml, \.json or \.csv file"):
+    with pytest.raises(DataError, match=r"own\.txt, line 1: expected the columns"):
         lexicon(_file(tmp_path, GOOD, "own.txt"))
 
 

@@ -246,9 +246,15 @@ def test_every_study_takes_a_locale() -> None:
     [
         ("country = 'IN'", "the key 'language' is missing"),
         ("language = 'en'\nplace = 1", r"locale\.toml, line 2: place: unknown key.*'places' meant"),
-        ("language = 'en'\nplaces = 'Goa'", "line 2: places: expected lists by kind"),
-        ("language = 'en'\n[gods]\nall = 3", r"line 3: gods\.all: expected a list of texts"),
-        ("language = 'en'\n[names]\ntables = ['no.csv']", r"line 3: names\.tables: there is no"),
+        ("language = 'en'\nplaces = 'Goa'", "line 2: places: expected a table"),
+        (
+            "language = 'en'\n[gods]\nall = 3",
+            r"line 3: gods\.all: expected text in quotation marks or a list of texts",
+        ),
+        (
+            "language = 'en'\n[names]\ntables = ['no.csv']",
+            r"line 3: names\.tables: 'no.csv' is no file",
+        ),
     ],
 )
 def test_bad_locales_name_line_and_key(tmp_path: Path, text: str, message: str) -> None:

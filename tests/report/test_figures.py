@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from pkgutil import resolve_name
 
 import altair
 import pytest
@@ -15,7 +14,7 @@ from portrayal import registry
 from portrayal.records import Estimate
 from portrayal.report.figures.generic import GENERIC, BrokenFigureWarning, build, figures
 from portrayal.report.page import render
-from portrayal.report.study import report_of
+from portrayal.report.study import report_of, study_report
 from portrayal.report.view import View
 from portrayal.report.words import described
 from portrayal.run import Run
@@ -41,7 +40,7 @@ def view(sample_run: Run) -> View:
 
 @pytest.mark.parametrize("study", registry.names("studies"))
 def test_every_measure_of_a_study_names_a_figure_that_there_is(study: str) -> None:
-    report = resolve_name(registry.get("studies", study).report)
+    report = study_report(registry.get("studies", study))
     for name in registry.get("studies", study).measures:
         assert described(name).figure in {*GENERIC, *report.figures}, name
 

@@ -9,7 +9,7 @@ from portrayal.report.findings import findings
 from portrayal.report.passages import MOST, words_page
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.laissez_faire.report.passages import readings
+from portrayal.studies.stories.report.passages import readings
 
 from .conftest import estimate
 

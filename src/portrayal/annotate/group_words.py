@@ -18,7 +18,7 @@ from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Hit, Matcher, Token, tokens
 from portrayal.errors import OptionError
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
-from portrayal.reference.lexicons import Lexicon, lexicon, people_table
+from portrayal.reference.lexicons import GroupLexicon, lexicon, people_table
 
 _NEVER_FIRST = FUNCTION_WORDS | SENTENCE_STARTERS
 
@@ -284,14 +284,14 @@ def _counter(
     return Counter(matcher, column, tuple(names), mentions)
 
 
-def _counted(settings: Mapping[str, Any]) -> list[Lexicon]:
+def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
     """The lexicons by name, with the races of the user's table as further groups."""
     found = [lexicon(spec) for spec in settings["lexicons"]]
     people = settings["people"]
     if people is None and not settings["name_likelihoods"]:
         return found
     if not any(each.attribute == RACE for each in found):
-        found.append(Lexicon("named-people", RACE, (), (), "named people"))
+        found.append(GroupLexicon("named-people", RACE, {}, "named people"))
     races = tuple(dict.fromkeys(people_table(people).values())) if people is not None else ()
     ending = (PEOPLE if people is not None else "") + (
         NAMES if settings["name_likelihoods"] else ""
@@ -300,14 +300,10 @@ def _counted(settings: Mapping[str, Any]) -> list[Lexicon]:
     return [_with_races(x, (*base, *races), ending) if x.attribute == RACE else x for x in found]
 
 
-def _with_races(each: Lexicon, races: tuple[str, ...], ending: str) -> Lexicon:
+def _with_races(each: GroupLexicon, races: tuple[str, ...], ending: str) -> GroupLexicon:
     new = tuple(race for race in races if race not in each.groups)
-    return replace(
-        each,
-        name=each.name + ending,
-        groups=each.groups + new,
-        words=each.words + ((),) * len(new),
-    )
+    words = {**each.words_of, **dict.fromkeys(new, ())}
+    return replace(each, name=each.name + ending, words_of=words)
 
 
 def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:

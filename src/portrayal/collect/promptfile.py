@@ -5,8 +5,8 @@ TOML it has one `[[prompt]]` table per entry; as CSV, JSON lines, Parquet or Exc
 column for each.
 """
 
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,54 @@ from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing, restored
 from portrayal.errors import DataError
 from portrayal.records import Prompt
+from portrayal.reference.datafile import DataFile, Keys, read_datafile
 from portrayal.types import Tabular
 
-_IDS, _TEXTS = ("id", "prompt_id"), ("text", "prompt")
+
+@dataclass(frozen=True)
+class PromptEntry:
+    """A prompt as a file writes it.
+
+    Attributes
+    ----------
+    table
+        Its cells by key or column.
+    place
+        Where it stands: "line 3", or "row 2" of a table.
+    file, keys
+        The data file and the way to the entry in it; a name and () for a table.
+    """
+
+    table: Mapping[str, Any]
+    place: str
+    file: DataFile | str
+    keys: Keys = ()
+
+    def wrong(self, key: str, message: str) -> DataError:
+        """Return the error of one of its cells, or of the entry where it lacks the key."""
+        if isinstance(self.file, str):
+            return DataError(f"{self.file}, {self.place}: {key}: {message}")
+        return self.file.wrong((*self.keys, key), message)
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """What it states as text, without blank and missing cells.
+
+        Raises
+        ------
+        DataError
+            Where a cell holds a list or a table.
+        """
+        found = {}
+        for name, value in self.table.items():
+            if missing(value):
+                continue
+            if isinstance(value, (Mapping, list, bool)):
+                raise self.wrong(name, f"expected text or a number; got {value!r}.")
+            whole = isinstance(value, float) and value.is_integer()  # Excel keeps 20 as 20.0
+            if text := str(int(value) if whole else value).strip():
+                found[str(name).strip()] = text
+        return found
 
 
 def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
@@ -47,83 +92,71 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     if isinstance(path, str):
         path = Path(path)
     name = str(path) if isinstance(path, Path) else "the prompts"
-    made: list[Prompt] = []
-    seen: dict[tuple[str, str], str] = {}
-    for number, entry in enumerate(_entries(path), 1):
-        prompt = _prompt(entry, f"{name}: prompt {number}", fields)
-        where = f"{name}: prompt {number} ({prompt.prompt_id!r})"
-        for kind, value in (("id", prompt.prompt_id), ("text", " ".join(prompt.text.split()))):
-            if (kind, value) in seen:
-                raise DataError(
-                    f"{where} has the same {kind} as {seen[kind, value]}. Each prompt needs its "
-                    f"own {kind}: it is the unit that intervals resample. Ask one prompt several "
-                    "times with --samples."
-                )
-            seen[kind, value] = f"prompt {number}"
-        made.append(prompt)
+    made = distinct((_prompt(entry, fields), entry) for entry in _entries(path, name))
     if not made:
         raise DataError(f"{name}: no prompts were found; expected one [[prompt]] table for each.")
+    return made
+
+
+def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...]:
+    """Return prompts, of which no two may share an id or a text.
+
+    Raises
+    ------
+    DataError
+        With the place of both.
+    """
+    made: list[Prompt] = []
+    places: dict[tuple[str, str], str] = {}
+    for prompt, entry in prompts:
+        for kind, value in (("id", prompt.prompt_id), ("text", " ".join(prompt.text.split()))):
+            if (kind, value) in places:
+                raise entry.wrong(
+                    kind,
+                    f"the prompt {prompt.prompt_id!r} has the same {kind} as that of "
+                    f"{places[kind, value]}. Each "
+                    f"prompt needs its own {kind}: it is the unit that intervals resample. Ask one "
+                    "prompt several times with --samples.",
+                )
+            places[kind, value] = entry.place
+        made.append(prompt)
     return tuple(made)
 
 
-def _entries(path: Tabular) -> Iterator[Mapping[str, Any]]:
-    if not (isinstance(path, Path) and path.suffix.casefold() == ".toml"):
-        for row in open_source(path).rows():
-            yield {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
+@dataclass(frozen=True)
+class _PromptFile:
+    prompt: tuple[Mapping[str, Any], ...] = ()
+
+
+def _entries(path: Tabular, name: str) -> Iterator[PromptEntry]:
+    if isinstance(path, Path) and path.suffix.casefold() == ".toml":
+        file = read_datafile(path)
+        for i, table in enumerate(file.record(_PromptFile).prompt):
+            yield PromptEntry(table, f"line {file.line(('prompt', i))}", file, ("prompt", i))
         return
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file.") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not valid TOML in UTF-8 ({error}).") from error
-    found = content.get("prompt", [])
-    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
-        raise DataError(f"{path}: each prompt must be a table of its own, headed [[prompt]].")
-    unknown = ", ".join(repr(name) for name in content if name != "prompt")
-    if unknown:
-        raise DataError(f"{path}: expected only [[prompt]] tables; found {unknown} beside them.")
-    yield from found
+    for number, row in enumerate(open_source(path).rows(), 1):
+        cells = {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
+        yield PromptEntry(cells, f"row {number}", name)
 
 
-def _prompt(entry: Mapping[str, Any], where: str, fields: TextFields) -> Prompt:
-    cells = {
-        str(name).strip(): value for name, raw in entry.items() if (value := _cell(raw, where))
-    }
-    prompt_id = _take(cells, _IDS, where)
-    where = f"{where} ({prompt_id!r})"
-    text = _take(cells, _TEXTS, where)
+def _prompt(entry: PromptEntry, fields: TextFields) -> Prompt:
+    cells = entry.cells
+    stated = {}
+    for key, names in (("id", ("id", "prompt_id")), ("text", ("text", "prompt"))):
+        stated[key] = next((cells.pop(name) for name in names if name in cells), "")
+        if not stated[key]:
+            raise entry.wrong(key, f"expected text; the prompt has no {key}.")
     strata: dict[str, str] = {}
     for name, value in cells.items():
         known = fields.values.get(name, {})
         if known and value.casefold() not in known:
             expected = ", ".join(sorted(set(known.values())))
-            raise DataError(f"{where}: {name} is {value!r}; write one of {expected}.")
+            raise entry.wrong(name, f"expected one of {expected}; got {value!r}.")
         strata[name] = known[value.casefold()] if known else value
-    missing = fields.missing(strata, labelled=False)
-    if missing:
-        found = ", ".join(strata) or "none"
-        raise DataError(
-            f"{where} lacks {' and '.join(missing)}, which the study needs; its strata: {found}. "
-            f"Add {missing[0]} to the entry."
+    if lacking := fields.missing(strata, labelled=False):
+        raise entry.wrong(
+            lacking[0],
+            f"the prompt {stated['id']!r} lacks {' and '.join(lacking)}, which the study needs; "
+            f"its strata: {', '.join(strata) or 'none'}.",
         )
-    return Prompt(prompt_id, text, strata)
-
-
-def _take(cells: dict[str, str], names: tuple[str, ...], where: str) -> str:
-    """Take the cell of the first of `names` out of `cells`."""
-    for name in names:
-        if name in cells:
-            return cells.pop(name)
-    raise DataError(f"{where} has no {names[0]}. Give each prompt an {_IDS[0]} and a {_TEXTS[0]}.")
-
-
-def _cell(value: Any, where: str) -> str:
-    """Return a value as text; "" for blank and missing ones."""
-    if missing(value):
-        return ""
-    if isinstance(value, (Mapping, list)):
-        raise DataError(f"{where}: expected text or numbers, found {type(value).__name__}.")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # Excel keeps 20 as 20.0
-    return str(value).strip()
+    return Prompt(stated["id"], stated["text"], strata)

@@ -6,8 +6,7 @@ Every one carries its source and licence, listed in `data/README.md`. Race share
 populations of name bearers, never a person.
 """
 
-from portrayal.reference.factor import Factor
-from portrayal.reference.factors import factors, load_factor
+from portrayal.reference.factors import Factor, factors, load_factor
 from portrayal.reference.groups import (
     FEMININE,
     GENDERS,

@@ -1,73 +1,455 @@
-"""Reading factors: the ones that ship, and a user's own file, checked key by key."""
+"""Factors: what people are grouped by, as data.
 
-import hashlib
+A *factor* lists its groups, how a group is seen in texts (its *sources*: a column, words, names,
+references, codes, a model) and the shares of the groups in some population (its *baselines*). One
+TOML file says all of it; a user's own file is read and checked as the shipped ones are.
+
+A lexicon counts mentions, not identities. Shares of a name's bearers describe these bearers, never
+a person.
+"""
+
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, Literal
 
 from portrayal.errors import UnknownNameError
-from portrayal.reference.factor import (
-    EVERYWHERE,
-    Baseline,
-    CodeSource,
-    ColumnSource,
-    Factor,
-    Group,
-    ModelSource,
-    NameSource,
-    ReferenceSource,
-    Several,
-    Source,
-    WordSource,
-    factor_mark,
-    spelling_key,
+from portrayal.reference.datafile import (
+    KEY,
+    Catalogue,
+    DataFile,
+    Holds,
+    KeyName,
+    Keys,
+    Line,
+    Name,
+    Share,
+    Word,
 )
-from portrayal.reference.located import Keys, Located, parse_located, read_located
 from portrayal.reference.shipped import data_file, occupations, read_toml
 
-__all__ = [
-    "EVERYWHERE",
-    "Baseline",
-    "CodeSource",
-    "ColumnSource",
-    "Factor",
-    "Group",
-    "ModelSource",
-    "NameSource",
-    "ReferenceSource",
-    "Source",
-    "WordSource",
-    "factor_mark",
-    "factors",
-    "load_factor",
-    "read_factor",
-    "spelling_key",
-]
+EVERYWHERE = "all"
+"""The stratum of a baseline that has none."""
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
-_HAS_WORD = re.compile(r"[^\W_]")
 _TOLERANCE = 0.005
-_TOP = (
-    *("name", "label", "note", "source", "language", "also", "rest"),
-    *("groups", "sources", "baselines"),
+"""How far rounded shares may sum from 1."""
+
+Several = Literal["split", "each", "apart"]
+"""How a text counts in which k groups are seen: 1/k for each, 1 for each, or for none of them."""
+
+
+def is_color(text: str) -> bool:
+    """Whether text is a colour as factors write it ("#rrggbb")."""
+    return re.fullmatch(r"#[0-9A-Fa-f]{6}", text) is not None
+
+
+def spelling_key(spelling: str) -> str:
+    """Return a spelling as it is compared: any script, without capitals and needless spaces.
+
+    >>> spelling_key("  Scheduled   CASTE ")
+    'scheduled caste'
+    """
+    return " ".join(unicodedata.normalize("NFKC", spelling).casefold().split())
+
+
+Term = Annotated[str, Holds("words or names", lambda text: re.search(r"[^\W_]", text) is not None)]
+"""Words or a name: a text with at least one letter or digit."""
+_LOWER = Holds(reads=tuple[Word, ...], convert=lambda words: frozenset(map(str.casefold, words)))
+_FOLDED = Holds(
+    reads=Mapping[str, tuple[Term, ...]],
+    convert=lambda words: {group: frozenset(map(str.casefold, w)) for group, w in words.items()},
 )
-_GROUP = ("label", "color", "also", "note", "said")
-_BASELINE = (
-    *("name", "source", "date", "note", "stratum"),
-    *("shares", "of", "missing", "whole"),
+_SPELLINGS = Holds(
+    reads=tuple[Word, ...], convert=lambda words: frozenset(map(spelling_key, words))
 )
-_SHARED = ("kind", "name", "several", "note")
-_KINDS: dict[str, tuple[str, ...]] = {
-    "column": ("column", "separator", "values", "none", "unknown"),
-    "words": ("words", "not", "as_written", "followed_by", "plural"),
-    "names": ("part", "table", "names", "spellings", "by"),
-    "references": ("words", "pairs_of", "among"),
-    "codes": ("field", "file", "values", "none", "unknown"),
-    "model": ("question", "unit", "answer"),
-}
+_BY_GROUP = Holds(reads=Mapping[str, tuple[Word, ...]])
+_ONE_OR_MORE = Holds(
+    reads=str | tuple[str, ...], convert=lambda signs: (signs,) if isinstance(signs, str) else signs
+)
+_AS_TEXT = Holds(reads=Mapping[str, Any], convert=lambda by: {k: str(v) for k, v in by.items()})
+FOLLOWING = Holds(
+    '"occupations" or a list of phrases',
+    lambda said: said == "occupations" or not isinstance(said, str),
+    lambda said: occupations() if isinstance(said, str) else frozenset(map(spelling_key, said)),
+    reads=str | tuple[Word, ...],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of a factor.
+
+    Attributes
+    ----------
+    key
+        What estimates and files call it.
+    label, color
+        Name in tables and charts (the key by default), and the colour it keeps ("#rrggbb"; "" takes
+        one by its place).
+    also
+        Other spellings: in columns, in headers of tables, by raters.
+    note
+        What a reader must know of it.
+    said
+        Words that sentences and narrow tables use in place of the label, by where they stand.
+    """
+
+    key: Annotated[str, KEY]
+    label: Line = ""
+    color: Annotated[str, Holds('a colour as "#rrggbb"', lambda c: not c or is_color(c))] = ""
+    also: tuple[Word, ...] = ()
+    note: Line = ""
+    said: Mapping[str, Line] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take the key for a label where none is given."""
+        object.__setattr__(self, "label", self.label or self.key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A way to see which group a text is about.
+
+    Attributes
+    ----------
+    kind, name
+        "column", "words", …; and what tells it from the factor's other sources (by default the
+        kind).
+    several
+        How a text with several groups counts.
+    note
+        How to read what this source sees.
+    """
+
+    kind: str
+    name: Line = ""
+    several: Several = "split"
+    note: Line = ""
+
+    def __post_init__(self) -> None:
+        """Take the kind for a name where none is given."""
+        object.__setattr__(self, "name", self.name or self.kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSource(Source):
+    """A column of the texts.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    separators
+        What stands between two values of one cell.
+    values
+        Spellings → group, as `spelling_key` writes them; with keys, labels and `also` of groups.
+    none, unknown
+        Spellings of "no group", and of what is not known.
+    """
+
+    kind: Literal["column"] = "column"
+    column: Line
+    separators: Annotated[tuple[str, ...], KeyName("separator"), _ONE_OR_MORE] = ()
+    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
+    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordSource(Source):
+    """Words and phrases of each group.
+
+    Attributes
+    ----------
+    words
+        Group → words and phrases.
+    excluded
+        Phrases that do not count, though a word stands in them.
+    as_written
+        Those of the words that count only with these capitals.
+    followed_by
+        What must follow a word for it to count; None where nothing must.
+    plural
+        Whether plurals count.
+    """
+
+    kind: Literal["words"] = "words"
+    words: Mapping[str, tuple[Term, ...]]
+    excluded: Annotated[tuple[Word, ...], KeyName("not")] = ()
+    as_written: frozenset[Word] = frozenset()
+    followed_by: Annotated[frozenset[str] | None, FOLLOWING] = None
+    plural: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameSource(Source):
+    """Names of people: shares describe the people who bear a name, never one of them.
+
+    Attributes
+    ----------
+    part
+        "first" or "last".
+    table
+        Registered name table, or a file; "" where `names` lists them.
+    names
+        Group → names.
+    spellings
+        Group → codes in tables that mean it, beside the group's own spellings.
+    by
+        Column → value of the rows of the table that are meant, such as a region.
+    """
+
+    kind: Literal["names"] = "names"
+    part: Literal["first", "last"] = "first"
+    table: Line = ""
+    names: Mapping[str, tuple[Term, ...]] = field(default_factory=dict)
+    spellings: Mapping[str, tuple[Term, ...]] = field(default_factory=dict)
+    by: Annotated[Mapping[str, str], _AS_TEXT] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceSource(Source):
+    """Pronouns and role words that refer to a person.
+
+    Attributes
+    ----------
+    words
+        Group → words, in lower case without punctuation.
+    pairs_of
+        The factor whose groups the two people of a text are of, for a factor of pairs; or "".
+    among
+        Words in roles or relationship of a prompt that say that its people are such a pair.
+    """
+
+    kind: Literal["references"] = "references"
+    words: Annotated[Mapping[str, frozenset[str]], _FOLDED] = field(default_factory=dict)
+    pairs_of: Line = ""
+    among: Annotated[frozenset[str], _LOWER] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSource(Source):
+    """Answers of raters.
+
+    Attributes
+    ----------
+    asked
+        The field of their codebook.
+    file
+        Their answers (CSV: text_id, rater, field, value).
+    values, none, unknown
+        As in `ColumnSource`.
+    """
+
+    kind: Literal["codes"] = "codes"
+    asked: Annotated[Line, KeyName("field")]
+    file: Line = ""
+    values: Annotated[Mapping[str, str], _BY_GROUP] = field(default_factory=dict)
+    none: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+    unknown: Annotated[frozenset[str], _SPELLINGS] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSource(Source):
+    """Answers of a language model, which is named when it is asked.
+
+    Attributes
+    ----------
+    question
+        What it is asked; the labels of the groups, "none" and "unknown" are listed below it.
+    unit
+        Whether it is asked of each text or of each person in it.
+    answer
+        Whether it may name several groups.
+    """
+
+    kind: Literal["model"] = "model"
+    question: Line
+    unit: Literal["text", "person"] = "text"
+    answer: Literal["one", "several"] = "one"
+
+
+@dataclass(frozen=True)
+class _BaselineTable:
+    """A baseline as a file says it: shares, or tables of shares by the value of a stratum."""
+
+    name: Line
+    source: Line
+    date: Any = ""
+    note: Line = ""
+    stratum: Line = ""
+    missing: tuple[Word, ...] = ()
+    whole: bool = True
+    shares: Mapping[str, Share] | None = None
+    of: Mapping[str, Mapping[str, Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactorBaseline:
+    """Shares of the groups in a population.
+
+    Attributes
+    ----------
+    name, source, date, note
+        What it is called, who published it, of when, and what a reader must know.
+    stratum
+        What its shares are split by, such as "state"; "" for one set of shares.
+    shares
+        Stratum's value → group → share in 0–1; the value is `EVERYWHERE` without a stratum. Groups
+        that the source does not report are absent.
+    also
+        Further names of a stratum's value.
+    notes
+        What a reader must know of one stratum.
+    """
+
+    name: str
+    source: str
+    shares: Mapping[str, Mapping[str, float]]
+    date: str = ""
+    note: str = ""
+    stratum: str = ""
+    also: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, value: str = EVERYWHERE) -> Mapping[str, float] | None:
+        """Return the shares of a stratum's value, or None where the baseline has none for it."""
+        if not self.stratum:
+            return self.shares[EVERYWHERE]
+        return self.shares.get(self.also.get(value, value)) or None
+
+
+_AnySource = ColumnSource | WordSource | NameSource | ReferenceSource | CodeSource | ModelSource
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Factor:
+    """What people are grouped by.
+
+    Attributes
+    ----------
+    name, label
+        Name in files and estimates, and in tables.
+    note, source, language
+        How it can be misread, where its words and groups come from, and of which language.
+    groups, sources, baselines
+        Its parts, in the order of the file.
+    also
+        What else columns of it are called.
+    rest
+        What tables call people of several groups, of another one, or of none that is known.
+    path
+        The file; "" for one that ships.
+    digest
+        Tells one content of the file from another.
+    """
+
+    name: Name
+    label: Line
+    note: Line
+    source: Line = ""
+    language: Line = ""
+    groups: tuple[Group, ...]
+    sources: Annotated[tuple[Source, ...], Holds(reads=tuple[_AnySource, ...])]
+    baselines: Annotated[tuple[FactorBaseline, ...], Holds(reads=tuple[_BaselineTable, ...])] = ()
+    also: tuple[Word, ...] = ()
+    rest: tuple[Word, ...] = ()
+    path: str = ""
+    digest: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Keys of the groups, in order."""
+        return tuple(group.key for group in self.groups)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Label of each group, by its key."""
+        return {group.key: group.label for group in self.groups}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the texts that its sources read."""
+        read = (each.column for each in self.sources if isinstance(each, ColumnSource))
+        return tuple(dict.fromkeys(read))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files beside its own that its sources read."""
+        tables = (each.table for each in self.sources if isinstance(each, NameSource))
+        codes = (each.file for each in self.sources if isinstance(each, CodeSource))
+        return tuple(path for path in (*tables, *codes) if path and Path(path).exists())
+
+    def said(self, where: str) -> dict[str, str]:
+        """How sentences or tables name each group there, by its key; its label by default."""
+        return {group.key: group.said.get(where, group.label) for group in self.groups}
+
+    def group(self, key: str) -> Group:
+        """Return the group of this key.
+
+        Raises
+        ------
+        UnknownNameError
+            Naming the groups there are.
+        """
+        for group in self.groups:
+            if group.key == key:
+                return group
+        raise self._unknown("group", key, self.keys)
+
+    def find(self, spelling: str) -> str | None:
+        """Return the key of the group that is spelled so: its key, label or another spelling.
+
+        >>> old = Group("old", "Elders")
+        >>> Factor(name="age", label="Age", note="", groups=(old,), sources=()).find(" elders ")
+        'old'
+        """
+        return next(
+            (
+                group.key
+                for group in reversed(self.groups)
+                if spelling_key(spelling)
+                in map(spelling_key, (group.key, group.label, *group.also))
+            ),
+            None,
+        )
+
+    def baseline(self, name: str) -> FactorBaseline:
+        """Return one of its baselines; UnknownNameError names those there are."""
+        for each in self.baselines:
+            if each.name == name:
+                return each
+        raise self._unknown("baseline", name, tuple(each.name for each in self.baselines))
+
+    def source_named(self, name: str) -> Source:
+        """Return one of its sources; UnknownNameError names those there are."""
+        for each in self.sources:
+            if each.name == name:
+                return each
+        raise self._unknown("source", name, tuple(each.name for each in self.sources))
+
+    def _unknown(self, what: str, name: str, known: tuple[str, ...]) -> UnknownNameError:
+        return UnknownNameError(
+            f"the factor {self.name} has no {what} {name!r}; it has {', '.join(known) or 'none'}."
+        )
+
+
+def factor_mark(factor: Factor) -> dict[str, Any]:
+    """Return what tells one state of a factor and its files from another, JSON-like."""
+    stats = {path: Path(path).stat() for path in factor.files}
+    files = {path: f"{stat.st_size}:{stat.st_mtime_ns}" for path, stat in stats.items()}
+    return {"digest": factor.digest, "files": files}
+
+
+def factors() -> tuple[str, ...]:
+    """Return the names of the factors that ship, sorted.
+
+    >>> {"gender", "race", "religion"} <= set(factors())
+    True
+    """
+    return _FACTORS.names
 
 
 def load_factor(spec: str | Path) -> Factor:
@@ -90,120 +472,54 @@ def load_factor(spec: str | Path) -> Factor:
     >>> load_factor("gender").keys
     ('F', 'M', 'NB')
     """
-    if isinstance(spec, str) and spec in factors():
-        return _shipped(spec)
-    path = Path(spec)
-    if not path.is_file():
-        raise UnknownNameError(
-            f"{str(spec)!r} is neither a factor that ships ({', '.join(factors())}) nor a file "
-            "that exists. Name one of them, or give the path of your own TOML file."
-        )
-    return read_factor(read_located(path), path)
+    return _FACTORS.load(spec)
 
 
-@lru_cache(maxsize=1)
-def factors() -> tuple[str, ...]:
-    """Return the names of the factors that ship, sorted.
-
-    >>> {"gender", "race", "religion"} <= set(factors())
-    True
-    """
-    names = (entry.name for entry in data_file("factors").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
-
-
-@lru_cache(maxsize=32)
-def _shipped(name: str) -> Factor:
-    text = data_file(f"factors/{name}.toml").read_text(encoding="utf-8")
-    return read_factor(parse_located(text, f"{name}.toml"), None)
-
-
-def is_color(text: str) -> bool:
-    """Whether text is a colour as factors write it ("#rrggbb")."""
-    return _COLOR.fullmatch(text) is not None
-
-
-def read_factor(file: Located, path: Path | None) -> Factor:
-    """Return the factor that a TOML file says; `path` is None for one that ships.
-
-    Raises
-    ------
-    DataError
-        With file, line and key, and what was expected.
-    """
-    file.check_keys((), _TOP, ("name", "label", "note", "groups", "sources"))
-    name = _text(file, ("name",))
-    if not _NAME.fullmatch(name):
-        raise file.wrong(("name",), f"expected small letters, digits, - and _; got {name!r}.")
-    groups = _groups(file)
-    keys = tuple(group.key for group in groups)
-    spellings = _group_spellings(file, groups)
-    folder = None if path is None else path.parent
-    sources = [
-        _source(file, ("sources", i), keys, spellings, folder) for i in _list(file, ("sources",))
-    ]
-    if not sources:
-        raise file.wrong(("sources",), "expected at least one source, headed [[sources]].")
-    _differ(file, "sources", [each.name for each in sources])
-    _all_seen(file, keys, sources)
-    stated = _list(file, ("baselines",)) if "baselines" in file.table else range(0)
-    baselines = [_baseline(file, ("baselines", i), keys) for i in stated]
-    _differ(file, "baselines", [each.name for each in baselines])
-    digest = hashlib.blake2b(repr(file.table).encode(), digest_size=8).hexdigest()
-    return Factor(
-        name=name,
-        label=_text(file, ("label",)),
-        note=_text(file, ("note",)),
-        source=_text(file, ("source",), ""),
-        language=_text(file, ("language",), ""),
-        groups=groups,
-        sources=tuple(sources),
-        baselines=tuple(baselines),
-        also=_texts(file, ("also",), ()),
-        rest=_texts(file, ("rest",), ()),
-        path="" if path is None else str(path.absolute()),
-        digest=digest,
-    )
-
-
-def _groups(file: Located) -> tuple[Group, ...]:
-    listed = _table(file, ("groups",))
-    if not listed:
+def _read(_: str, file: DataFile) -> Factor:
+    """The factor that a file says, its parts checked against one another."""
+    path = "" if file.path is None else str(file.path.absolute())
+    factor = file.record(Factor, path=path, digest=file.digest)
+    if not factor.groups:
         raise file.wrong(("groups",), "expected at least one group, headed [groups.NAME].")
-    groups = []
-    for key in listed:
-        here: Keys = ("groups", key)
-        _table(file, here)
-        file.check_keys(here, _GROUP)
-        color = _text(file, (*here, "color"), "")
-        if color and not is_color(color):
-            raise file.wrong((*here, "color"), f'expected a colour as "#rrggbb"; got {color!r}.')
-        said = _table(file, (*here, "said")) if "said" in listed[key] else {}
-        groups.append(
-            Group(
-                key=key,
-                label=_text(file, (*here, "label"), key),
-                color=color,
-                also=_texts(file, (*here, "also"), ()),
-                note=_text(file, (*here, "note"), ""),
-                said={where: _text(file, (*here, "said", where)) for where in said},
-            )
-        )
-    return tuple(groups)
-
-
-def _group_spellings(file: Located, groups: Sequence[Group]) -> dict[str, str]:
-    """Spelling → group of keys, labels and further spellings; no spelling may mean two groups."""
-    held: dict[str, str] = {}
-    for group in groups:
+    if not factor.sources:
+        raise file.wrong(("sources",), "expected at least one source, headed [[sources]].")
+    spellings: dict[str, str] = {}
+    for group in factor.groups:
         here: Keys = ("groups", group.key)
         also = [((*here, "also", i), spelling) for i, spelling in enumerate(group.also)]
         for keys, spelling in [(here, group.key), ((*here, "label"), group.label), *also]:
-            _hold(file, keys, spelling, group.key, held)
-    return held
+            _hold(file, keys, spelling, group.key, spellings)
+    sources = tuple(
+        _checked_source(file, ("sources", i), source, factor, spellings)
+        for i, source in enumerate(factor.sources)
+    )
+    file.differ(("sources",), [each.name for each in sources])
+    several = any(isinstance(each, ModelSource) and each.answer == "several" for each in sources)
+    for group in factor.groups:
+        if several and ";" in group.label:
+            raise file.wrong(
+                ("groups", group.key),
+                f"semicolons part the labels of an answer; {group.label!r} has one.",
+            )
+    words = [each.words for each in sources if isinstance(each, (WordSource, ReferenceSource))]
+    paired = any(isinstance(each, ReferenceSource) and each.pairs_of for each in sources)
+    if len(words) == len(sources) and not paired:
+        for group in factor.groups:
+            if not any(group.key in listed for listed in words):
+                raise file.wrong(
+                    ("groups", group.key), "the group is empty: no source lists a word for it."
+                )
+    baselines = tuple(
+        _checked_baseline(file, ("baselines", i), factor) for i in range(len(factor.baselines))
+    )
+    file.differ(("baselines",), [each.name for each in baselines])
+    return replace(factor, sources=sources, baselines=baselines)
 
 
-def _hold(file: Located, keys: Keys, spelling: str, group: str, held: dict[str, str]) -> None:
+_FACTORS = Catalogue("a factor", data_file("factors"), _read)
+
+
+def _hold(file: DataFile, keys: Keys, spelling: str, group: str, held: dict[str, str]) -> None:
     """Let a spelling mean a group, unless it means another one."""
     other = held.setdefault(spelling_key(spelling), group)
     if other != group:
@@ -214,326 +530,113 @@ def _hold(file: Located, keys: Keys, spelling: str, group: str, held: dict[str, 
         )
 
 
-def _source(
-    file: Located,
-    here: Keys,
-    groups: tuple[str, ...],
-    spellings: Mapping[str, str],
-    folder: Path | None,
+def _known_group(file: DataFile, keys: Keys, group: str, factor: Factor) -> None:
+    if group not in factor.keys:
+        raise file.wrong(keys, f"{group!r} is no group; the groups are {', '.join(factor.keys)}.")
+
+
+def _checked_source(
+    file: DataFile, here: Keys, source: Source, factor: Factor, spellings: Mapping[str, str]
 ) -> Source:
-    table = _table(file, here)
-    if "kind" not in table:
-        raise file.wrong(here, f"the key 'kind' is missing: one of {', '.join(_KINDS)}.")
-    kind = _choice(file, (*here, "kind"), tuple(_KINDS))
-    file.check_keys(here, (*_SHARED, *_KINDS[kind]))
-    shared: dict[str, Any] = {
-        "kind": kind,
-        "name": _text(file, (*here, "name"), kind),
-        "note": _text(file, (*here, "note"), ""),
-        "several": "split",
-    }
-    if "several" in table:
-        shared["several"] = cast(
-            "Several", _choice(file, (*here, "several"), ("split", "each", "apart"))
-        )
-    if kind in ("column", "codes"):
-        values, none = _values(file, here, groups, spellings)
-        return _cell_source(file, here, shared | {"values": values, "none": none}, folder)
-    if kind == "words":
-        return _word_source(file, here, groups, shared)
-    if kind == "names":
-        return _name_source(file, here, groups, shared, folder)
-    if kind == "model":
-        return _model_source(file, here, shared)
-    if "pairs_of" in table:
-        among = frozenset(map(str.casefold, _texts(file, (*here, "among"), ())))
-        return ReferenceSource(**shared, pairs_of=_text(file, (*here, "pairs_of")), among=among)
-    words = _grouped(file, (*here, "words"), groups)
-    folded = {group: frozenset(map(str.casefold, each)) for group, each in words.items()}
-    return ReferenceSource(**shared, words=folded)
-
-
-def _cell_source(
-    file: Located, here: Keys, shared: Mapping[str, Any], folder: Path | None
-) -> ColumnSource | CodeSource:
+    """A source whose words, names and values are of the factor's groups, each of one."""
     table = file.at(here)
-    if shared["kind"] == "codes":
-        path = _beside(file, (*here, "file"), folder) if "file" in table else ""
-        return CodeSource(**shared, asked=_text(file, (*here, "field")), file=path)
-    apart = _one_or_more(file, (*here, "separator")) if "separator" in table else ()
-    return ColumnSource(**shared, column=_text(file, (*here, "column")), separators=apart)
+    values = dict(spellings)
+    for key in ("words", "names", "spellings", "values"):
+        held = values if key == "values" else {}
+        for group, listed in table.get(key, {}).items():
+            keys: Keys = (*here, key, group)
+            _known_group(file, keys, group, factor)
+            if not listed and key != "values":
+                raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
+            for i, word in enumerate(listed):
+                _hold(file, (*keys, i), word, group, held)
+    if isinstance(source, (ColumnSource, CodeSource)):
+        source = _checked_cells(file, here, source, values)
+    if isinstance(source, WordSource):
+        for i, word in enumerate(table.get("as_written", ())):
+            if not any(spelling_key(word) in map(spelling_key, w) for w in source.words.values()):
+                raise file.wrong((*here, "as_written", i), f"{word!r} is none of the words.")
+        # a word that is listed twice counts once
+        return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
+    if isinstance(source, ReferenceSource) and not source.pairs_of and "words" not in table:
+        raise file.wrong(here, "the key 'words' is missing.")
+    if isinstance(source, NameSource):
+        return _checked_names(file, here, source)
+    return source
 
 
-def _values(
-    file: Located, here: Keys, groups: tuple[str, ...], spellings: Mapping[str, str]
-) -> tuple[dict[str, str], frozenset[str]]:
-    """What cells may say: spelling → group, and the spellings of no group."""
-    table, held = file.at(here), dict(spellings)
-    listed = _table(file, (*here, "values")) if "values" in table else {}
-    for group in listed:
-        keys: Keys = (*here, "values", group)
-        _known_group(file, keys, group, groups)
-        for i, spelling in enumerate(_texts(file, keys)):
-            _hold(file, (*keys, i), spelling, group, held)
-    apart: dict[str, frozenset[str]] = {}
-    for name in ("none", "unknown"):
-        spelled = _texts(file, (*here, name), ())
-        for i, spelling in enumerate(spelled):
-            if spelling_key(spelling) in held:
-                group = held[spelling_key(spelling)]
-                message = f"{spelling!r} stands for the group {group!r} already."
-                raise file.wrong((*here, name, i), message)
-        apart[name] = frozenset(map(spelling_key, spelled))
-    return held, apart["none"]
+def _checked_cells(
+    file: DataFile, here: Keys, source: ColumnSource | CodeSource, values: Mapping[str, str]
+) -> Source:
+    for key in ("none", "unknown"):
+        for i, spelling in enumerate(file.at(here).get(key, ())):
+            if group := values.get(spelling_key(spelling)):
+                raise file.wrong(
+                    (*here, key, i), f"{spelling!r} stands for the group {group!r} already."
+                )
+    source = replace(source, values=values)
+    if isinstance(source, CodeSource) and source.file:
+        return replace(source, file=file.beside((*here, "file"), source.file))
+    return source
 
 
-def _word_source(
-    file: Located, here: Keys, groups: tuple[str, ...], shared: Mapping[str, Any]
-) -> WordSource:
-    table = file.at(here)
-    words = _grouped(file, (*here, "words"), groups)
-    every = {spelling_key(word) for listed in words.values() for word in listed}
-    for i, word in enumerate(_texts(file, (*here, "as_written"), ())):
-        if spelling_key(word) not in every:
-            raise file.wrong((*here, "as_written", i), f"{word!r} is none of the words.")
-    followed: frozenset[str] | None = None
-    if table.get("followed_by") == "occupations":
-        followed = occupations()
-    elif "followed_by" in table:
-        followed = frozenset(map(spelling_key, _texts(file, (*here, "followed_by"))))
-    plural = table.get("plural", True)
-    if not isinstance(plural, bool):
-        raise file.wrong((*here, "plural"), f"expected true or false; got {plural!r}.")
-    return WordSource(
-        **shared,
-        words=words,
-        excluded=_texts(file, (*here, "not"), ()),
-        as_written=frozenset(_texts(file, (*here, "as_written"), ())),
-        followed_by=followed,
-        plural=plural,
-    )
-
-
-def _name_source(
-    file: Located,
-    here: Keys,
-    groups: tuple[str, ...],
-    shared: Mapping[str, Any],
-    folder: Path | None,
-) -> NameSource:
-    table, registered = file.at(here), tuple(read_toml("name_tables.toml"))
-    if ("table" in table) == ("names" in table):
+def _checked_names(file: DataFile, here: Keys, source: NameSource) -> NameSource:
+    if bool(source.table) == bool(source.names):
         raise file.wrong(here, "expected either the key 'table' or the key 'names'.")
-    spec = ""
-    if "table" in table:
-        spec = _text(file, (*here, "table"))
-        if spec not in registered:
-            known = f"none of the registered tables ({', '.join(registered)})"
-            spec = _beside(file, (*here, "table"), folder, known)
-    by = _table(file, (*here, "by")) if "by" in table else {}
-    part = _choice(file, (*here, "part"), ("first", "last")) if "part" in table else "first"
-    return NameSource(
-        **shared,
-        part=cast("Any", part),
-        table=spec,
-        names=_grouped(file, (*here, "names"), groups) if "names" in table else {},
-        spellings=_grouped(file, (*here, "spellings"), groups) if "spellings" in table else {},
-        by={column: str(value) for column, value in by.items()},
-    )
+    registered = tuple(read_toml("name_tables.toml"))
+    if not source.table or source.table in registered:
+        return source
+    known = f"none of the registered tables ({', '.join(registered)})"
+    return replace(source, table=file.beside((*here, "table"), source.table, known))
 
 
-def _model_source(file: Located, here: Keys, shared: Mapping[str, Any]) -> ModelSource:
-    table = file.at(here)
-    chosen: dict[str, Any] = {
-        name: _choice(file, (*here, name), choices)
-        for name, choices in (("unit", ("text", "person")), ("answer", ("one", "several")))
-        if name in table
-    }
-    if chosen.get("answer") == "several":
-        for key, group in file.at(("groups",)).items():
-            if ";" in (label := group.get("label", key)):
-                message = f"semicolons part the labels of an answer; {label!r} has one."
-                raise file.wrong(("groups", key), message)
-    return ModelSource(**shared, question=_text(file, (*here, "question")), **chosen)
-
-
-def _grouped(file: Located, here: Keys, groups: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Words or names of each group: none empty, none in two groups."""
-    if here[-1] not in file.at(here[:-1]):
-        raise file.wrong(here[:-1], f"the key {here[-1]!r} is missing.")
-    held: dict[str, str] = {}
-    found: dict[str, tuple[str, ...]] = {}
-    for group in _table(file, here):
-        keys: Keys = (*here, group)
-        _known_group(file, keys, group, groups)
-        listed = _texts(file, keys)
-        if not listed:
-            raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
-        for i, word in enumerate(listed):
-            if not _HAS_WORD.search(word):
-                raise file.wrong((*keys, i), f"expected words or names; got {word!r}.")
-            _hold(file, (*keys, i), word, group, held)
-        found[group] = tuple(dict.fromkeys(listed))
-    return found
-
-
-def _all_seen(file: Located, groups: Iterable[str], sources: Sequence[Source]) -> None:
-    """Refuse a group that no source could ever see."""
-    if not all(isinstance(each, (WordSource, ReferenceSource)) for each in sources) or any(
-        isinstance(each, ReferenceSource) and each.pairs_of for each in sources
-    ):
-        return
-    words = [each.words for each in sources if isinstance(each, (WordSource, ReferenceSource))]
-    for group in groups:
-        if not any(group in listed for listed in words):
-            raise file.wrong(
-                ("groups", group), "the group is empty: no source lists a word for it."
-            )
-
-
-def _baseline(file: Located, here: Keys, groups: tuple[str, ...]) -> Baseline:
-    table = _table(file, here)
-    file.check_keys(here, _BASELINE, ("name", "source"))
-    if ("shares" in table) == ("of" in table):
+def _checked_baseline(file: DataFile, here: Keys, factor: Factor) -> FactorBaseline:
+    """A baseline whose shares are of the factor's groups and sum to 1, or a note says why not."""
+    table = file.record(_BaselineTable, here)
+    if (table.shares is None) == (table.of is None):
         raise file.wrong(here, "expected either the key 'shares' or tables [baselines.of.NAME].")
-    if ("of" in table) != ("stratum" in table):
+    if (table.of is None) == bool(table.stratum):
         raise file.wrong(here, "'stratum' says what [baselines.of.NAME] are: give both or neither.")
-    whole = table.get("whole", True)
-    if not isinstance(whole, bool):
-        raise file.wrong((*here, "whole"), f"expected true or false; got {whole!r}.")
-    missing = _texts(file, (*here, "missing"), ())
-    for i, group in enumerate(missing):
-        _known_group(file, (*here, "missing", i), group, groups)
-    if not whole and not _text(file, (*here, "note"), ""):
+    for i, group in enumerate(table.missing):
+        _known_group(file, (*here, "missing", i), group, factor)
+    if not table.whole and not table.note:
         raise file.wrong(here, "shares that are not whole need a 'note' that says why.")
-    shares: dict[str, Mapping[str, float]] = {}
+    shares: dict[str, dict[str, float]] = {}
     also: dict[str, str] = {}
     notes: dict[str, str] = {}
-    if "shares" in table:
-        shares[EVERYWHERE] = _shares(file, (*here, "shares"), groups, missing, whole=whole)
-    else:
-        for value in _table(file, (*here, "of")):
-            at: Keys = (*here, "of", value)
-            own = _table(file, at)
-            further = _texts(file, (*at, "also"), ()) if "also" in own else ()
-            also |= dict.fromkeys(further, value)
-            if "note" in own:
-                notes[value] = _text(file, (*at, "note"))
-            shares[value] = _shares(file, at, groups, missing, whole=whole)
-    return Baseline(
-        name=_text(file, (*here, "name")),
-        source=_text(file, (*here, "source")),
-        date=str(table.get("date", "")),
-        note=_text(file, (*here, "note"), ""),
-        stratum=_text(file, (*here, "stratum"), ""),
+    places = [(value, (*here, "of", value)) for value in table.of or ()]
+    for value, keys in places or [(EVERYWHERE, (*here, "shares"))]:
+        own = file.at(keys)
+        if table.of and "also" in own:
+            also |= dict.fromkeys(file.value(tuple[Word, ...], (*keys, "also")), value)
+        if table.of and "note" in own:
+            notes[value] = file.value(Line, (*keys, "note"))
+        shares[value] = {}
+        for group in own:
+            if table.of is None or group not in ("also", "note"):
+                _known_group(file, (*keys, group), group, factor)
+                shares[value][group] = file.value(Share, (*keys, group))
+        lacking = [g for g in factor.keys if g not in {*shares[value], *table.missing}]
+        if lacking and table.whole:
+            raise file.wrong(
+                keys,
+                f"no share for the group {lacking[0]!r}. Add it, or list it under 'missing' if the "
+                "source does not report it.",
+            )
+        total = sum(shares[value].values())
+        if table.whole and abs(total - 1.0) > _TOLERANCE:
+            raise file.wrong(
+                keys,
+                f"the shares sum to {total:.4g}, not to 1. Correct them, or set whole = false and "
+                "say in 'note' why groups overlap or people are in none.",
+            )
+    return FactorBaseline(
+        name=table.name,
+        source=table.source,
+        date=str(table.date),
+        note=table.note,
+        stratum=table.stratum,
         shares=shares,
         also=also,
         notes=notes,
     )
-
-
-def _shares(
-    file: Located, here: Keys, groups: tuple[str, ...], missing: Sequence[str], *, whole: bool
-) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for group, share in _table(file, here).items():
-        if group in ("also", "note"):
-            continue
-        keys: Keys = (*here, group)
-        _known_group(file, keys, group, groups)
-        if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
-            hint = " Is it a percentage?" if isinstance(share, (int, float)) and share > 1 else ""
-            raise file.wrong(keys, f"expected a share of 0 to 1; got {share!r}.{hint}")
-        found[group] = float(share)
-    lacking = [g for g in groups if g not in found and g not in missing]
-    if lacking and whole:
-        raise file.wrong(
-            here,
-            f"no share for the group {lacking[0]!r}. Add it, or list it under 'missing' if the "
-            "source does not report it.",
-        )
-    total = sum(found.values())
-    if whole and abs(total - 1.0) > _TOLERANCE:
-        raise file.wrong(
-            here,
-            f"the shares sum to {total:.4g}, not to 1. Correct them, or set whole = false and say "
-            "in 'note' why groups overlap or people are in none.",
-        )
-    return found
-
-
-def _known_group(file: Located, keys: Keys, group: str, groups: tuple[str, ...]) -> None:
-    if group not in groups:
-        raise file.wrong(keys, f"{group!r} is no group; the groups are {', '.join(groups)}.")
-
-
-def _differ(file: Located, what: str, names: Sequence[str]) -> None:
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            one = what.removesuffix("s")
-            raise file.wrong(
-                (what, i), f"another {one} is called {name!r}: give this one a 'name' of its own."
-            )
-
-
-def _table(file: Located, keys: Keys) -> dict[str, Any]:
-    value = file.at(keys)
-    if not isinstance(value, dict):
-        raise file.wrong(keys, f"expected a table; got {value!r}.")
-    return value
-
-
-def _list(file: Located, keys: Keys) -> range:
-    value = file.at(keys)
-    if not isinstance(value, list):
-        raise file.wrong(keys, f"write each of the {keys[-1]} as a table headed [[{keys[-1]}]].")
-    return range(len(value))
-
-
-def _text(file: Located, keys: Keys, default: str | None = None) -> str:
-    table = file.at(keys[:-1])
-    if keys[-1] not in table:
-        if default is not None:
-            return default
-        raise file.wrong(keys[:-1], f"the key {keys[-1]!r} is missing.")
-    value = table[keys[-1]]
-    if not isinstance(value, str) or (default is None and not value.strip()):
-        raise file.wrong(keys, f"expected text in quotation marks; got {value!r}.")
-    return " ".join(value.split())
-
-
-def _texts(file: Located, keys: Keys, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    table = file.at(keys[:-1])
-    if default is not None and keys[-1] not in table:
-        return default
-    value = table[keys[-1]]
-    if not isinstance(value, list):
-        raise file.wrong(keys, f'expected a list of texts, such as ["…"]; got {value!r}.')
-    for i, one in enumerate(value):
-        if not isinstance(one, str) or not one.strip():
-            raise file.wrong((*keys, i), f"expected text in quotation marks; got {one!r}.")
-    return tuple(value)
-
-
-def _one_or_more(file: Located, keys: Keys) -> tuple[str, ...]:
-    value = file.at(keys)
-    if isinstance(value, str) and value:
-        return (value,)
-    return _texts(file, keys)
-
-
-def _choice(file: Located, keys: Keys, choices: tuple[str, ...]) -> str:
-    value = file.at(keys)
-    if value not in choices:
-        raise file.wrong(keys, f"expected one of {', '.join(choices)}; got {value!r}.")
-    return str(value)
-
-
-def _beside(file: Located, keys: Keys, folder: Path | None, else_: str = "") -> str:
-    """The path of a file that stands beside the factor's own."""
-    given = _text(file, keys)
-    path = Path(given) if folder is None else folder / given
-    if not path.exists():
-        also = f"{else_}, and " if else_ else ""
-        raise file.wrong(keys, f"{given!r} is {also}no file: {path} does not exist.")
-    return str(path.absolute())

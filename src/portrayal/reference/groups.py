@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from portrayal.errors import UnknownNameError
-from portrayal.reference.factor import ReferenceSource
-from portrayal.reference.factors import load_factor
+from portrayal.reference.factors import ReferenceSource, load_factor
 from portrayal.reference.shipped import read_toml
 
 RACES = load_factor("race").keys

@@ -4,31 +4,50 @@ A locale brings what tells people from what is no person, the tables of its name
 are compared with. `en-US` ships; one of your own is a folder with `locale.toml`.
 """
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from portrayal.errors import UnknownNameError
-from portrayal.reference.located import Keys, Located, parse_located, read_located
+from portrayal.reference.datafile import Catalogue, DataFile, Holds
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
 
-_KEYS = ("language", "country", "source", "names", "titles", "honorifics", "pronouns", "places",
-         "peoples", "feasts", "gods")  # fmt: skip
-_NAMES = ("tables", "baselines", "prefixes", "words")
-_LISTS = ("titles", "honorifics", "places", "peoples", "feasts", "gods")
 NO_PEOPLE = ("places", "peoples", "feasts", "gods")
 """Lists of what is no person."""
 HOME = "en-US"
 """The locale whose words the rules for English stand on."""
 
-Lists = Mapping[str, frozenset[str]]
+
+def _by_kind(lists: Mapping[str, str | tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Words as they are compared; those that open with a hyphen keep it."""
+    split = {kind: w.split() if isinstance(w, str) else w for kind, w in lists.items()}
+    return {k: tuple("-" * w.startswith("-") + name_key(w) for w in ws) for k, ws in split.items()}
 
 
-@dataclass(frozen=True, eq=False)
+_WORDS = Mapping[str, str | tuple[str, ...]]
+"""Lists of words by kind: each a list of texts, or words between blanks."""
+Lists = Annotated[
+    Mapping[str, frozenset[str]],
+    Holds(
+        reads=_WORDS,
+        convert=lambda lists: {kind: frozenset(words) for kind, words in _by_kind(lists).items()},
+    ),
+]
+_KEYS_OF_NAMES = Holds(reads=tuple[str, ...], convert=lambda words: frozenset(map(name_key, words)))
+
+
+@dataclass(frozen=True)
+class _LocaleNames:
+    """The table [names] of a locale."""
+
+    tables: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    words: Annotated[frozenset[str], _KEYS_OF_NAMES] = frozenset()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Locale:
     """A language and country.
 
@@ -60,19 +79,21 @@ class Locale:
 
     name: str
     language: str
-    country: str
-    source: str
+    country: str = ""
+    source: str = ""
     tables: tuple[str, ...]
     baselines: tuple[str, ...]
     prefixes: tuple[str, ...]
     words: frozenset[str]
-    titles: Lists
-    honorifics: Lists
-    pronouns: Mapping[str, tuple[str, ...]]
-    places: Lists
-    peoples: Lists
-    feasts: Lists
-    gods: Lists
+    titles: Lists = field(default_factory=dict)
+    honorifics: Lists = field(default_factory=dict)
+    pronouns: Annotated[Mapping[str, tuple[str, ...]], Holds(reads=_WORDS, convert=_by_kind)] = (
+        field(default_factory=dict)
+    )
+    places: Lists = field(default_factory=dict)
+    peoples: Lists = field(default_factory=dict)
+    feasts: Lists = field(default_factory=dict)
+    gods: Lists = field(default_factory=dict)
     folder: str = ""
     digest: str = ""
 
@@ -97,7 +118,7 @@ def locales() -> tuple[str, ...]:
     >>> locales()
     ('en-IN', 'en-US')
     """
-    return tuple(sorted(entry.name for entry in data_file("locales").iterdir()))
+    return _LOCALES.names
 
 
 def load_locale(spec: str | Path = "en-US") -> Locale:
@@ -120,79 +141,25 @@ def load_locale(spec: str | Path = "en-US") -> Locale:
     >>> "dr" in load_locale("en-US").titles["formal"]
     True
     """
-    if str(spec) in locales():
-        return _shipped(str(spec))
-    file = Path(spec) / "locale.toml"
-    if not file.is_file():
-        raise UnknownNameError(
-            f"{str(spec)!r} is neither a locale that ships ({', '.join(locales())}) nor a folder "
-            "with a file locale.toml."
-        )
-    return _read(read_located(file), file.absolute().parent.name, file.parent)
+    return _LOCALES.load(spec)
 
 
-@lru_cache(maxsize=4)
-def _shipped(name: str) -> Locale:
-    text = data_file(f"locales/{name}/locale.toml").read_text(encoding="utf-8")
-    return _read(parse_located(text, f"{name}/locale.toml"), name, None)
-
-
-def _read(file: Located, name: str, folder: Path | None) -> Locale:
-    file.check_keys((), _KEYS, ("language",))
-    names = file.table.get("names", {})
-    if names:
-        file.check_keys(("names",), _NAMES)
-    tables = [
-        _beside(file, ("names", "tables", i), each, folder)
-        for i, each in enumerate(_texts(file, ("names", "tables"), names.get("tables", [])))
-    ]
-    return Locale(
+def _read(name: str, file: DataFile) -> Locale:
+    names = _LocaleNames()
+    if "names" in file.table:
+        names = file.record(_LocaleNames, ("names",))
+    tables = tuple(
+        file.beside(("names", "tables", i), table, or_name=True)
+        for i, table in enumerate(names.tables)
+    )
+    rest = {key: value for key, value in file.table.items() if key != "names"}
+    return replace(file, table=rest).record(
+        Locale,
         name=name,
-        folder=str(folder or ""),
-        digest=hashlib.blake2b(repr(file.table).encode(), digest_size=8).hexdigest(),
-        language=_text(file, "language"),
-        country=_text(file, "country"),
-        source=_text(file, "source"),
-        tables=tuple(tables),
-        baselines=_texts(file, ("names", "baselines"), names.get("baselines", [])),
-        prefixes=_texts(file, ("names", "prefixes"), names.get("prefixes", [])),
-        words=frozenset(map(name_key, _texts(file, ("names", "words"), names.get("words", [])))),
-        pronouns=_lists(file, "pronouns"),
-        **{
-            kind: {name: frozenset(words) for name, words in _lists(file, kind).items()}
-            for kind in _LISTS
-        },
+        folder="" if file.path is None else str(file.path.parent),
+        digest=file.digest,
+        **(vars(names) | {"tables": tables}),
     )
 
 
-def _beside(file: Located, keys: Keys, said: str, folder: Path | None) -> str:
-    """A registered table, or a file of the locale's folder."""
-    if folder is None or not Path(said).suffix:
-        return said
-    if not (folder / said).is_file():
-        raise file.wrong(keys, f"there is no file {folder / said}.")
-    return str(folder / said)
-
-
-def _lists(file: Located, kind: str) -> dict[str, tuple[str, ...]]:
-    table = file.table.get(kind, {})
-    if not isinstance(table, dict):
-        raise file.wrong((kind,), f"expected lists by kind, headed [{kind}]; got {table!r}.")
-    found = {}
-    for name, value in table.items():
-        words = value.split() if isinstance(value, str) else _texts(file, (kind, name), value)
-        found[name] = tuple("-" * word.startswith("-") + name_key(word) for word in words)
-    return found
-
-
-def _text(file: Located, key: str) -> str:
-    value = file.table.get(key, "")
-    if not isinstance(value, str):
-        raise file.wrong((key,), f"expected text; got {value!r}.")
-    return value
-
-
-def _texts(file: Located, keys: Keys, value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise file.wrong(keys, f"expected a list of texts, or words between blanks; got {value!r}.")
-    return tuple(value)
+_LOCALES = Catalogue("a locale", data_file("locales"), _read, file="locale.toml")

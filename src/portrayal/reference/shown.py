@@ -14,8 +14,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from portrayal.reference.factor import ColumnSource, Factor, Group, Source
-from portrayal.reference.factors import factors, is_color, load_factor
+from portrayal.reference.factors import (
+    ColumnSource,
+    Factor,
+    Group,
+    Source,
+    factors,
+    is_color,
+    load_factor,
+)
 
 PALETTE = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"),

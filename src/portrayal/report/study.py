@@ -6,7 +6,6 @@ run's study and fills what is missing with parts that suit any study.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from portrayal.records import Estimate
@@ -136,6 +135,5 @@ def report_of(view: "View") -> StudyReport:
 
 def study_report(study: object) -> StudyReport:
     """Return what a study adds to the report; nothing where there is nothing, or no study."""
-    where = getattr(study, "report", "")
-    found: StudyReport = resolve_name(where) if where else StudyReport()
-    return found
+    make: Callable[[], StudyReport] | None = getattr(study, "report", None)
+    return StudyReport() if make is None else make()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
@@ -15,6 +15,9 @@ from portrayal.records import Estimate, Prompt
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.types import Say
+
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
 
 
 @dataclass(frozen=True)
@@ -202,8 +205,8 @@ class Study:
         Strata that the sentences of its report keep to, such as all domains together: their tests
         are the family of `Test.audit_q`.
     report
-        Where the `StudyReport` lies that says what the study adds to the report, as "module:NAME",
-        read only when a report is written; "" where the generic report says everything.
+        Returns what the study adds to the report, which is called, and its modules imported, only
+        when a report is written; None where the generic report says everything.
     group_by
         Strata of the prompts by which groups of factors are split; None takes the first of `fields`
         that every prompt has, with two to twelve values.
@@ -228,7 +231,7 @@ class Study:
     fit: Callable[[Run, Any, Say], Any] | None = None
     shares: Callable[[], Mapping[str, Mapping[str, float]]] | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
-    report: str = ""
+    report: Callable[[], "StudyReport"] | None = None
     group_by: tuple[str, ...] | None = None
     file: str = ""
 

@@ -152,7 +152,7 @@ def test_prompts_of_a_file_and_of_a_study(tmp_path):
     with pytest.raises(OptionError, match="fairness cannot change them"):
         prompts_of("agency", path, {"fairness": True})
     path.write_text(FILE.format(""), encoding="utf-8")
-    with pytest.raises(DataError, match="prompt 1"):
+    with pytest.raises(DataError, match=r"line 1: prompt\.condition"):
         prompts_of("laissez-faire", path)
     with pytest.raises(UnknownNameError):
         prompts_of("nothing")

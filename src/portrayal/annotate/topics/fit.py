@@ -38,7 +38,7 @@ from portrayal.annotate.topics.model import (
     save_topics,
     topic_weights,
 )
-from portrayal.errors import MissingExtraError, OptionError, RunError
+from portrayal.errors import DataError, MissingExtraError, OptionError, RunError
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
@@ -272,15 +272,24 @@ def fit_lda(
     and documents between updates (`chunk`). `LdaMulticore` is not used: its result depends on which
     worker is done first.
     """
-    return gensim().LdaModel(
-        _GensimCorpus(bags),
-        num_topics=k,
-        id2word=dict(enumerate(words)),
-        chunksize=chunk,
-        passes=passes,
-        eval_every=None,
-        random_state=seed,
-    )
+    # On some processors BLAS raises the flag of an invalid operation over the padding of a vector,
+    # though every number it returns is finite; so the flag is ignored and the result is checked.
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
+        lda = gensim().LdaModel(
+            _GensimCorpus(bags),
+            num_topics=k,
+            id2word=dict(enumerate(words)),
+            chunksize=chunk,
+            passes=passes,
+            eval_every=None,
+            random_state=seed,
+        )
+    if not np.isfinite(lda.get_topics()).all():
+        raise DataError(
+            f"the topic model of {k} topics holds numbers that are not finite after {passes} "
+            "passes over the news; fit it on more documents, or with fewer topics (--topics)"
+        )
+    return lda
 
 
 class _GensimCorpus:

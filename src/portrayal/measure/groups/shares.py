@@ -11,7 +11,7 @@ from portrayal.measure.groups.texts import TEXT, GroupTexts, Places, Seen, place
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null
-from portrayal.reference.factors import Baseline, ModelSource
+from portrayal.reference.factors import FactorBaseline, ModelSource
 from portrayal.registry import Component
 from portrayal.types import FloatArray
 
@@ -170,7 +170,7 @@ def _over_baselines(measure: Component, texts: GroupTexts, scope: Scope) -> Iter
                 yield from _ratios(measure, texts, seen, place, (baseline, shares), scope)
 
 
-def _shares_there(baseline: Baseline, place: Places) -> Mapping[str, float] | None:
+def _shares_there(baseline: FactorBaseline, place: Places) -> Mapping[str, float] | None:
     """The baseline's shares for a stratum; None where it has none, or others were pooled."""
     if not baseline.stratum:
         return baseline.of()
@@ -183,7 +183,7 @@ def _ratios(
     texts: GroupTexts,
     seen: Seen,
     place: Places,
-    against: tuple[Baseline, Mapping[str, float]],
+    against: tuple[FactorBaseline, Mapping[str, float]],
     scope: Scope,
 ) -> Iterator[Estimate]:
     baseline, shares = against
@@ -249,7 +249,9 @@ def _null(
     return Null(expected, nan, nan, scope.level, drawn)
 
 
-def _undefined(n: float, starred: float, key: str, baseline: Baseline, seen: Seen) -> str | None:
+def _undefined(
+    n: float, starred: float, key: str, baseline: FactorBaseline, seen: Seen
+) -> str | None:
     if seen.beside:
         return seen.beside
     if np.isnan(starred):

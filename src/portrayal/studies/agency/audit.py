@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from portrayal.studies.agency.reproduce import reproduce
 from portrayal.studies.study import Options, PromptMaker, Study
 from portrayal.types import Say
 from portrayal.validate import check_count
+
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
 
 ORIGINAL, FAIRNESS = "original", "fairness instruction"
 
@@ -383,6 +386,12 @@ def sample() -> dict[str, Path]:
     return {"texts": Path(str(files("portrayal.studies.agency").joinpath("sample.jsonl")))}
 
 
+def _report() -> "StudyReport":
+    from portrayal.studies.agency.report import REPORT
+
+    return REPORT
+
+
 STUDY = Study(
     name="agency",
     title="Language agency: who acts, and who cares",
@@ -401,5 +410,5 @@ STUDY = Study(
     card="card.md",
     fit=say_left_out,
     stated={"stratum": ALL, "run": ALL},
-    report="portrayal.studies.agency.report:REPORT",
+    report=_report,
 )

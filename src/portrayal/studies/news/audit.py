@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -40,6 +40,9 @@ from portrayal.studies.news.reproduce import reproduce
 from portrayal.studies.study import Options, PromptMaker, Study
 from portrayal.types import Say
 from portrayal.validate import check_choice
+
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
 
 UNBIASED, BIASED = "unbiased", "biased"
 FORMS = (UNBIASED, BIASED)
@@ -451,6 +454,12 @@ def sample() -> dict[str, Path]:
     return {"texts": folder / "sample.jsonl", "reference": folder / "sample_originals.jsonl"}
 
 
+def _report() -> "StudyReport":
+    from portrayal.studies.news.report import REPORT
+
+    return REPORT
+
+
 STUDY = Study(
     name="news",
     title="News: model text against human originals",
@@ -471,5 +480,5 @@ STUDY = Study(
     pair_field="pair",
     fit=fit,
     stated={"domain": ALL, "source": ALL},
-    report="portrayal.studies.news.report:REPORT",
+    report=_report,
 )

@@ -4,30 +4,76 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.reference import Baseline
-from portrayal.reference.located import Keys, Located, read_located
+from portrayal.reference.datafile import DataFile, Holds, Line, Name, Word, read_datafile
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.own.prompts import read_own_prompts
 from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
 from portrayal.studies.study import PromptMaker, Study
 
-_KEYS = ("name", "title", "question", "paper", "card", "sample", "prompts", "prompt", "template",
-         "locale", "people", "factors", "strata", "roles", "baselines", "measures", "cues",
-         "options", "columns", "variants")  # fmt: skip
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
-_BASELINE = ("name", "source", "date", "note", "shares")
-_READ = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
-         "none": "embedded"}  # fmt: skip
-_REPORT = "portrayal.studies.laissez_faire.report:REPORT"
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
+
+_LABELERS = {"rules": "embedded", "reader": "reader", "llm": "llm", "labels": "embedded",
+             "none": "embedded"}  # fmt: skip
+_Part = Annotated[float, Holds("a share above 0, at most 1", lambda share: 0 < share <= 1)]
+
+
+@dataclass(frozen=True)
+class _People:
+    read: Literal["rules", "reader", "llm", "labels", "none"] = "rules"
+    names: str = ""
+    name_columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Roles:
+    relationships: tuple[str, ...] = ()
+    generic: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Shares:
+    name: Line
+    source: Line
+    shares: Mapping[str, Mapping[str, _Part]]
+    date: Any = ""
+    note: Line = ""
+
+
+@dataclass(frozen=True)
+class _StudyFile:
+    """The keys of a study's file, as docs/own-study.md explains them."""
+
+    name: Name = ""
+    title: str = ""
+    question: str = "Who appears in these texts, and in which role?"
+    paper: str = ""
+    card: str = "card.md"
+    sample: str = ""
+    prompts: str | tuple[Word, ...] = ()
+    prompt: tuple[Mapping[str, Any], ...] = ()
+    template: tuple[Mapping[str, Any], ...] = ()
+    locale: str = ""
+    people: _People = _People()
+    factors: tuple[str, ...] = ()
+    strata: tuple[str, ...] = ()
+    roles: _Roles = _Roles()
+    baselines: tuple[_Shares, ...] = ()
+    measures: tuple[str, ...] = ()
+    cues: str = "laissez-faire"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_study(path: Path) -> Study:
@@ -49,83 +95,58 @@ def read_study(path: Path) -> Study:
     >>> read_study(Path("mine.toml")).prompts()[0].strata["subject_role"]
     'person'
     """
-    file = read_located(path)
-    name = _name_of(file, path)
-    presets = {n: _words(file, ("columns", n)) for n in _table(file, ("columns",))}
-    variants = _words(file, ("variants",))
+    file = read_datafile(path)
+    stated = file.record(_StudyFile)
+    stories = _stories(file, stated)
     prompts = read_own_prompts(file, path.parent)
-    laden = any(prompt.strata.get("condition") == LADEN for prompt in prompts)
     strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
-    baselines = _baselines(file)
-    stories = _stories(file, path.parent, name, baselines)
-    options = _options(file, path.parent, tuple(baselines))
-    card = path.parent / _text(file, ("card",), "card.md")
+    for i, name in enumerate(stated.strata):
+        if name not in strata:
+            raise file.wrong(
+                ("strata", i), f"no prompt has the stratum {name!r}; there are {', '.join(strata)}."
+            )
+    options = _options(file, stated, tuple(stories.baselines))
+    card = path.parent / stated.card
     if "card" in file.table and not card.is_file():
         raise file.wrong(("card",), f"there is no file {card}.")
-    sample = _text(file, ("sample",), "")
+    sample = path.parent / stated.sample if stated.sample else None
     return Study(
-        name=name,
-        title=_text(file, ("title",), name),
-        paper=_text(file, ("paper",), ""),
-        question=_text(file, ("question",), "Who appears in these texts, and in which role?"),
+        name=stories.name,
+        title=stated.title or stories.name,
+        paper=stated.paper,
+        question=stated.question,
         fields=story_fields(
-            laden=laden,
+            laden=any(prompt.strata.get("condition") == LADEN for prompt in prompts),
             read=stories.read == "texts",
             strata=tuple(strata),
-            presets=presets,
-            variants=variants,
+            presets=stated.columns,
+            variants=stated.variants,
         ),
         prompts=lambda: prompts,
         options=options,
         annotations=stories.annotations,
         measures=stories.measures,
         estimate=stories.estimate,
-        sample=partial(_sample, path.parent / sample if sample else None, name),
-        reproduce=partial(_no_tables, name),
+        sample=partial(_sample, sample, stories.name),
+        reproduce=partial(_no_tables, stories.name),
         card=str(card) if card.is_file() else "",
-        report=_REPORT if stories.measures else "",
-        group_by=_group_by(file, strata),
+        report=_report if stories.measures else None,
+        group_by=stated.strata or None,
         shares=lambda: {} if stories.read == "none" else stories.shares(options()),
         file=str(path),
     )
 
 
+def _report() -> "StudyReport":
+    from portrayal.studies.stories.report import REPORT
+
+    return REPORT
+
+
 def read_stories(path: Path) -> Stories:
     """Return what a study in a TOML file says of its stories, beside prompts and options."""
-    file = read_located(path)
-    return _stories(file, path.parent, _name_of(file, path), _baselines(file))
-
-
-def _stories(file: Located, folder: Path, name: str, baselines: Mapping[str, Baseline]) -> Stories:
-    _check_tables(file)
-    said = _choice(file, ("people", "read"), tuple(_READ), "rules")
-    read: Any = said if said in ("labels", "none") else "texts"
-    if read == "none" and "factors" not in file.table:
-        raise file.wrong(
-            ("people", "read"), "without people only factors are measured: name some as 'factors'."
-        )
-    return Stories(
-        name=name,
-        measures=() if read == "none" else _measures(file),
-        read=read,
-        cues=_file(file, ("cues",), folder, "laissez-faire"),
-        baselines=baselines,
-        relationships=_list(file, ("roles", "relationships")),
-        generic=_list(file, ("roles", "generic")),
-    )
-
-
-def _name_of(file: Located, path: Path) -> str:
-    """The name of a study: stated, or that of its file or folder."""
-    file.check_keys((), _KEYS)
-    stem = path.absolute().parent.name if path.stem == "study" else path.stem
-    made = re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
-    name = _text(file, ("name",), made)
-    if not _NAME.fullmatch(name):
-        raise file.wrong(("name",), f"expected small letters, digits, - and _; got {name!r}.")
-    if name in registry.names("studies") and not _shipped(path, name):
-        raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
-    return name
+    file = read_datafile(path)
+    return _stories(file, file.record(_StudyFile))
 
 
 def prompts_of_file(path: Path) -> PromptMaker:
@@ -134,10 +155,104 @@ def prompts_of_file(path: Path) -> PromptMaker:
     return PromptMaker(study.fields, study.prompts)
 
 
-def _shipped(path: Path, name: str) -> bool:
-    """Whether a file is the one of the study that ships under its name."""
-    own = Path(__file__).parent.parent / name.replace("-", "_")
-    return path.resolve().parent == own.resolve()
+def _stories(file: DataFile, stated: _StudyFile) -> Stories:
+    """What a file says of its stories: name, measures, people, cues, baselines and roles."""
+    assert file.path is not None
+    here = file.path.absolute()
+    stem = here.parent.name if here.stem == "study" else here.stem
+    name = stated.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
+    shipped = Path(__file__).parent.parent / name.replace("-", "_")
+    if name in registry.names("studies") and here.resolve().parent != shipped.resolve():
+        raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
+    read: Literal["texts", "labels", "none"] = "texts"
+    if stated.people.read in ("labels", "none"):
+        read = stated.people.read
+    if read == "none" and "factors" not in file.table:
+        raise file.wrong(
+            ("people", "read"), "without people only factors are measured: name some as 'factors'."
+        )
+    measures = []
+    for i, measure in enumerate(stated.measures):
+        try:
+            measures.append(registry.resolve("measures", measure))
+        except PortrayalError as error:
+            raise file.wrong(("measures", i), str(error)) from None
+        if measures[-1] not in MEASURES:
+            known = ", ".join(each.partition(".v")[0] for each in MEASURES)
+            raise file.wrong(
+                ("measures", i), f"{measure} is no measure of stories; expected {known}."
+            )
+    cues = (
+        stated.cues
+        if "cues" not in file.table
+        else file.beside(("cues",), stated.cues, or_name=True)
+    )
+    return Stories(
+        name=name,
+        measures=() if read == "none" else tuple(dict.fromkeys(measures)) or MEASURES,
+        read=read,
+        cues=cues,
+        baselines=_baselines(file, stated),
+        relationships=stated.roles.relationships,
+        generic=stated.roles.generic,
+    )
+
+
+def _baselines(file: DataFile, stated: _StudyFile) -> dict[str, Baseline]:
+    """The study's own baselines: shares of genders, pairs, and of the groups that names tell."""
+    file.differ(("baselines",), [each.name for each in stated.baselines])
+    found: dict[str, Baseline] = {}
+    for i, each in enumerate(stated.baselines):
+        for attribute, shares in each.shares.items():
+            if sum(shares.values()) > 1.02:
+                raise file.wrong(
+                    ("baselines", i, "shares", attribute),
+                    f"shares sum to {sum(shares.values()):.3g}; expected 1 at most.",
+                )
+        own = [attribute for attribute in each.shares if attribute not in ("gender", "pair")]
+        if len(own) > 1:
+            raise file.wrong(
+                ("baselines", i, "shares", own[1]),
+                "names tell one attribute beside gender and pair.",
+            )
+        found[each.name] = Baseline(
+            name=each.name,
+            source=each.source,
+            race=each.shares[own[0]] if own else {},
+            gender=each.shares.get("gender", {}),
+            pair=each.shares.get("pair", {}),
+            note=each.note,
+        )
+    return found
+
+
+def _options(file: DataFile, stated: _StudyFile, baselines: tuple[str, ...]) -> type[StoryOptions]:
+    """The options of the study: those of stories, with the file's own values as defaults."""
+    values = file.values(StoryOptions, ("options",)) if stated.options else {}
+    values.setdefault("labeler", _LABELERS[stated.people.read])
+    if stated.locale:
+        values["locale"] = file.beside(("locale",), stated.locale, or_name=True)
+    if stated.people.names:
+        names = file.beside(("people", "names"), stated.people.names, or_name=True)
+        values["name_table"] = names
+    if stated.factors:
+        values["factor"] = tuple(
+            file.beside(("factors", i), each, or_name=True) for i, each in enumerate(stated.factors)
+        )
+    if stated.people.name_columns:
+        values["name_column"] = stated.people.name_columns
+    if baselines:
+        values.setdefault("baseline", baselines[0])
+    hints = get_type_hints(StoryOptions)
+    words = {each.name: each.metadata for each in fields(StoryOptions)}
+    made = [
+        (name, hints[name], field(default=value, metadata=words[name]))
+        for name, value in values.items()
+    ]
+    space = {"known_baselines": baselines}
+    return make_dataclass(
+        "OwnOptions", made, bases=(StoryOptions,), namespace=space, frozen=True, kw_only=True
+    )
 
 
 def _sample(file: Path | None, name: str) -> dict[str, Path]:
@@ -148,208 +263,6 @@ def _sample(file: Path | None, name: str) -> dict[str, Path]:
 
 def _no_tables(name: str) -> list[Any]:
     raise OptionError(f"{name} is a study of your own: there is no published table to reproduce.")
-
-
-def _measures(file: Located) -> tuple[str, ...]:
-    """The measures that are named, or all of stories."""
-    named = _list(file, ("measures",))
-    found = []
-    for i, name in enumerate(named):
-        try:
-            full = registry.resolve("measures", name)
-        except PortrayalError as error:
-            raise file.wrong(("measures", i), str(error)) from None
-        if full not in MEASURES:
-            known = ", ".join(each.partition(".v")[0] for each in MEASURES)
-            raise file.wrong(("measures", i), f"{name} is no measure of stories; expected {known}.")
-        found.append(full)
-    return tuple(dict.fromkeys(found)) or MEASURES
-
-
-def _group_by(file: Located, strata: Mapping[str, None]) -> tuple[str, ...] | None:
-    """The strata by which groups of factors are split."""
-    named = _list(file, ("strata",))
-    for i, name in enumerate(named):
-        if name not in strata:
-            raise file.wrong(
-                ("strata", i), f"no prompt has the stratum {name!r}; there are {', '.join(strata)}."
-            )
-    return named or None
-
-
-def _check_tables(file: Located) -> None:
-    for key, known in (
-        ("roles", ("relationships", "generic")),
-        ("people", ("read", "names", "name_columns")),
-    ):
-        if _table(file, (key,)):
-            file.check_keys((key,), known)
-
-
-def _baselines(file: Located) -> dict[str, Baseline]:
-    """The study's own baselines: shares of genders, pairs, and of the groups that names tell."""
-    found: dict[str, Baseline] = {}
-    stated = file.table.get("baselines", [])
-    if not isinstance(stated, list):
-        raise file.wrong(("baselines",), "expected tables, each headed [[baselines]].")
-    for i in range(len(stated)):
-        here: Keys = ("baselines", i)
-        file.check_keys(here, _BASELINE, ("name", "source", "shares"))
-        name = _text(file, (*here, "name"), "")
-        if name in found:
-            raise file.wrong((*here, "name"), f"there are two baselines {name!r}.")
-        shares = {}
-        for attribute in _table(file, (*here, "shares")):
-            shares[attribute] = _shares(file, (*here, "shares", attribute))
-        own = [each for each in shares if each not in ("gender", "pair")]
-        if len(own) > 1:
-            raise file.wrong(
-                (*here, "shares", own[1]), "names tell one attribute beside gender and pair."
-            )
-        found[name] = Baseline(
-            name=name,
-            source=_text(file, (*here, "source"), ""),
-            race=shares[own[0]] if own else {},
-            gender=shares.get("gender", {}),
-            pair=shares.get("pair", {}),
-            note=_text(file, (*here, "note"), ""),
-        )
-    return found
-
-
-def _shares(file: Located, here: Keys) -> dict[str, float]:
-    shares: dict[str, float] = {}
-    for group, value in _table(file, here).items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-            raise file.wrong((*here, group), f"expected a share above 0, at most 1; got {value!r}.")
-        shares[group] = float(value)
-    if sum(shares.values()) > 1.02:
-        raise file.wrong(here, f"shares sum to {sum(shares.values()):.3g}; expected 1 at most.")
-    return shares
-
-
-def _options(file: Located, folder: Path, baselines: tuple[str, ...]) -> type[StoryOptions]:
-    """The options of the study: those of stories, with the file's own values as defaults."""
-    known = {each.name: each for each in fields(StoryOptions)}
-    hints = get_type_hints(StoryOptions)
-    values: dict[str, Any] = {}
-    if "options" in file.table:
-        file.check_keys(("options",), tuple(known))
-        for name, value in file.at(("options",)).items():
-            values[name] = _option(file, ("options", name), value, hints[name])
-    if locale := _text(file, ("locale",), ""):
-        beside = folder / locale
-        values["locale"] = str(beside) if beside.is_dir() else locale
-    names = _file(file, ("people", "names"), folder, "")
-    if names:
-        values["name_table"] = names
-    factors = tuple(
-        _path(file, ("factors", i), folder, each)
-        for i, each in enumerate(_list(file, ("factors",)))
-    )
-    if factors:
-        values["factor"] = factors
-    if columns := _list(file, ("people", "name_columns")):
-        values["name_column"] = columns
-    values["labeler"] = values.get(
-        "labeler", _READ[file.table.get("people", {}).get("read", "rules")]
-    )
-    if baselines and "baseline" not in values:
-        values["baseline"] = baselines[0]
-    made = [
-        (name, hints[name], field(default=value, metadata=known[name].metadata))
-        for name, value in values.items()
-    ]
-    space = {"known_baselines": baselines}
-    return make_dataclass(
-        "OwnOptions", made, bases=(StoryOptions,), namespace=space, frozen=True, kw_only=True
-    )
-
-
-def _option(file: Located, keys: Keys, value: Any, hint: Any) -> Any:
-    """A default of the file's own, of the kind that the option takes."""
-    if isinstance(value, list):
-        value = tuple(value)
-    wanted = (
-        "a list of texts" if "tuple" in str(hint) else "text" if "str" in str(hint) else "a number"
-    )
-    fits = {
-        "a list of texts": isinstance(value, tuple) and all(isinstance(v, str) for v in value),
-        "text": isinstance(value, str),
-        "a number": isinstance(value, int | float) and not isinstance(value, bool),
-    }[wanted]
-    if not fits or (hint is int and not isinstance(value, int)):
-        raise file.wrong(
-            keys, f"expected {'a whole number' if hint is int else wanted}; got {value!r}."
-        )
-    return value
-
-
-def _file(file: Located, keys: Keys, folder: Path, default: str) -> str:
-    """A registered name, or the path of a file beside the study."""
-    said = _text(file, keys, default)
-    return said if said == default else _path(file, keys, folder, said)
-
-
-def _path(file: Located, keys: Keys, folder: Path, said: str) -> str:
-    """The path of a file that stands beside the study; a name without ending stays as it is."""
-    beside = folder / said
-    if not beside.exists() and not Path(said).suffix:
-        return said
-    if not beside.exists():
-        raise file.wrong(keys, f"there is no file {beside}.")
-    return str(beside)
-
-
-def _at(file: Located, keys: Keys) -> Any:
-    """The value at `keys`; None where it, or what would hold it, is missing."""
-    value: Any = file.table
-    for i, key in enumerate(keys):
-        if isinstance(value, list) and isinstance(key, int):
-            value = value[key]
-        elif isinstance(value, Mapping):
-            value = value.get(key)
-        elif value is not None:
-            raise file.wrong(keys[:i], "expected a table.")
-    return value
-
-
-def _text(file: Located, keys: Keys, default: str) -> str:
-    value = _at(file, keys)
-    if value is None:
-        return default
-    if not isinstance(value, str) or not value.strip():
-        raise file.wrong(keys, f"expected text; got {value!r}.")
-    return value
-
-
-def _choice(file: Located, keys: Keys, known: tuple[str, ...], default: str) -> str:
-    value = _text(file, keys, default)
-    if value not in known:
-        raise file.wrong(keys, f"expected one of {', '.join(known)}; got {value!r}.")
-    return value
-
-
-def _list(file: Located, keys: Keys) -> tuple[str, ...]:
-    value = _at(file, keys)
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise file.wrong(keys, f"expected a list of texts; got {value!r}.")
-    return tuple(value)
-
-
-def _table(file: Located, keys: Keys) -> dict[str, Any]:
-    value = _at(file, keys)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise file.wrong(keys, f"expected a table; got {value!r}.")
-    return value
-
-
-def _words(file: Located, keys: Keys) -> dict[str, str]:
-    return {key: _text(file, (*keys, key), "") for key in _table(file, keys)}
 
 
 _START = ("study.toml", "prompts.csv", "card.md", "texts.csv")

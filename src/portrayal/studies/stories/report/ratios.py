@@ -32,7 +32,7 @@ from portrayal.report.words import (
     group_label,
     group_words,
 )
-from portrayal.studies.laissez_faire.report.reader import reader_table
+from portrayal.studies.stories.report.reader import reader_table
 
 PAPER = (
     "the five models of Shieh et al. (2025), as printed. They were measured with another name "

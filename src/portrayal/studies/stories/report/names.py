@@ -27,7 +27,7 @@ from portrayal.report.findings import distance
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, domains, is_sure
 from portrayal.report.words import GENDER_LABELS, borne, group_label, people_of
-from portrayal.studies.laissez_faire.report.ratios import colour_of, note, published_ratios
+from portrayal.studies.stories.report.ratios import colour_of, note, published_ratios
 
 LISTED = 5
 """Names for each race, as in Table S10."""

@@ -10,22 +10,22 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
 from portrayal.report.words import borne, stem
-from portrayal.studies.laissez_faire.report.casting import pair_roles, scenario_likelihood
-from portrayal.studies.laissez_faire.report.names import (
+from portrayal.studies.stories.report.casting import pair_roles, scenario_likelihood
+from portrayal.studies.stories.report.names import (
     common_names,
     likelihood_histogram,
     median_racialized,
     name_subordination,
     threshold_subordination,
 )
-from portrayal.studies.laissez_faire.report.passages import found_readings
-from portrayal.studies.laissez_faire.report.ratios import (
+from portrayal.studies.stories.report.passages import found_readings
+from portrayal.studies.stories.report.ratios import (
     corrected,
     couples,
     representation,
     subordination,
 )
-from portrayal.studies.laissez_faire.report.reader import reader_note
+from portrayal.studies.stories.report.reader import reader_note
 
 
 def facts(view: View) -> list[Fact]:
@@ -123,7 +123,7 @@ def _part(e: Estimate | None, reason: str) -> str:
 
 
 REPORT = StudyReport(
-    package="portrayal.studies.laissez_faire.report",
+    package="portrayal.studies.stories.report",
     wording=Wording(
         texts="stories",
         writers="language models",

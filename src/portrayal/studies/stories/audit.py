@@ -1,8 +1,4 @@
-"""What every audit of stories shares: who appears, in which role, under which names.
-
-A study of stories says its prompts, its names and its baseline; everything else is here. The
-laissez-faire study is one, and so is each study that a TOML file describes (`studies.own`).
-"""
+"""What every audit of stories shares: options, names, people, and the order of the measures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

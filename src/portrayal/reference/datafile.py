@@ -1,0 +1,597 @@
+"""Data files: TOML, JSON or rows of CSV as typed records, and what is wrong with file, line, key.
+
+The schema of a file is a frozen dataclass: its fields are the keys, its annotations what they hold,
+its defaults what may be left out. A field with `Annotated[str, KEY]` takes the name of the table
+that it stands in, one with `KeyName("not")` another key than its own name, one with a `Holds` what
+that accepts. What two keys must have in common the dataclass says in `__post_init__`, or whoever
+reads it by `DataFile.wrong`.
+"""
+
+import csv
+import hashlib
+import json
+import math
+import re
+import tomllib
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import get_type_hints as hints_of
+
+from portrayal.errors import DataError, PortrayalError, UnknownNameError
+
+T = TypeVar("T")
+Key = str | int
+Keys = tuple[Key, ...]
+"""The way to a value: names of tables and keys, and the places in lists, from 0."""
+
+KEY = "key"
+"""Marks the field of a record that takes the name of its table."""
+
+
+@dataclass(frozen=True)
+class KeyName:
+    """Another key than the name of the field."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What a value must be beside its type.
+
+    Attributes
+    ----------
+    expected
+        In words: "a share of 0 to 1".
+    accepts
+        Whether a value of the type is one.
+    convert
+        What the record holds in place of the value.
+    reads
+        What the file holds in place of the annotation.
+    """
+
+    expected: str = ""
+    accepts: Callable[[Any], bool] = lambda _: True
+    convert: Callable[[Any], Any] = lambda value: value
+    reads: Any = None
+
+
+def matching(pattern: str, expected: str) -> Holds:
+    """Return what holds text that a pattern matches as a whole."""
+    return Holds(expected, lambda text: re.fullmatch(pattern, text) is not None)
+
+
+Line = Annotated[str, Holds("text", convert=lambda text: " ".join(text.split()))]
+"""Text on one line, however it is broken in the file."""
+Name = Annotated[str, matching("[a-z0-9][a-z0-9_-]*", "small letters, digits, - and _")]
+Word = Annotated[str, Holds("text in quotation marks", lambda text: bool(text.strip()))]
+Share = Annotated[float, Holds("a share of 0 to 1", lambda share: 0 <= share <= 1)]
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """What a file says, and where.
+
+    Attributes
+    ----------
+    name
+        How messages speak of the file.
+    table
+        Its content; of CSV the rows, under "rows".
+    text
+        As it is written.
+    path
+        Where it stands; None for one that ships.
+    form
+        What it is written in.
+    """
+
+    name: str
+    table: dict[str, Any]
+    text: str = field(repr=False)
+    path: Path | None = None
+    form: Literal["toml", "json", "csv"] = "toml"
+
+    @property
+    def digest(self) -> str:
+        """Tells one content of the file from another."""
+        return hashlib.blake2b(repr(self.table).encode(), digest_size=8).hexdigest()
+
+    def at(self, keys: Keys) -> Any:
+        """Return the value at `keys`."""
+        value: Any = self.table
+        for key in keys:
+            value = value[key]
+        return value
+
+    def line(self, keys: Keys) -> int:
+        """Return the line of a key, or of what holds it where it is missing; the first line is 1.
+
+        >>> parse_toml(chr(10).join(("b = [", "1,", "2]")), "own.toml").line(("b", 1))
+        3
+        """
+        if self.form == "csv":
+            return int(self.at(keys[:2])[""]) if keys[:1] == ("rows",) and len(keys) > 1 else 1
+        lines = key_lines(self.text)
+        while keys not in lines:
+            keys = keys[:-1]
+        return lines[keys]
+
+    def wrong(self, keys: Keys, message: str) -> DataError:
+        """Return the error of what stands at `keys`: file, line, key and what was expected.
+
+        >>> str(parse_toml("a = 1", "own.toml").wrong(("a",), "expected text; got 1."))
+        'own.toml, line 1: a: expected text; got 1.'
+        """
+        named = keys[2:] if keys[:1] == ("rows",) else keys  # of CSV, by their number
+        shown = ".".join(key for key in named if isinstance(key, str))
+        at = "" if self.form == "json" else f", line {self.line(keys)}"
+        return DataError(f"{self.name}{at}: {f'{shown}: ' if shown else ''}{message}")
+
+    def beside(self, keys: Keys, given: str, what: str = "", *, or_name: bool = False) -> str:
+        """Return the path of a file that stands beside this one.
+
+        Parameters
+        ----------
+        keys, given
+            Where it is named, and how.
+        what
+            What else it might have been: "none of the registered tables".
+        or_name
+            Whether text that is no file and has no ending is a name, which stays as it is.
+
+        Raises
+        ------
+        DataError
+            When it is not there.
+        """
+        path = Path(given) if self.path is None else self.path.parent / given
+        if path.exists():
+            return str(path.absolute())
+        if or_name and not Path(given).suffix:
+            return given
+        also = f"{what}, and " if what else ""
+        raise self.wrong(keys, f"{given!r} is {also}no file: {path} does not exist.")
+
+    def differ(self, keys: Keys, names: list[str]) -> None:
+        """Refuse tables of the list at `keys` of which two have one name.
+
+        Raises
+        ------
+        DataError
+            With the line of the second.
+        """
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise self.wrong(
+                    (*keys, i),
+                    f"another one of the {keys[-1]} is called {name!r}: give this one a name of "
+                    "its own.",
+                )
+
+    def record(self, kind: type[T], keys: Keys = (), **given: Any) -> T:
+        """Return the table at `keys` as a record.
+
+        Parameters
+        ----------
+        kind
+            A dataclass: the schema.
+        keys
+            The way to the table.
+        given
+            Values of fields that the file does not say.
+
+        Raises
+        ------
+        DataError
+            With file, line and key, and what was expected.
+
+        Examples
+        --------
+        >>> @dataclass(frozen=True)
+        ... class Pet:
+        ...     name: str
+        ...     legs: int = 4
+        >>> parse_toml("name = 'Rex'", "pet.toml").record(Pet)
+        Pet(name='Rex', legs=4)
+        >>> parse_toml("legs = 'two'", "pet.toml").record(Pet, name="Rex")
+        Traceback (most recent call last):
+        portrayal.errors.DataError: pet.toml, line 1: legs: expected a whole number; got 'two'.
+        """
+        values = self.values(kind, keys, **given)
+        try:
+            return kind(**values, **given)
+        except DataError:
+            raise
+        except PortrayalError as error:
+            # The record refuses values that do not go together: the first key that it names
+            # says the line.
+            table = self.at(keys)
+            named = (word for word in re.findall(r"\w+", str(error)) if word in table)
+            raise self.wrong((*keys, *[*named][:1]), str(error)) from None
+
+    def values(self, kind: type, keys: Keys = (), **given: Any) -> dict[str, Any]:
+        """Return what the table at `keys` says of the fields of a dataclass; as `record`."""
+        table = self.at(keys)
+        if not isinstance(table, dict):
+            raise self.wrong(keys, f"expected a table; got {table!r}.")
+        hints = _hints(kind)
+        found: dict[str, Any] = {}
+        known: list[str] = []
+        for each in (each for each in fields(kind) if each.init and each.name not in given):
+            marks = getattr(hints[each.name], "__metadata__", ())
+            if KEY in marks:
+                found[each.name] = keys[-1]
+                if not isinstance(keys[-1], str):
+                    head = keys[-2]
+                    raise self.wrong(keys, f"expected tables by name, headed [{head}.NAME].")
+                continue
+            key = next((mark.key for mark in marks if isinstance(mark, KeyName)), each.name)
+            known.append(key)
+            needed = each.default is MISSING and each.default_factory is MISSING
+            if key in table:
+                found[each.name] = self.value(hints[each.name], (*keys, key), needed=needed)
+            elif needed:
+                raise self.wrong(keys, f"the key {key!r} is missing.")
+        for key in table:
+            if key not in known and key != "":
+                near = get_close_matches(key, known, 1)
+                meant = f" Is {near[0]!r} meant?" if near else ""
+                raise self.wrong(
+                    (*keys, key), f"unknown key; expected one of {', '.join(known)}.{meant}"
+                )
+        return found
+
+    def value(self, hint: Any, keys: Keys, *, needed: bool = True) -> Any:
+        """Return the value at `keys` as an annotation asks for it; a blank text if not `needed`."""
+        value, origin, args, shape = self.at(keys), get_origin(hint), get_args(hint), _shape(hint)
+        if origin is Annotated:
+            holds = next((mark for mark in args[1:] if isinstance(mark, Holds)), Holds())
+            read = self.value(holds.reads or args[0], keys, needed=needed)
+            if not holds.accepts(read):
+                raise self._expected(keys, holds.expected)
+            return holds.convert(read)
+        if origin in (Union, types.UnionType):
+            return self._one_of([each for each in args if each is not type(None)], keys, needed)
+        if origin is Literal and value not in args:
+            raise self._expected(keys, f"one of {', '.join(map(str, args))}")
+        if hint is Any or origin is Literal:
+            return value
+        if shape in (tuple, frozenset):
+            elements = self._elements(args, keys)
+            return tuple(elements) if shape is tuple else frozenset(elements)
+        fits = isinstance(value, _PYTHON[shape]) and (shape is bool or not isinstance(value, bool))
+        if fits and shape is float:  # neither NaN nor a whole number beyond all floats
+            fits = not math.isnan(value) if isinstance(value, float) else abs(value) < 1e300
+        if not fits or (shape is str and needed and not value.strip()):
+            raise self._expected(keys, _WORDS[shape])
+        if shape is dict:
+            return {key: self.value(args[1], (*keys, key)) for key in value}
+        made = self.record(hint, keys) if shape is object else value
+        return float(value) if shape is float else made
+
+    def _one_of(self, kinds: list[Any], keys: Keys, needed: bool) -> Any:
+        """The value at `keys` as the one of several annotations that it fits."""
+        value = self.at(keys)
+        records: dict[str, Any] = {_kind_of(each): each for each in kinds if is_dataclass(each)}
+        if len(records) > 1:
+            if "kind" not in value:
+                raise self.wrong(
+                    keys, f"the key 'kind' is missing: expected one of {', '.join(records)}."
+                )
+            if value["kind"] not in records:
+                raise self._expected((*keys, "kind"), f"one of {', '.join(records)}")
+            return self.record(records[value["kind"]], keys)
+        for each in kinds:
+            if isinstance(value, _PYTHON[_shape(each)]) and not isinstance(value, bool):
+                return self.value(each, keys, needed=needed)
+        raise self._expected(keys, " or ".join(_WORDS[_shape(each)] for each in kinds))
+
+    def _elements(self, args: tuple[Any, ...], keys: Keys) -> Iterator[Any]:
+        """The elements of the list at `keys`, or of tables by name where records are listed."""
+        value, head = self.at(keys), ".".join(key for key in keys if isinstance(key, str))
+        tables = _shape(args[0]) in (object, dict)
+        if isinstance(value, dict) and tables and _has_name(args[0]):
+            return (self.value(args[0], (*keys, key)) for key in value)
+        if tables and not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
+            raise self.wrong(keys, f"expected tables, each headed [[{head}]].")
+        if not isinstance(value, list):
+            raise self._expected(keys, _WORDS[tuple])
+        fixed = () if args[-1] is ... or len(args) == 1 else args
+        if fixed and len(value) != len(fixed):
+            raise self._expected(keys, f"a list of {len(fixed)} values")
+        return (
+            self.value((fixed or args[:1] * len(value))[i], (*keys, i)) for i in range(len(value))
+        )
+
+    def _expected(self, keys: Keys, what: str) -> DataError:
+        return self.wrong(keys, f"expected {what}; got {self.at(keys)!r}.")
+
+
+_PYTHON: dict[Any, tuple[type, ...]] = {
+    str: (str,),
+    bool: (bool,),
+    int: (int,),
+    float: (int, float),
+    tuple: (list,),
+    dict: (dict,),
+    object: (dict,),
+}
+_WORDS: dict[Any, str] = {
+    str: "text in quotation marks",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple: 'a list of texts, such as ["…"]',
+    dict: "a table",
+    object: "a table",
+}
+
+
+def _bare(hint: Any) -> Any:
+    """An annotation without its marks; of several records the first."""
+    while get_origin(hint) in (Annotated, Union, types.UnionType):
+        hint = get_args(hint)[0]
+    return hint
+
+
+def _shape(hint: Any) -> Any:
+    """What of `_PYTHON` a value of an annotation is."""
+    bare = _bare(hint)
+    if is_dataclass(bare):
+        return object
+    origin = get_origin(bare) or bare
+    return dict if origin is Mapping else origin
+
+
+@lru_cache(maxsize=64)
+def _hints(record: type) -> Mapping[str, Any]:
+    return hints_of(record, include_extras=True)
+
+
+def _has_name(hint: Any) -> bool:
+    """Whether records of an annotation take the names of their tables."""
+    record = _bare(hint)
+    marks = (getattr(each, "__metadata__", ()) for each in _hints(record).values())
+    return is_dataclass(record) and any(KEY in each for each in marks)
+
+
+def _kind_of(record: Any) -> str:
+    """The kind that a record is for, where several are told apart by their key 'kind'."""
+    kinds = get_args(_bare(_hints(record).get("kind", str)))
+    return str(kinds[0]) if kinds else ""
+
+
+def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
+    """Read a file of TOML, JSON (.json) or rows (.csv).
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        Columns that the rows of a CSV file must have and fill; others are left out. Where there are
+        any, files of unknown ending are CSV, else TOML.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read or is not what its ending says, with the line.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
+    ending = path.suffix.casefold()
+    if ending == ".csv" or (columns and ending not in (".toml", ".json")):
+        return _rows(text, path, columns)
+    if ending != ".json":
+        return parse_toml(text, str(path), path)
+    try:
+        table = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: not JSON: {error}.") from error
+    if not isinstance(table, dict):
+        raise DataError(f"{path}, line 1: expected a table; got a list or a value.")
+    return DataFile(str(path), table, text, path, "json")
+
+
+def _rows(text: str, path: Path, columns: tuple[str, ...]) -> DataFile:
+    """The rows of CSV text as tables; "" holds the line of each."""
+    reader = csv.DictReader(text.splitlines(keepends=True))
+    rows: list[dict[str, Any]] = []
+    try:
+        head = [name.strip().casefold() for name in reader.fieldnames or ()]
+        reader.fieldnames = head
+        if missing := [name for name in columns if name not in head]:
+            raise DataError(
+                f"{path}, line 1: expected the columns {', '.join(columns)}; {missing[0]!r} is "
+                f"missing, got {', '.join(head) or 'none'}."
+            )
+        for row in reader:
+            cells = {name: (row[name] or "").strip() for name in columns}
+            if empty := [name for name, cell in cells.items() if not cell]:
+                raise DataError(
+                    f"{path}, line {reader.line_num}: {empty[0]}: expected text; the cell is empty."
+                )
+            rows.append({"": reader.line_num, **cells})
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: not CSV: {error}.") from error
+    if not rows:
+        raise DataError(f"{path} has no rows below its header.")
+    return DataFile(str(path), {"rows": rows}, text, path, "csv")
+
+
+_AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
+
+
+def parse_toml(text: str, name: str, path: Path | None = None) -> DataFile:
+    """Return what TOML text says; `name` stands for the file in messages.
+
+    Raises
+    ------
+    DataError
+        When it is not TOML, with the line.
+    """
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        at = _AT_LINE.search(str(error))
+        line = int(at[1]) if at is not None and at[1] else max(1, len(text.splitlines()))
+        why = _AT_LINE.sub("", str(error))
+        raise DataError(f"{name}, line {line}: not TOML: {why}.") from None
+    return DataFile(name, table, text, path)
+
+
+@dataclass(frozen=True)
+class Catalogue(Generic[T]):
+    """The files of a kind that ship, and those that a user names by their path.
+
+    Attributes
+    ----------
+    what
+        What one of them is: "a factor".
+    folder
+        Where those that ship stand.
+    read
+        Function of a name and a file to what the file describes.
+    file
+        Name of the file in a folder of its own, for kinds that are folders; "" for files.
+    columns
+        Columns of a user's own CSV file, where a kind may be one.
+    """
+
+    what: str
+    folder: Traversable
+    read: Callable[[str, DataFile], T]
+    file: str = ""
+    columns: tuple[str, ...] = ()
+    _shipped: dict[str, T] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of those that ship, sorted."""
+        names = [entry.name for entry in self.folder.iterdir()]
+        if not self.file:
+            names = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
+        return tuple(sorted(names))
+
+    def load(self, spec: str | Path) -> T:
+        """Return one by its name, which is read once, or from a file or folder of the user's own.
+
+        Raises
+        ------
+        UnknownNameError
+            When there is neither.
+        DataError
+            With file, line and key, and what was expected.
+        """
+        name = str(spec)
+        if name in self.names:
+            if name not in self._shipped:
+                inside = f"{name}/{self.file}" if self.file else f"{name}.toml"
+                text = self.folder.joinpath(*inside.split("/")).read_text(encoding="utf-8")
+                self._shipped[name] = self.read(name, parse_toml(text, inside))
+            return self._shipped[name]
+        path = Path(spec) / self.file if self.file else Path(spec)
+        if not path.is_file():
+            own = f"a folder with a file {self.file}" if self.file else "a file that exists"
+            raise UnknownNameError(
+                f"{name!r} is neither {self.what} that ships ({', '.join(self.names)}) nor {own}. "
+                "Name one of them, or give the path of your own."
+            )
+        named = path.absolute().parent.name if self.file else path.stem
+        return self.read(named, read_datafile(path, self.columns))
+
+
+_TEXT = r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
+_PART = rf"(?:{_TEXT}|[A-Za-z0-9_-]+)"
+_DOTTED = rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*"
+_KEY = re.compile(rf"(?P<head>\[\[?)?[ \t]*(?P<name>{_DOTTED})[ \t]*(=|\]\]?)")
+_TOKEN = re.compile(
+    r'(?P<text>"""(?:\\.|[^\\])*?"{3,5}|' + r"'''.*?'{3,5}|" + _TEXT + r")|"
+    r"(?P<sign>[\[\]{},\n])|(?P<blank>[ \t\r]+|\#[^\n]*)|(?P<bare>[^\[\]{},\n#\"']+)",
+    re.DOTALL,
+)
+
+
+@lru_cache(maxsize=2)
+def key_lines(text: str) -> dict[Keys, int]:
+    """Return the line of each key and element of TOML text that is known to be valid.
+
+    `tomllib` gives the lines of syntax errors only, so the text is walked once more, token by
+    token, which needs no grammar of values beyond where they end.
+    """
+    lines: dict[Keys, int] = {(): 1}
+    lists: dict[Keys, int] = {}  # lists of tables, and the place of the last table in each
+    within: Keys = ()  # the table whose pairs are read
+    opened: list[tuple[str, Keys, int]] = []  # lists and inline tables around: sign, way, place
+    state, at, way = "key", 0, within  # a "key", "value", "element" comes next, or an "end" is due
+    while at < len(text):
+        line = 1 + text.count("\n", 0, at)
+        if state == "key" and (key := _KEY.match(text, at)):
+            parts = _parts(key["name"])
+            if key["head"]:
+                within = way = _table_way(parts, lists, listed=key["head"] == "[[")
+                base, state = within[:0], "end"
+            else:
+                base = opened[-1][1] if opened else within
+                way, state = (*base, *parts), "value"
+            for n in range(len(base) + 1, len(way) + 1):
+                lines.setdefault(way[:n], line)  # tables may be opened again, further down
+            at = key.end()
+            continue
+        token = _TOKEN.match(text, at)
+        assert token is not None
+        sign, kind, at = token[0], token.lastgroup, token.end()
+        if kind in ("text", "bare") or sign in ("[", "{"):
+            if state == "element":
+                way = (*opened[-1][1], opened[-1][2])
+                lines[way] = line
+            state = "end"
+        if sign in ("[", "{"):
+            opened.append((sign, way, 0))
+            state = "element" if sign == "[" else "key"
+        elif sign in ("]", "}"):
+            opened.pop()
+            state = "end"
+        elif sign == "," and opened:
+            around, base, place = opened.pop()
+            opened.append((around, base, place + 1))
+            state = "element" if around == "[" else "key"
+        elif sign == "\n" and not opened:
+            state = "key"
+    return lines
+
+
+def _parts(dotted: str) -> Keys:
+    """The parts of a key, as `tomllib` reads them."""
+    parts: Keys = ()
+    inner: Any = tomllib.loads(f"{dotted} = 0")
+    while isinstance(inner, dict):
+        ((part, inner),) = inner.items()
+        parts = (*parts, part)
+    return parts
+
+
+def _table_way(parts: Keys, lists: dict[Keys, int], *, listed: bool) -> Keys:
+    """The way to the table under a header, through the last elements of the lists on it."""
+    way: Keys = ()
+    for i, part in enumerate(parts):
+        way = (*way, part)
+        last = i == len(parts) - 1
+        if last and listed:
+            lists[way] = lists.get(way, -1) + 1
+        if way in lists and (listed or not last):
+            way = (*way, lists[way])
+    return way
