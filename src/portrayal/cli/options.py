@@ -105,7 +105,7 @@ def record(options: Iterable[Option]) -> Any:
             group=PANEL[each.panel],
             metavar=each.metavar or None,
             negative=f"--un{each.shown}" if default is True else (),
-            show_default=default not in (None, False, ""),
+            show_default=default is not False and default not in (None, ""),
         )
         kind = kind | None if default is None else kind
         shown.append((each.shown, Annotated[kind, words], field(default=default)))
