@@ -1,121 +1,71 @@
 """The command `plan`, and what it prints."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cyclopts import Parameter
+
 import portrayal.registry as registry
-from portrayal.cli.options import ONE_BY_ONE, Flag, Format, Level, Margin, PromptFile, given, record
+from portrayal.cli.options import ONE_BY_ONE, Format, given, record
 from portrayal.cli.printing import as_json, line, table
-from portrayal.cli.studies import prompt_options
+from portrayal.cli.studies import prompt_options, split_prompt_options
+from portrayal.config import option, options_of
 
 if TYPE_CHECKING:
     from portrayal.planning import Needed, Plan
 
 
+_ASKING, _STATISTICS = "Asking a model", "Statistics"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig:
+    """What is planned, and what its plan supposes."""
+
+    model: tuple[str, ...] = option((), "Model to ask; repeatable.", panel=_ASKING)
+    samples: int = option(1000, "Answers to each prompt.", panel=_ASKING)
+    prompts: str | None = option(
+        None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"
+    )
+    prompt_options: Mapping[str, Any] = field(default_factory=dict)
+    price: str | None = option(
+        None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
+    )
+    answer_tokens: float | None = option(None, "Tokens of an answer.", panel=_ASKING)
+    factor: tuple[str, ...] = option((), "A factor to plan for: a name or a TOML file; repeatable.")
+    change: bool = option(
+        False, "Find changes between two models, each asked so often.", panel=_STATISTICS
+    )
+    icc: float | None = option(
+        None, "Correlation of characters within a prompt.", panel=_STATISTICS
+    )
+    power: float = option(0.8, "Power of the clustered test.", panel=_STATISTICS)
+    level: float = option(0.95, "Confidence level.", panel=_STATISTICS)
+    equivalence: bool = option(False, "Say what shows that two runs are alike.", panel=_STATISTICS)
+    margin: float = option(1.25, "Factor up to which ratios count as the same.", panel=_STATISTICS)
+    alike: float = option(
+        1.0, "Part of the prompts' own spread that both runs share.", panel=_STATISTICS
+    )
+
+
 def plan_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `plan` of a study, and its help."""
-    options = record(prompt_options(study, ["model", "samples", "prompts", "price"]))
+    own = options_of(PlanConfig)
+    options = record([*own.values(), *prompt_options(study, own)])
 
     def plan(
-        run: Path | None = None,
+        run: Annotated[
+            Path | None, Parameter(help="A finished run to measure the assumptions on.")
+        ] = None,
         /,
         *,
-        model: list[str] | None = None,
-        prompts: PromptFile = None,
         chosen: Annotated[Any, ONE_BY_ONE] = options,
-        samples: int = 1000,
-        price: str | None = None,
-        factor: list[str] | None = None,
-        change: Flag = False,
-        icc: float | None = None,
-        answer_tokens: float | None = None,
-        power: float = 0.8,
-        level: Level = 0.95,
-        equivalence: Flag = False,
-        margin: Margin = 1.25,
-        alike: float = 1.0,
         format: Format = "table",
     ) -> None:
-        """Say how many texts and tokens, what they cost, and what they could find.
-
-        Parameters
-        ----------
-        run
-            A finished run to measure the assumptions on.
-        model
-            Model to ask; repeatable.
-        samples
-            Answers to each prompt.
-        price
-            US dollars per million tokens in and out, "0.25/2".
-        factor
-            A factor to plan for: a name or a TOML file; repeatable.
-        change
-            Find changes between two models, each asked so often.
-        icc
-            Correlation of characters within a prompt.
-        answer_tokens
-            Tokens of an answer.
-        power
-            Power of the clustered test.
-        equivalence
-            Say what shows that two runs are alike.
-        alike
-            Part of the prompts' own spread that both runs share.
-        """
-        from portrayal.collect.ask import Price
-        from portrayal.collect.ask.asking import prompts_of
-        from portrayal.planning import EVERY
-        from portrayal.planning import equivalence as find_needed
-        from portrayal.planning import plan as make_plan
-        from portrayal.reference import load_factor
-        from portrayal.reference.shown import shown_of, speaking_of
-        from portrayal.run import Run
-
-        json = format == "json"
-        made_with = given(chosen)
-        known = study in registry.names("studies") or registry.file_of("studies", study)
-        shares = registry.get("studies", study).shares if known else None
-        paired = study in registry.names("studies") and registry.get("studies", study).pair_field
-        factors = [load_factor(each) for each in factor or _own_factors(study)]
-        made = make_plan(
-            prompts_of(study, prompts, made_with),
-            samples,
-            model or None,
-            run=None if run is None else Run.open(run),
-            shares=None if shares is None else shares(),
-            factors=factors,
-            compare="reference" if paired else None,
-            change=change,
-            icc=icc,
-            answer_tokens=answer_tokens,
-            price=None if price is None else Price.parse(price),
-            level=level,
-            power=power,
-        )
-        needed: list[Needed] = []
-        if equivalence:
-            asked = prompts_of(study, prompts, made_with)
-            found = find_needed(
-                asked,
-                assumed=made.assumptions,
-                margin=margin,
-                alike=alike,
-                level=level,
-                power=power,
-            )
-            needed = list(found)
-        if json:
-            of_runs = {"equivalence": [asdict(each) for each in needed]} if equivalence else {}
-            as_json({"study": study, **_facts(made), **of_runs})
-        else:
-            with speaking_of(map(shown_of, factors)):
-                _print(made, change=change)
-            if factors and run is None:
-                line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
-            _print_needed(needed, margin)
+        config = PlanConfig(**split_prompt_options(given(chosen), study))
+        _plan(study, run, config, as_object=format == "json")
 
     return plan, (
         f"Plan a collection of {study}: texts, tokens, cost.\n\n"
@@ -123,11 +73,59 @@ def plan_of(study: str) -> tuple[Callable[..., None], str]:
     )
 
 
-def _own_factors(study: str) -> tuple[str, ...]:
-    """The factors that a study measures without being asked."""
-    if study in registry.names("studies") or registry.file_of("studies", study):
-        return tuple(registry.get("studies", study).options().factor)
-    return ()
+def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) -> None:
+    """Say how many texts and tokens, what they cost, and what they could find."""
+    from portrayal.collect.ask import Price
+    from portrayal.collect.ask.asking import prompts_of
+    from portrayal.planning import EVERY
+    from portrayal.planning import equivalence as find_needed
+    from portrayal.planning import plan as make_plan
+    from portrayal.reference import load_factor
+    from portrayal.reference.shown import shown_of, speaking_of
+    from portrayal.run import Run
+
+    known = study in registry.names("studies") or registry.file_of("studies", study)
+    audit = registry.get("studies", study) if known else None
+    paired = study in registry.names("studies") and audit.pair_field
+    factor = config.factor or (tuple(audit.options().factor) if audit is not None else ())
+    factors = [load_factor(each) for each in factor]
+    asked = prompts_of(study, config.prompts, config.prompt_options)
+    made = make_plan(
+        asked,
+        config.samples,
+        list(config.model) or None,
+        run=None if run is None else Run.open(run),
+        shares=None if audit is None or audit.shares is None else audit.shares(),
+        factors=factors,
+        compare="reference" if paired else None,
+        change=config.change,
+        icc=config.icc,
+        answer_tokens=config.answer_tokens,
+        price=None if config.price is None else Price.parse(config.price),
+        level=config.level,
+        power=config.power,
+    )
+    needed: list[Needed] = []
+    if config.equivalence:
+        needed = list(
+            find_needed(
+                asked,
+                assumed=made.assumptions,
+                margin=config.margin,
+                alike=config.alike,
+                level=config.level,
+                power=config.power,
+            )
+        )
+    if as_object:
+        of_runs = {"equivalence": [asdict(each) for each in needed]} if config.equivalence else {}
+        as_json({"study": study, **_facts(made), **of_runs})
+        return
+    with speaking_of(map(shown_of, factors)):
+        _print(made, change=config.change)
+    if factors and run is None:
+        line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
+    _print_needed(needed, config.margin)
 
 
 def _print(made: "Plan", *, change: bool) -> None:

@@ -182,7 +182,9 @@ def test_a_server_that_hangs_ends_it(serve, run, prompts):
     assert server.requests <= 16
 
 
-@pytest.mark.fault("an answer that comes byte by byte without an end", "the try ends at the timeout")
+@pytest.mark.fault(
+    "an answer that comes byte by byte without an end", "the try ends at the timeout"
+)
 def test_a_body_without_an_end_is_given_up(serve, run, prompts, rows):
     server = serve(script=["trickle", "ok"])
     model = provider_of("server:m", base_url=server.base_url)
