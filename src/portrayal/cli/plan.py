@@ -86,7 +86,7 @@ def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) 
 
     known = study in registry.names("studies") or registry.file_of("studies", study)
     audit = registry.get("studies", study) if known else None
-    paired = study in registry.names("studies") and audit.pair_field
+    paired = audit is not None and study in registry.names("studies") and audit.pair_field
     factor = config.factor or (tuple(audit.options().factor) if audit is not None else ())
     factors = [load_factor(each) for each in factor]
     asked = prompts_of(study, config.prompts, config.prompt_options)
