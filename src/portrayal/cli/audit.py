@@ -49,7 +49,7 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
     def collect(
         *, out: Out = None, how: Annotated[Any, ONE_BY_ONE] = options, format: Format = "table"
     ) -> None:
-        from portrayal.collect.ask.asking import ask_model
+        from portrayal.collect.ask import ask_model
         from portrayal.pipeline.datasheet import write_datasheet
         from portrayal.run import Run
 
@@ -91,7 +91,7 @@ def _report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
         "output_tokens": report.usage.output_tokens,
         "cost_usd": report.cost,
         "stopped": report.stopped or None,
-        "open_batches": getattr(report, "open_batches", 0),
+        "open_batches": report.open_batches,
     }
 
 
