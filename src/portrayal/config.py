@@ -241,7 +241,7 @@ class AskingConfig:
     price: str | None = option(
         None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
     )
-    judge: Any = option(  # the name of a model, or a provider
+    judge: Any = option(  # noqa: RUF009 (the name of a model, or a provider)
         None,
         "Model that decides what is a refusal, in place of patterns.",
         panel=_ASKING,
