@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore, Score
-    from portrayal.annotate.agency.labelled import Labelled as LabelledFile
+    from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
     from portrayal.annotate.people.labeler.stage import Labelling
     from portrayal.collect.ask.replies import Reply
     from portrayal.raters.people import Labelled, ModelLabels, PeopleScore, Selective
@@ -264,9 +264,9 @@ def _classifiers(
     A model is asked about all sentences, of both kinds, at once.
     """
     from portrayal.annotate.agency import load_classifier
-    from portrayal.annotate.agency.asked import classifying_of
     from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import shown
+    from portrayal.annotate.agency.rows import classifying_of
     from portrayal.collect.ask.replies import kept
     from portrayal.run import Run
 

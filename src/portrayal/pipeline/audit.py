@@ -10,8 +10,8 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
-from portrayal.annotate.agency.asked import Classifying, classifying_of_options
-from portrayal.annotate.group_asked import GroupLabelling, group_labelling, group_labels_sentence
+from portrayal.annotate.agency.rows import Classifying, classifying_of_options
+from portrayal.annotate.group_labels import GroupLabelling, group_labelling, group_labels_sentence
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
 from portrayal.collect import import_texts

@@ -1,6 +1,6 @@
 """What was labelled: by a model, how far raters agree, which codes go together, as files."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -194,53 +194,36 @@ def model(
     given
         A run, whose people are labelled; or a coding project, whose codebook is used.
     """
+    from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
+    from portrayal.coding.llm import code_by_model
+    from portrayal.run import Run
+
     json = format == "json"
     if not how.labeler_model:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if labeler not in ("llm", "routed"):
         raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
     if (given / "project.toml").is_file():
-        _code(given, how, as_object=json)
-    else:
-        _label(given, how, labeler, route_share, as_object=json)
-
-
-def _code(project: Path, how: Any, *, as_object: bool) -> None:
-    """Let a model code the texts of a project, as a rater apart from people."""
-    from portrayal.coding.llm import code_by_model
-
-    found = find_project(project)
-    with under_way(found.folder, as_object=as_object), asking_progress(quiet=as_object) as advance:
-        result = code_by_model(found, asking_of(settings_of(how, advance)))
-    if as_object:
-        show.as_json({"project": str(found.folder), **coder_facts(result)})
-    else:
-        print_coder(result)
-
-
-def _label(run: Path, how: Any, labeler: str, share: float, *, as_object: bool) -> None:
-    """Let a model label the people of a run."""
-    from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
-    from portrayal.run import Run
-
-    held = Run(run)
-    if not held.texts.parts():
-        raise RunError(f"{run} holds no texts. Name a directory that `portrayal audit` made.")
-    with (
-        under_way(run, as_object=as_object),
-        held.lock(),
-        asking_progress(quiet=as_object) as answered,
-    ):
-        settings = settings_of(how, answered)
-        model, samples = settings.pop("model"), settings.pop("samples", 3)
-        labelling = labelling_of(labeler, model, samples, share, settings)
-        facts = label_texts_of(held, labelling, show.nothing if as_object else show.line)
-    if as_object:
-        show.as_json({"run": str(run), **facts})
+        # A model codes the texts of a project as a rater apart from people.
+        project = find_project(given)
+        with under_way(project.folder, as_object=json), asking_progress(quiet=json) as answered:
+            asking = asking_of(settings_of(how, answered))
+            print_coder(code_by_model(project, asking), project, as_object=json)
         return
-    more = f"--labeler {labeler} --labeler-model {model} --set labeler_samples={samples}"
-    routed = f" --set route_share={share}" if labeler == "routed" else ""
-    show.line(f"next: portrayal audit STUDY --out {run} {more}{routed}")
+    run = Run(given)
+    if not run.texts.parts():
+        raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
+    with under_way(given, as_object=json), run.lock(), asking_progress(quiet=json) as answered:
+        settings = settings_of(how, answered)
+        asked, samples = settings.pop("model"), settings.pop("samples", 3)
+        labelling = labelling_of(labeler, asked, samples, route_share, settings)
+        facts = label_texts_of(run, labelling, show.nothing if json else show.line)
+    if json:
+        show.as_json({"run": str(given), **facts})
+        return
+    more = f"--labeler {labeler} --labeler-model {asked} --set labeler_samples={samples}"
+    routed = f" --set route_share={route_share}" if labeler == "routed" else ""
+    show.line(f"next: portrayal audit STUDY --out {given} {more}{routed}")
 
 
 def clusters(
@@ -327,7 +310,7 @@ def export(
     out
         CSV file, or folder of the others; default in the project.
     """
-    from portrayal.coding.files import export_labels, export_sheets
+    from portrayal.coding.files import export_labels, export_sheets, export_tasks
 
     found = find_project(project)
     if format == "csv":
@@ -335,8 +318,6 @@ def export(
     elif format == "sheets":
         written = export_sheets(found, out)
     else:
-        from portrayal.coding.files import export_tasks
-
         written = list(export_tasks(found, out or found.folder / "label-studio"))
     for path in written:
         show.line(f"wrote {path}")
@@ -378,34 +359,26 @@ def import_(
         show.line(f"left out: {n:,} {why}")
 
 
-def print_coder(result: "CoderResult") -> None:
+def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:
     """Print what a model did, with everything that failed."""
+    if as_object:
+        facts = asdict(replace(result, report=None))
+        facts.pop("report")
+        asked = result.report
+        facts["cost_usd"] = None if asked is None else asked.cost
+        facts["stopped"] = None if asked is None else asked.stopped or None
+        show.as_json({"project": str(project.folder), "kind": "llm", **facts})
+        return
     show.line(f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts.")
     for what, counts in (("answers not used", result.unusable), ("codes removed", result.removed)):
         if counts:
-            said = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
-            show.line(f"{what}: {said}")
+            listed = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
+            show.line(f"{what}: {listed}")
     if result.failed:
         show.line(
             f"{len(result.failed):,} texts have no codes of it. The same command asks again about "
             "those that no answer came for."
         )
-
-
-def coder_facts(result: "CoderResult") -> dict[str, Any]:
-    """Return what a model did as plain values."""
-    report = result.report
-    return {
-        "rater": result.rater,
-        "kind": "llm",
-        "n_items": result.n_items,
-        "n_coded": result.n_coded,
-        "failed": dict(result.failed),
-        "removed": dict(result.removed),
-        "unusable": dict(result.unusable),
-        "cost_usd": None if report is None else report.cost,
-        "stopped": None if report is None else report.stopped or None,
-    }
 
 
 def print_clusters(found: "list[GroupClusters]") -> None:
