@@ -49,7 +49,7 @@ ROWS = (
 def pages() -> dict[str, str]:
     """Return every generated page by its path below docs/."""
     return {
-        "cli.md": command_line(),
+        "reference/cli.md": command_line(),
         **measures(),
         "reference/annotators.md": annotators(),
         "reference/studies.md": studies(),
@@ -72,13 +72,12 @@ def measures() -> dict[str, str]:
         made[page] = f"{head}## `{name}`\n\n{BEGIN}\n\n{described[name]}\n\n{END}{own}"
         found = registry.get("measures", name)
         where = f"{Path(page).name}#{_anchor(name)}"
-        rows.append(f"| [`{name}`]({where}) | {_cell(found.summary)} | {_cell(found.source)} |")
+        rows.append(f"| [`{name}`]({where}) | {_cell(found.summary)} |")
     lead = (
         "A *measure* is a function of a tally of annotated texts; it returns one estimate for each "
-        "stratum and group, which carries what [the statistics page](../statistics.md) lists. Each "
-        "has its definition, an example worked by hand, and how it is misread."
+        "stratum and group, which carries what [the statistics page](../statistics.md) lists."
     )
-    table = "\n".join(["| measure | what it is | source |", "|---|---|---|", *sorted(rows)])
+    table = "\n".join(["| measure | what it is |", "|---|---|", *sorted(rows)])
     return {**made, "measures/index.md": _page(["# Measures", NOTE, lead, table])}
 
 

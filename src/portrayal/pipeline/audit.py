@@ -23,7 +23,7 @@ from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
-from portrayal.reference.shown import kept_words
+from portrayal.reference.labels import kept_words
 from portrayal.run import (
     Run,
     Stage,
