@@ -359,9 +359,9 @@ def test_a_prompt_file_of_ones_own(ask: Portrayal, serve: Serve, tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("early-train", "night-shift"), ["prompt 2", "same id"]),
-        (('condition = "power-laden"\n', ""), ["prompt 1", "condition"]),
-        (('text = "Write a story about a driver."\n', ""), ["prompt 2", "text"]),
+        (("early-train", "night-shift"), ["prompt.id", "same id"]),
+        (('condition = "power-laden"\n', ""), ["line", "prompt.condition"]),
+        (('text = "Write a story about a driver."\n', ""), ["line", "prompt.text"]),
         (("[[prompt]]", "[prompt"), ["TOML"]),
     ],
 )
@@ -430,7 +430,7 @@ def test_a_log_says_what_is_waited_for(ask: Portrayal, serve: Serve, tmp_path: P
     done = ask(*arguments).ok()
     assert re.search(r"^asking, 0 of 2: waiting for the first answer, \d s$", done.err, re.M)
     assert ask(*arguments, "--format", "json").ok().err == ""
-    ask("collect", STUDY, *_model(server), "--out", "t", "--timeout", "601").refused("600")
+    ask("collect", STUDY, *_model(server), "--out", "t", "--set", "timeout=601").refused("600")
 
 
 REFUSED = [

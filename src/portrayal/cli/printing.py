@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
     from portrayal.records import Estimate
     from portrayal.run import Run
-    from portrayal.run.estimates import Placed
+    from portrayal.run.estimates import EstimatePlace
     from portrayal.studies.study import Check, Row
 
 CONTROL = {
@@ -146,7 +146,7 @@ def run_facts(run: "Run") -> dict[str, Any]:
     }
 
 
-_Row = TypeVar("_Row", bound="Placed")
+_Row = TypeVar("_Row", bound="EstimatePlace")
 
 
 def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> list[_Row]:
