@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from portrayal.coding import Item, codebook, make_project, read_labels
+from portrayal.coding import CodingItem, codebook, make_project, read_labels
 from portrayal.coding.project import open_project
 from portrayal.coding.store import Store
 
@@ -29,7 +29,7 @@ CODES = [code.key for code in codebook("stereotypes").codes]
 
 def made(folder: Path, n: int) -> Path:
     """Write a project of n stories of 100 words."""
-    items = [Item(f"t{i}", SENTENCE * 10, f"Labor, story {i}") for i in range(1, n + 1)]
+    items = [CodingItem(f"t{i}", SENTENCE * 10, f"Labor, story {i}") for i in range(1, n + 1)]
     return make_project(folder, items, codebook("stereotypes")).folder
 
 

@@ -2,7 +2,7 @@
 
 import random
 
-from portrayal.coding import Code, Codebook, Item, ItemPerson, make_project, write_labels
+from portrayal.coding import Code, Codebook, CodingItem, ItemPerson, make_project, write_labels
 from portrayal.raters import Label
 
 CODES = ("savior", "foreigner", "savage")
@@ -34,7 +34,9 @@ def story(i):
 
 def small_project(folder, n=12, **more):
     items = [
-        Item(f"t{i}", story(i), f"Story {i}", people(i), {"group": ("Latine", "Asian")[i % 2]})
+        CodingItem(
+            f"t{i}", story(i), f"Story {i}", people(i), {"group": ("Latine", "Asian")[i % 2]}
+        )
         for i in range(n)
     ]
     return make_project(folder, items, book(), seed=1, how={"drawn": "all"}, **more)

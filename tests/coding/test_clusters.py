@@ -1,7 +1,7 @@
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Item, ItemPerson, make_project, read_labels
+from portrayal.coding import CodingItem, ItemPerson, make_project, read_labels
 from portrayal.coding.clusters import EVERYONE, cluster_codes
 from portrayal.errors import OptionError
 from portrayal.raters import consensus
@@ -87,9 +87,9 @@ def test_groups_come_from_labels_of_people_too(tmp_path):
         return ItemPerson(slot, "A", labels={"race": race} if race else {})
 
     items = [
-        Item("x", "A text.", people=(person("subject", "White"), person("object", "Black"))),
-        Item("y", "A text.", people=(person("subject", "White"), person("object", "White"))),
-        Item("z", "A text.", people=(person("subject", None),)),
+        CodingItem("x", "A text.", people=(person("subject", "White"), person("object", "Black"))),
+        CodingItem("y", "A text.", people=(person("subject", "White"), person("object", "White"))),
+        CodingItem("z", "A text.", people=(person("subject", None),)),
     ]
     project = make_project(tmp_path / "q", items, book())
     code_all(project, "a", {"x": {"savior"}})
@@ -110,14 +110,14 @@ def test_groups_come_from_labels_of_people_too(tmp_path):
     ],
 )
 def test_groups_come_from_how_a_text_was_sampled(tmp_path, sampled_as, groups):
-    items = [Item("x", "A text.", strata={"sampled_as": sampled_as, "model": "m1"})]
+    items = [CodingItem("x", "A text.", strata={"sampled_as": sampled_as, "model": "m1"})]
     project = make_project(tmp_path / "q", items, book())
     code_all(project, "a", {})
     assert set(clusters(project)) == groups
 
 
 def test_a_project_without_groups_is_one(tmp_path):
-    project = make_project(tmp_path / "q", [Item("x", "A text.")], book())
+    project = make_project(tmp_path / "q", [CodingItem("x", "A text.")], book())
     code_all(project, "a", {})
     (only,) = clusters(project).values()
     assert (only.group, only.exemplar) == (EVERYONE, None)

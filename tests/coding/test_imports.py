@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from coding.coded import CODES, code_all, random_codes, small_project, write_codes
-from portrayal.coding import Codebook, Field, Item, make_project, read_labels
+from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
 from portrayal.coding.files import export_labels, import_labels
 from portrayal.errors import DataError, OptionError
 from portrayal.raters import Label
@@ -36,9 +36,15 @@ def test_codes_survive_the_way_out_and_in(project, tmp_path):
 
 def test_fields_survive_too(tmp_path):
     book = Codebook(
-        "f", "F", "", fields=(Field("who", "Who", "text"), Field("sex", "G", "choice", ("F", "M")))
+        "f",
+        "F",
+        "",
+        fields=(
+            CodebookField("who", "Who", "text"),
+            CodebookField("sex", "G", "choice", ("F", "M")),
+        ),
     )
-    one, two = (make_project(tmp_path / name, [Item("a", "T.")], book) for name in "pq")
+    one, two = (make_project(tmp_path / name, [CodingItem("a", "T.")], book) for name in "pq")
     write_codes(one, "Ana", [], replies=[("a", "who", "Maria"), ("a", "sex", "F")], kind="human")
     import_labels(two, export_labels(one))
     assert facts(two) == facts(one)

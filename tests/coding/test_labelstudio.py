@@ -4,7 +4,15 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Code, Codebook, Field, Item, codebook, make_project, read_labels
+from portrayal.coding import (
+    Code,
+    Codebook,
+    CodebookField,
+    CodingItem,
+    codebook,
+    make_project,
+    read_labels,
+)
 from portrayal.coding.files import export_tasks, import_labels, labeling_config
 from portrayal.errors import DataError, OptionError
 
@@ -96,9 +104,12 @@ def test_hostile_words_stay_words():
 
 
 def test_fields_become_controls_and_come_back(tmp_path):
-    fields = (Field("who", "Who", "text"), Field("tone", "Tone", "choice", ("warm", "cold")))
+    fields = (
+        CodebookField("who", "Who", "text"),
+        CodebookField("tone", "Tone", "choice", ("warm", "cold")),
+    )
     small = Codebook("f", "F", "", fields=fields)
-    project = make_project(tmp_path / "p", [Item("a", "T.")], small)
+    project = make_project(tmp_path / "p", [CodingItem("a", "T.")], small)
     view = ET.fromstring(labeling_config(small))
     assert [one.get("value") for one in view.find("Choices[@name='field-tone']")] == [
         "warm",

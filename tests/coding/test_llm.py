@@ -4,7 +4,7 @@ import re
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Codebook, Field, Item, make_project, read_labels
+from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
 from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
@@ -22,12 +22,12 @@ def answer(*codes):
 
 
 def test_the_prompt_holds_the_codebook_and_the_story():
-    item = Item("a", STORY + " {not} a field")
+    item = CodingItem("a", STORY + " {not} a field")
     prompt = coder_prompt(book(), item)
     assert item.text in prompt.text
     for key in CODES:
         assert f"- {key}: {key.title()}. What {key} means." in prompt.text
-    assert prompt.prompt_id != coder_prompt(book(), Item("a", STORY)).prompt_id
+    assert prompt.prompt_id != coder_prompt(book(), CodingItem("a", STORY)).prompt_id
 
 
 def test_a_code_needs_a_passage_of_the_text():
@@ -133,8 +133,8 @@ def test_more_than_half_of_the_answers_decide_and_failures_are_counted(tmp_path)
 
 
 def test_a_codebook_without_codes_is_refused(tmp_path):
-    fields = Codebook("f", "F", "", fields=(Field("name", "Name", "text"),))
-    project = make_project(tmp_path / "p", [Item("a", STORY)], fields)
+    fields = Codebook("f", "F", "", fields=(CodebookField("name", "Name", "text"),))
+    project = make_project(tmp_path / "p", [CodingItem("a", STORY)], fields)
     with pytest.raises(OptionError, match="no codes"):
         code_by_model(project, Asking("server:m", base_url="http://127.0.0.1:9/v1"))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coding.coded import book, code_all
-from portrayal.coding import Item, make_project, read_labels
+from portrayal.coding import CodingItem, make_project, read_labels
 from portrayal.coding.clusters import (
     PERMUTED,
     PERMUTED_FREELY,
@@ -91,7 +91,7 @@ def test_prompts_of_one_group_alone_say_nothing_of_chance():
 
 def test_clusters_carry_the_shares_of_their_group(tmp_path):
     items = [
-        Item(f"t{i}", "A text.", strata={"group": "AB"[i % 2], "prompt_id": f"p{i // 4}"})
+        CodingItem(f"t{i}", "A text.", strata={"group": "AB"[i % 2], "prompt_id": f"p{i // 4}"})
         for i in range(40)
     ]
     project = make_project(tmp_path / "p", items, book())

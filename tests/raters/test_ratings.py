@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from coding.coded import CODES, code_all, random_codes, small_project, write_codes
-from portrayal.coding import Codebook, Field, Item, make_project, read_labels
+from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
 from portrayal.raters import Label, Labels
 from portrayal.raters.agreement import ratings_of, whole_sets
 
@@ -46,8 +46,8 @@ def test_whole_sets_are_equal_where_all_codes_are(tmp_path):
 
 
 def test_fields_are_compared_without_case_and_spaces(tmp_path):
-    book = Codebook("f", "F", "", fields=(Field("who", "Who", "text"),))
-    project = make_project(tmp_path / "p", [Item("x", "T."), Item("y", "T.")], book)
+    book = Codebook("f", "F", "", fields=(CodebookField("who", "Who", "text"),))
+    project = make_project(tmp_path / "p", [CodingItem("x", "T."), CodingItem("y", "T.")], book)
     for rater, first, second in (("a", "Maria Lopez", "Ann"), ("b", " maria  LOPEZ", "Jo")):
         replies = [("x", "who", first), ("y", "who", second)]
         write_codes(project, rater, [], replies=replies, kind="human")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from portrayal.coding import (
-    Item,
+    CodingItem,
     ItemPerson,
     Sampling,
     codebook,
@@ -98,7 +98,7 @@ def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
     page = write_report(run, tmp_path / "r.html").read_text()
     assert "Read and coded" not in page
     assert '<a href="#coded">Terms that name identities</a>' in page
-    make_project(run.path / "coding" / "empty", [Item("a", "T.")], BOOK)
+    make_project(run.path / "coding" / "empty", [CodingItem("a", "T.")], BOOK)
     assert sections(View.of(run)) == found
 
 
@@ -154,7 +154,7 @@ def test_counts_of_cues_stand_with_their_group(run, project):
 def test_a_page_of_its_own_is_inert(tmp_path):
     people = (ItemPerson("subject", HOSTILE, "F", spans=((0, 8),), labels={"race": HOSTILE}),)
     items = [
-        Item(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
+        CodingItem(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
         for i in range(4)
     ]
     project = make_project(tmp_path / "p", items, BOOK)

@@ -91,7 +91,7 @@ class CodeShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class CodeCluster:
     """Texts of one group with the same codes.
 
     Attributes
@@ -134,7 +134,7 @@ class GroupClusters:
     """
 
     group: str
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[CodeCluster, ...]
     n_items: int
     n_open: int
     exemplar: str | None
@@ -143,7 +143,7 @@ class GroupClusters:
     tied: int = 1
 
     @property
-    def largest(self) -> Cluster | None:
+    def largest(self) -> CodeCluster | None:
         """The largest cluster with a code, which the exemplar comes from."""
         return next((one for one in self.clusters if one.codes), None)
 
@@ -225,7 +225,7 @@ def cluster_codes(
 
 def _clusters(
     project: Project, items: Sequence[str], settled: Mapping[str, Consensus], scope: Scope
-) -> tuple[Cluster, ...]:
+) -> tuple[CodeCluster, ...]:
     """The clusters of a group's texts, the largest first."""
     place = {code.key: i for i, code in enumerate(project.codebook.codes)}
     sets: dict[tuple[str, ...], list[str]] = {}
@@ -237,7 +237,7 @@ def _clusters(
     )
     parts = shares([names for _, names in ordered], items, project.prompts, scope)
     pairs = zip(ordered, parts, strict=True)
-    return tuple(Cluster(keys, tuple(names), share) for (keys, names), share in pairs)
+    return tuple(CodeCluster(keys, tuple(names), share) for (keys, names), share in pairs)
 
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from typing import Any
 from portrayal.coding.clusters import SAMPLED
 from portrayal.coding.codebook import Codebook
 from portrayal.coding.labels import read_labels, write_labels
-from portrayal.coding.project import Item, Project
+from portrayal.coding.project import CodingItem, Project
 from portrayal.coding.store import rater_key
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import read_table, write_table
@@ -94,14 +94,14 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
     return paths
 
 
-def _sheet_row(item: Item, sizes: Mapping[str, float]) -> dict[str, str]:
+def _sheet_row(item: CodingItem, sizes: Mapping[str, float]) -> dict[str, str]:
     roles = {f"{one.slot}_role": one.role for one in item.people}
     facts = {**item.strata, **roles, "text_id": item.item_id, "text": item.text}
     row = sheet_row(SampledText(facts, _stratum(item), round(sizes[_stratum(item)])))
     return row | {"characters": "2" if "object_role" in roles else "1"}
 
 
-def _stratum(item: Item) -> str:
+def _stratum(item: CodingItem) -> str:
     """What a text was drawn as; of a text that no sample drew, its strata but the prompt."""
     own = (value for name, value in item.strata.items() if name != "prompt_id")
     return item.strata.get(SAMPLED) or " · ".join(own) or "all"

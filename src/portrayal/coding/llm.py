@@ -14,7 +14,7 @@ from typing import Any
 from portrayal.annotate.people.labeler.answer import plain_key, read_fields
 from portrayal.coding.codebook import Codebook
 from portrayal.coding.labels import write_labels
-from portrayal.coding.project import Item, Project
+from portrayal.coding.project import CodingItem, Project
 from portrayal.collect.ask import CollectReport
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import ask_prompts, kept_samples, prompt_of
@@ -145,7 +145,7 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
     return CoderResult(rater, n_items, n_items - n_failed, failed, **counts, report=report)
 
 
-def coder_prompt(book: Codebook, item: Item) -> Prompt:
+def coder_prompt(book: Codebook, item: CodingItem) -> Prompt:
     """Return what a model is asked about one text."""
     codes = "\n".join(
         f"- {code.key}: {code.name}. {code.definition}"

@@ -18,7 +18,7 @@ from portrayal.coding.characters import (
     sentence_places,
     texts_of,
 )
-from portrayal.coding.project import Item
+from portrayal.coding.project import CodingItem
 from portrayal.collect.corpus import SLOTS, run_corpus
 from portrayal.errors import DataError
 from portrayal.measure import Scope
@@ -72,7 +72,7 @@ class Sampling:
             check_choice("by", name, ("model", "domain"))
 
 
-def sample_items(run: Run, sampling: Sampling) -> list[Item]:
+def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
     """Draw texts of a run as items of a coding project, in an order that the seed fixes.
 
     Items carry the subject's and object's labels, the strata they were drawn for (`sampled_as`),
@@ -128,11 +128,13 @@ def sample_items(run: Run, sampling: Sampling) -> list[Item]:
         }
         shown = {key: value for key, value in labels.items() if value}
         weight = 1.0 / (1.0 - missed[i])
-        items.append(Item(i, row["text"], own.get("text", ""), people.get(i, ()), shown, weight))
+        items.append(
+            CodingItem(i, row["text"], own.get("text", ""), people.get(i, ()), shown, weight)
+        )
     return items
 
 
-def in_sentences(items: Sequence[Item]) -> list[Item]:
+def in_sentences(items: Sequence[CodingItem]) -> list[CodingItem]:
     """Return one item for each sentence of the items, named by its number: `000000012:3`.
 
     People keep the references that lie in the sentence; the weight is the text's. Sentences without

@@ -71,7 +71,7 @@ class MarkedWord:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WordComparison:
     """The words of one group against others, those that mark it most first.
 
     Attributes
@@ -108,7 +108,7 @@ def marked_words(
     *,
     unmarked: Mapping[str, str] | None = None,
     prior: float = PRIOR,
-) -> list[Comparison]:
+) -> list[WordComparison]:
     """Compare each group's words with the others'.
 
     Parameters
@@ -196,12 +196,12 @@ def _pairs(documents: Documents, unmarked: Mapping[str, str]) -> Iterator[_Pair]
 
 def _compare(
     documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
-) -> Comparison:
+) -> WordComparison:
     n_texts, n_others = int(pair.first.sum()), int(pair.second.sum())
     common = (pair.group, pair.role, pair.against, n_texts, n_others)
     if not n_texts or not n_others:
         empty = " ".join(pair.group.values()) if not n_texts else pair.against
-        return Comparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
+        return WordComparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
     found = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
     middle, spread, top = _shuffled(documents, counts, alpha, pair, scope)
     first = counts.matrix[pair.first]
@@ -229,7 +229,7 @@ def _compare(
         for i in np.lexsort((np.arange(len(found.z)), -found.z))
         if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
     )
-    return Comparison(*common, found.n_clusters, words, members=pair.first)
+    return WordComparison(*common, found.n_clusters, words, members=pair.first)
 
 
 def _shuffled(

@@ -11,7 +11,7 @@ from typing import Any
 import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.coding import Item, ItemPerson, Project, open_project
+from portrayal.coding import CodingItem, ItemPerson, Project, open_project
 from portrayal.coding.characters import RoleCount, RoleCounts, role_counts, run_of
 from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
 from portrayal.coding.labels import read_labels
@@ -468,7 +468,7 @@ def _group(
 
 
 def _character(
-    person: ItemPerson, item: Item, counts: Mapping[tuple[str, str], RoleCounts]
+    person: ItemPerson, item: CodingItem, counts: Mapping[tuple[str, str], RoleCounts]
 ) -> Character:
     parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
     told = "; ".join(part for part in parts if part)
@@ -488,7 +488,7 @@ def _counted(count: RoleCount) -> str:
     return f"{said} ({low:,}{fmt.DASH}{high:,})"
 
 
-def _passage(item: Item) -> Passage:
+def _passage(item: CodingItem) -> Passage:
     row: dict[str, Any] = {
         "model": item.strata.get("model", "no model named"),
         "prompt": item.title,

@@ -2,14 +2,14 @@
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import portrayal
+from command import invoke
 from portrayal.annotate.agency.rows import classifying_of, classifying_of_options
-from portrayal.cli import app
 from portrayal.collect.ask import Answer, RejectedError, Retry, StopError, TryAgainError, Usage
 from portrayal.errors import OptionError, PortrayalError
 
@@ -20,7 +20,7 @@ ROWS = [
         ["She led a firm. He cares for us.", "They led a firm.", "We led. It is odd."] * 4
     )
 ]
-FAST = {"draws": 100, "permutations": 20, "by": ("gender",)}
+FAST = {"draws": 100, "permutations": 20, "by": ("gender",), "report": False}
 
 
 class Model:
@@ -69,7 +69,8 @@ def whole(tmp_path_factory):
 
 
 def test_numbers_depend_on_neither_workers_nor_shards(whole, tmp_path):
-    two = audit(tmp_path / "b", Model(), workers=2, shard_rows=3)
+    with ThreadPoolExecutor(2) as executor:
+        two = audit(tmp_path / "b", Model(), executor=executor, shard_rows=3)
     assert [repr(e) for e in whole[1].records] == [repr(e) for e in two.records]
 
 
@@ -139,7 +140,7 @@ def test_the_cost_is_told_before_and_may_be_declined(tmp_path):
 @pytest.mark.parametrize(
     ("spec", "settings", "words"),
     [
-        ("llm:server:m", {}, "--classifier-base-url"),
+        ("llm:server:m", {}, "classifier_settings.base_url"),
         ("llm:gpt-5", {}, "llm:PROVIDER:MODEL"),
         ("llm:nobody:m", {}, "nobody"),
         ("llm:server:m", {"url": "x"}, "no setting 'url'"),
@@ -192,9 +193,9 @@ def test_the_command_line_refuses_what_says_nothing(tmp_path):
             "llm:server:MODEL",
         ),
     ):
-        done = CliRunner().invoke(app, arguments)
-        assert isinstance(done.exception, OptionError)
-        assert words in str(done.exception)
+        done = invoke(*arguments)
+        assert done.exit_code == 2
+        assert words in done.stderr
 
 
 def test_notes_hold_no_address_and_no_path(whole):

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from coding.raters import project
-from portrayal.coding import Item, ItemPerson, codebook, make_project, open_project, read_labels
+from portrayal.coding import (
+    CodingItem,
+    ItemPerson,
+    codebook,
+    make_project,
+    open_project,
+    read_labels,
+)
 from servers.raters_page import Page
 from support import headless_chromium
 
@@ -302,9 +309,9 @@ def test_hostile_texts_are_inert(one: Any, served: Callable[..., Page], tmp_path
     )
     large = "long " * 200_000 + HOSTILE
     texts = [
-        Item("a", HOSTILE + " and " + HOSTILE, HOSTILE, people),
-        Item("b", large, "", people),
-        Item("c/../<b>", "x" * 1_000_000),
+        CodingItem("a", HOSTILE + " and " + HOSTILE, HOSTILE, people),
+        CodingItem("b", large, "", people),
+        CodingItem("c/../<b>", "x" * 1_000_000),
     ]
     folder = make_project(tmp_path / "p", texts, codebook("stereotypes")).folder
     page = served(folder)

@@ -110,8 +110,7 @@ class _Views:
         self._cookie["secure"] = gate.address.tls
 
     async def nothing_here(self, _: Request, __: Exception) -> Response:
-        page = self.pages.message("There is no such page", "Go back to the texts.", "/next")
-        return HTMLResponse(page, 404)
+        return self._message("There is no such page", "Go back to the texts.", 404, "/next")
 
     async def door(self, request: Request) -> Response:
         """Take the token, then ask for the password where there is one, then for a name."""
@@ -120,8 +119,8 @@ class _Views:
             if not self.gate.takes_token(token):
                 return self._refused()
             if self.gate.password is not None and not self._inside(request):
-                return HTMLResponse(self.pages.password(token))
-            return self._admitted(HTMLResponse(self.pages.passing("/")))
+                return HTMLResponse(self.pages.render("password", token=token, error=""))
+            return self._admitted(HTMLResponse(self.pages.render("passing", link="/")))
         if not self._inside(request):
             return self._refused()
         reader = self._reader(request)
@@ -136,8 +135,8 @@ class _Views:
         if self.gate.is_shut():
             return self._shut()
         if not self.gate.takes_password(form.get("password", "")):
-            said = "That is not the password."
-            return HTMLResponse(self.pages.password(form["token"], said), 403)
+            given = {"token": form["token"], "error": "That is not the password."}
+            return HTMLResponse(self.pages.render("password", **given), 403)
         return self._admitted(RedirectResponse("/", 303))
 
     async def begin(self, request: Request) -> Response:
@@ -167,25 +166,26 @@ class _Views:
 
     def _asked(self, reader: Reader, name: str, code: str, last: Reader | None) -> Response | None:
         """What a rater is asked before going on; None where the browser or the code will do."""
-        desk, person = self.desk, self.desk.person(reader)
+        desk, person, asked = self.desk, self.desk.person(reader), {"name": name}
+        asked["does"] = reader.does
         is_known = desk.store.rater(reader.name) is not None
         if is_known:
             desk.begin(reader)  # a name of another kind is refused here
         kept = desk.store.code_of(person)
         if kept is None:
             if not is_code(code):
-                page = self.pages.new_rater(name, reader.does, make_code(), is_new=not is_known)
-                return HTMLResponse(page)
+                new = {"code": make_code(), "is_new": not is_known}
+                return HTMLResponse(self.pages.render("new_rater", **asked, **new))
             kept = desk.store.keep_code(person, hashed(code))
         elif last is not None and desk.person(last) == person:
             return None
         if not code:
-            return HTMLResponse(self.pages.code(name, reader.does))
+            return HTMLResponse(self.pages.render("code", **asked, error=""))
         if self.gate.is_shut(person):
             return self._shut()
         if not self.gate.takes_code(person, code, kept):
-            said = "That is not the code of this name."
-            return HTMLResponse(self.pages.code(name, reader.does, said), 403)
+            wrong = "That is not the code of this name."
+            return HTMLResponse(self.pages.render("code", **asked, error=wrong), 403)
         return None
 
     async def next(self, request: Request) -> Response:
@@ -211,7 +211,7 @@ class _Views:
         def show(reader: Reader) -> Response:
             if self.desk.item(reader, place) is None:
                 words = f"There is no text {place:,} here for you."
-                return HTMLResponse(self.pages.message("No such text", words, "/next"), 404)
+                return self._message("No such text", words, 404, "/next")
             return HTMLResponse(self.pages.text(reader, place))
 
         return await self._with_reader(request, show)
@@ -286,11 +286,15 @@ class _Views:
 
     def _refused(self) -> Response:
         words = "Open the whole address that the command printed, with its token."
-        return HTMLResponse(self.pages.message("This page needs its address", words), 403)
+        return self._message("This page needs its address", words, 403)
 
     def _shut(self) -> Response:
         words = "Too many wrong passwords or codes. Wait a minute and try again."
-        return HTMLResponse(self.pages.message("Wait a minute", words), 429)
+        return self._message("Wait a minute", words, 429)
+
+    def _message(self, heading: str, words: str, status: int, link: str = "") -> Response:
+        page = self.pages.render("message", heading=heading, words=words, link=link)
+        return HTMLResponse(page, status)
 
 
 async def _body(request: Request) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.coding.project import Item, Project
+from portrayal.coding.project import CodingItem, Project
 from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
 from portrayal.errors import OptionError
 from portrayal.types import BoolArray, IntArray
@@ -86,7 +86,7 @@ class Desk:
 
     def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
         self.project, self.store = project, store
-        self.items: tuple[Item, ...] = project.items
+        self.items: tuple[CodingItem, ...] = project.items
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
         self._marks = MarkedPlaces(store, self.place)
@@ -139,7 +139,7 @@ class Desk:
         disputed = self._marks.of(DISPUTES)
         return disputed & self._marks.of(own) if self.store.rater(own) else disputed
 
-    def item(self, reader: Reader, place: int) -> Item | None:
+    def item(self, reader: Reader, place: int) -> CodingItem | None:
         """Return the text at a place; None where the reader has none there."""
         if not 1 <= place <= len(self.items):
             return None

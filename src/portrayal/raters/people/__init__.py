@@ -5,7 +5,14 @@ first name and gender that a rater gives each slot. Every share comes with an in
 resamples prompts, as stories that answer one prompt share their difficulties.
 """
 
-from portrayal.raters.people.scores import Bin, PeopleScore, RaceGap, Rate, Selective, score_people
+from portrayal.raters.people.scores import (
+    Bin,
+    PeopleScore,
+    RaceGap,
+    ScoreRate,
+    Selective,
+    score_people,
+)
 from portrayal.raters.people.sheets import (
     Guess,
     HandLabel,
@@ -38,8 +45,8 @@ __all__ = [
     "ModelLabels",
     "PeopleScore",
     "RaceGap",
-    "Rate",
     "SampledText",
+    "ScoreRate",
     "Selective",
     "Sheet",
     "draw",

@@ -14,7 +14,7 @@ import numpy as np
 
 from portrayal.annotate.people import GENDERS, UNSPECIFIED, extract_people
 from portrayal.raters.agreement import Resampling
-from portrayal.raters.people.slots import Extractor, Labelled, Slots, compare, label
+from portrayal.raters.people.slots import Extractor, Labelled, SlotArrays, compare, label
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.stats import divide, wilson
 from portrayal.types import FloatArray, IntArray
@@ -22,7 +22,7 @@ from portrayal.validate import check_count, check_level, check_seed
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class ScoreRate:
     """A share of slots.
 
     Attributes
@@ -62,7 +62,7 @@ def cluster_sums(cluster: IntArray, n_clusters: int, values: FloatArray) -> Floa
 
 def rates(
     numerator: FloatArray, denominator: FloatArray, how: Resampling, reasons: list[str]
-) -> list[Rate]:
+) -> list[ScoreRate]:
     """Return the rate of each column of sums per cluster, shapes (n_clusters, k).
 
     Where no cluster varies, as at 100 %, each counts as one observation and Wilson's interval of
@@ -78,7 +78,7 @@ def rates(
     wide_low, wide_high = wilson(share * clusters, clusters, how.level)
     low, high = np.where(flat, wide_low, low), np.where(flat, wide_high, high)
     return [
-        Rate(known(v), known(a), known(b), float(n), reason if np.isnan(v) else None)
+        ScoreRate(known(v), known(a), known(b), float(n), reason if np.isnan(v) else None)
         for v, a, b, n, reason in zip(value, low, high, denominator.sum(0), reasons, strict=True)
     ]
 
@@ -131,7 +131,7 @@ class RaceGap:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def race_shares(slots: Slots, table: str) -> FloatArray:
+def race_shares(slots: SlotArrays, table: str) -> FloatArray:
     """Return the shares of each slot's labelled name by race, shape (n_slots, n_races).
 
     NaN where the name is in no table or there is none.
@@ -146,7 +146,7 @@ def race_shares(slots: Slots, table: str) -> FloatArray:
     return shares
 
 
-def race_gap(slots: Slots, shares: FloatArray, how: Resampling) -> RaceGap:
+def race_gap(slots: SlotArrays, shares: FloatArray, how: Resampling) -> RaceGap:
     """Return how far gender errors lie apart between races of names; `shares` by `race_shares`."""
     weights = np.nan_to_num(shares)
     enough = weights.sum(0) >= FEWEST if len(slots) else np.zeros(len(RACES), dtype=bool)
@@ -201,7 +201,7 @@ class Bin:
     low: float
     high: float
     confidence: float
-    right: Rate
+    right: ScoreRate
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +221,8 @@ class Selective:
         Mean distance of accuracy from confidence over slots; None where there is no slot.
     """
 
-    at: dict[float, Rate]
-    area: Rate
+    at: dict[float, ScoreRate]
+    area: ScoreRate
     bins: tuple[Bin, ...]
     calibration_error: float | None
 
@@ -244,7 +244,7 @@ class Selective:
         }
 
 
-def selective(slots: Slots, how: Resampling) -> dict[str, Selective]:
+def selective(slots: SlotArrays, how: Resampling) -> dict[str, Selective]:
     """Return "name", "gender" and "joint", each by its own confidence."""
     parts = {
         "name": (slots.same_name, slots.name_confidence),
@@ -258,10 +258,10 @@ def selective(slots: Slots, how: Resampling) -> dict[str, Selective]:
 
 
 def _selective(
-    slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampling
+    slots: SlotArrays, right: FloatArray, confidence: FloatArray, how: Resampling
 ) -> Selective:
     if not len(slots):
-        nothing = Rate(None, None, None, 0.0, "no story is labelled")
+        nothing = ScoreRate(None, None, None, 0.0, "no story is labelled")
         return Selective(dict.fromkeys(COVERAGES, nothing), nothing, (), None)
     weights = np.stack([kept(confidence, c) for c in COVERAGES], axis=1)
     at = _rates(slots, weights, right, how)
@@ -291,13 +291,17 @@ def kept(confidence: FloatArray, coverage: float) -> FloatArray:
     return np.asarray(above + np.clip(part, 0.0, 1.0) * tied, dtype=np.float64)
 
 
-def _rates(slots: Slots, weights: FloatArray, right: FloatArray, how: Resampling) -> list[Rate]:
+def _rates(
+    slots: SlotArrays, weights: FloatArray, right: FloatArray, how: Resampling
+) -> list[ScoreRate]:
     part = cluster_sums(slots.cluster, slots.n_clusters, weights * right[:, np.newaxis])
     whole = cluster_sums(slots.cluster, slots.n_clusters, weights)
     return rates(part, whole, how, ["no slot is kept"] * weights.shape[1])
 
 
-def _area(slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampling) -> Rate:
+def _area(
+    slots: SlotArrays, right: FloatArray, confidence: FloatArray, how: Resampling
+) -> ScoreRate:
     """Area under the risk–coverage curve; slots of equal confidence are kept together.
 
     So are those of neighbouring confidences, where there are too many to hold them all.
@@ -322,7 +326,7 @@ def _area(slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampli
         [area(w) for w in how.weights(slots.n_clusters, draws=min(how.draws, _DRAWS))]
     )
     low, high = how.bounds(draws[:, np.newaxis], np.array([slots.n_clusters]))
-    return Rate(value, known(low[0]), known(high[0]), float(len(slots)))
+    return ScoreRate(value, known(low[0]), known(high[0]), float(len(slots)))
 
 
 STATISTICS = (
@@ -362,7 +366,7 @@ class PeopleScore:
     n_slots: float
     n_clusters: int
     cluster_unit: str
-    rates: Mapping[str, Rate]
+    rates: Mapping[str, ScoreRate]
     by: Mapping[str, Mapping[str, "PeopleScore"]]
     selective: Mapping[str, Selective]
     race_gap: RaceGap | None
@@ -448,7 +452,7 @@ def score_people(
 
 
 def _scores(
-    slots: Slots, shares: FloatArray, how: Resampling
+    slots: SlotArrays, shares: FloatArray, how: Resampling
 ) -> tuple[list[tuple[str, str]], list[PeopleScore]]:
     """Attribute and value of each group, the first of all slots, and its score."""
     groups = [("", "all")]
@@ -468,7 +472,9 @@ def _scores(
     by_label, by_prediction = (np.stack([*part, *weights], 1) for part in (member, predicted))
     unit = slots.cluster_unit
     if not len(slots):
-        nothing = {name: Rate(None, None, None, 0.0, "no story is labelled") for name in STATISTICS}
+        nothing = {
+            name: ScoreRate(None, None, None, 0.0, "no story is labelled") for name in STATISTICS
+        }
         return groups, [PeopleScore(0.0, 0, unit, nothing, {}, {}, None) for _ in groups]
     everyone = np.ones(len(slots), dtype=bool)
     right_name = slots.same_name & slots.has_name
@@ -483,7 +489,7 @@ def _scores(
         "gender_accuracy": (slots.same_gender, everyone),
         "joint_accuracy": (slots.same_name & slots.same_gender, everyone),
     }
-    columns: dict[str, list[Rate]] = {}
+    columns: dict[str, list[ScoreRate]] = {}
     for name, parts in cells.items():
         weight = by_prediction if name == "gender_precision" else by_label
         numerator, denominator = (

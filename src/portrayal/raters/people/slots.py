@@ -67,7 +67,7 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
 
 
 @dataclass(frozen=True)
-class Slots:
+class SlotArrays:
     """Slots with label and prediction side by side.
 
     Attributes
@@ -155,7 +155,7 @@ def _roles(row: Mapping[str, Any]) -> Roles:
     return Roles(row["subject_role"], text_or_none(row.get("object_role")))
 
 
-def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> Slots:
+def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> SlotArrays:
     """Set the slots of every story beside their hand labels.
 
     Raises
@@ -192,7 +192,7 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
         confidence[part] = np.array(values, dtype=np.float64)
     genders = [character.gender if character else UNSPECIFIED for character in predicted]
     strata = {name: [text_or_none(stories[i].get(name)) for i, *_ in slots] for name in ATTRIBUTES}
-    return Slots(
+    return SlotArrays(
         cluster=np.array([number[keys[i]] for i, *_ in slots], dtype=np.int64),
         cluster_unit=unit,
         n_clusters=len(number),

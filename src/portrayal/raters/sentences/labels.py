@@ -119,7 +119,7 @@ UNDECIDED = "undecided: a third rater is needed"
 
 
 @dataclass(frozen=True, slots=True)
-class LabelsMerged:
+class SentenceLabels:
     """The merged labels.
 
     Attributes
@@ -168,7 +168,7 @@ def merge_labels(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-) -> LabelsMerged:
+) -> SentenceLabels:
     """Take the label that more than half of the raters and the paraphrase target agree on.
 
     An entry that any rater calls "na" is removed. Where no label has a majority, the third rater's
@@ -252,4 +252,4 @@ def merge_labels(
         answers = ratings_of(Labels(tuple(part), (), fields=(KEPT,)), raters)[KEPT]
         kappas.append(coefficient("label", "fleiss_kappa", [answers], how))
     third_path = beside if undecided else None
-    return LabelsMerged(out, third_path, dict(sorted(counts.items())), *kappas)
+    return SentenceLabels(out, third_path, dict(sorted(counts.items())), *kappas)

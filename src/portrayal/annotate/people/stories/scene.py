@@ -230,7 +230,13 @@ def actions(
         if at in who:
             if subjects[at] or _relates(low, at):
                 agent, agent_sentence = who[at], sentence[at]
-            if quoted[at] and _addressed(low, at):
+            # Whether the name at `at` is an address: "Jane, come here"
+            if quoted[at] and (
+                at > 0
+                and at + 1 < len(low)
+                and low[at - 1] in _LISTS.vocative
+                and low[at + 1] in _LISTS.vocative
+            ):
                 value += _signed(who[at], -ADDRESS)
             continue
         weight = 0.0 if quoted[at] else _weight(tokens, at, words)
@@ -258,16 +264,6 @@ def _relates(low: list[str], at: int) -> bool:
     """Whether a clause about the person at `at` follows: "Jane, who nodded"."""
     after = low[at + 1 : at + 3]
     return after[:1] == ["who"] or after == [",", "who"]
-
-
-def _addressed(low: list[str], at: int) -> bool:
-    """Whether the name at `at` is an address: "Jane, come here"."""
-    return (
-        at > 0
-        and at + 1 < len(low)
-        and low[at - 1] in _LISTS.vocative
-        and low[at + 1] in _LISTS.vocative
-    )
 
 
 def _patient(tokens: Tokens, at: int, who: Mapping[int, int], subjects: Mapping[int, bool]) -> int:
