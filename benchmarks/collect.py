@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from portrayal.collect.ask import AskProgress, collect_texts, provider_of
+from portrayal.collect.ask import Asking, AskProgress, collect
 from portrayal.records import Prompt
 from portrayal.run import Run
 
@@ -93,14 +93,14 @@ def ours(
         run = Run(Path(folder) / "run")
         before = cpu_seconds()
         with run.lock():
-            report = collect_texts(
-                run,
-                PROMPTS,
-                provider_of("openai:test", base_url=url),
+            asking = Asking(
+                "openai:test",
                 count // len(PROMPTS),
+                base_url=url,
                 concurrency=concurrency,
                 progress=watch,
             )
+            report = collect(run, PROMPTS, asking)
         assert report.outcomes == {"ok": count}
         return cpu_seconds() - before, report.seconds
 
