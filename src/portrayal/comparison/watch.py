@@ -22,7 +22,7 @@ from portrayal.comparison.sums import Sums, measured, sums_of
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes
 from portrayal.records import ALL, Estimate
-from portrayal.reference.shown import Shown
+from portrayal.reference.labels import FactorLabels
 from portrayal.run.influences import Influences
 from portrayal.stats import latest_change
 from portrayal.types import FloatArray
@@ -137,7 +137,7 @@ class Watch:
     instruments: tuple[Instrument, ...]
     n_prompts: int
     left_out: tuple[str, ...] = ()
-    factors: tuple[Shown, ...] = ()
+    factors: tuple[FactorLabels, ...] = ()
 
     @property
     def alarms(self) -> tuple[Watched, ...]:

@@ -20,7 +20,7 @@ from portrayal.planning.power import Design, counted_whole
 from portrayal.records import ALL, Estimate, Prompt
 from portrayal.reference import Factor
 from portrayal.reference.factors import NameSource
-from portrayal.reference.shown import shown_of
+from portrayal.reference.labels import shown_of
 from portrayal.run import read_prompts
 from portrayal.stats import divide, fewest_prompts, log_share_influence, no_test_reason
 from portrayal.types import FloatArray

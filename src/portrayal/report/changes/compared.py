@@ -16,7 +16,7 @@ from portrayal.comparison.matching import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import Sums, measured, sums_of
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
-from portrayal.reference.shown import speaking_of
+from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,

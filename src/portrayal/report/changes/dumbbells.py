@@ -8,7 +8,7 @@ import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change
 from portrayal.comparison.result import CHANGED, SAME, verdict
-from portrayal.reference.shown import strata_words
+from portrayal.reference.labels import strata_words
 from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import BAND, INK, Axis, kept, reach, rule_at
 from portrayal.report.formats import short

@@ -12,7 +12,7 @@ import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
 from portrayal.records import ALL
-from portrayal.reference.shown import strata_words
+from portrayal.reference.labels import strata_words
 from portrayal.report.charts import Charts, Script, packed, plain_cell, read_template
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Figure, Spec, Table

@@ -9,7 +9,7 @@ from typing import Any
 import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
-from portrayal.reference.shown import speaking_of
+from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import LINES, figure_key, where_all
 from portrayal.report.changes.sheet import (
     Download,
