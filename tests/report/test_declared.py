@@ -26,7 +26,7 @@ def test_each_file_of_figures_is_read_by_some_code() -> None:
     assert {path.relative_to(Path(portrayal.__file__).parent) for path in files} == known
 
 
-@pytest.mark.parametrize("package", {each.package for each in EVERY})
+@pytest.mark.parametrize("package", sorted({each.package for each in EVERY}))
 def test_every_cell_and_text_is_known(package: str) -> None:
     own = [each for each in EVERY if each.package == package]
     cells = {*STRATA, *OF_ONE_PAGE, *(name for each in own for name in each.cells)}
