@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change, Comparison, Side, flat_change
 from portrayal.comparison.matching import matched
@@ -15,20 +16,15 @@ from portrayal.comparison.matching import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import Sums, measured, sums_of
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
-from portrayal.reference.labels import speaking_of, strata_words
+from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,
     capital,
     change_words,
-    csv_of,
-    json_of,
-    row_label,
     span_words,
     subject,
-    write_sheet,
 )
-from portrayal.report.figures.figure import Table
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage, rows_of
@@ -43,7 +39,6 @@ from portrayal.report.strength import (
     enough_people,
 )
 from portrayal.report.view import FEW_PROMPTS, View, study_named
-from portrayal.report.words import group_label, measure_title
 from portrayal.run import Run, read_prompts
 
 PROMPTS = 3
@@ -159,8 +154,6 @@ MOST, EACH = 4, 2
 """Changes in sentences at most, and of one measure before others had their turn."""
 ROWS = 5
 """Rows of the chart on the first screen."""
-LISTED = 40
-"""Rows of a list of what did not change."""
 
 
 def write_comparison(
@@ -206,9 +199,9 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         "summary": _summary(rows, changed, same, unresolved),
         "first": _first(found, sides, labels, rows, changed, unresolved),
         "after": _after(unresolved, untested),
-        "same": _same(same),
+        "same": sheet.CHANGES.table("same", None, same),
         "same_words": _same_words(same, rows),
-        "open": _open(unresolved),
+        "open": sheet.CHANGES.table("open", None, unresolved),
         "open_words": _open_words(unresolved),
         "moved": moved,
         "moved_words": _moved_words(about, bool(changed), bool(moved)),
@@ -217,7 +210,8 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         "methods": _methods(found),
     }
     figures = dumbbells(rows, labels, found.level)
-    return write_sheet(path, "compared.html.j2", own, figures, _table(found.rows), _files(found))
+    table = sheet.list_of(sheet.CHANGES.table("changes", None, found.rows))
+    return sheet.write_sheet(path, "compared.html.j2", own, figures, table, _files(found))
 
 
 def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
@@ -461,18 +455,6 @@ def _after(unresolved: Sequence[Change], untested: int) -> list[str]:
     ]
 
 
-def _same(rows: list[Change]) -> Table:
-    columns = {
-        "Measure": lambda row: measure_title(row.measure),
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "Margin": lambda row: f"× {row.margin:g}" if row.scale == "ratio" else f"± {row.margin:g}",
-        "p": lambda row: fmt.probability(row.p_equivalent),
-    }
-    return Table.of(rows, columns, 2, LISTED)
-
-
 def _same_words(same: list[Change], rows: Sequence[Change]) -> str:
     if not same:
         return (
@@ -483,18 +465,6 @@ def _same_words(same: list[Change], rows: Sequence[Change]) -> str:
         f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
         "change is smaller than the margin."
     )
-
-
-def _open(rows: list[Change]) -> Table:
-    columns = {
-        "Measure": lambda row: measure_title(row.measure),
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "q": lambda row: fmt.probability(row.audit_q),
-        "Prompts": lambda row: fmt.count(row.n_prompts),
-    }
-    return Table.of(rows, columns, 2, LISTED)
 
 
 def _open_words(rows: list[Change]) -> str:
@@ -516,27 +486,6 @@ def _moved_words(about: Change | None, sure: bool, shown: bool) -> str:
     )
 
 
-def _table(rows: Sequence[Change]) -> dict[str, Any]:
-    cells = [
-        [
-            measure_title(row.measure),
-            short("all models" if row.model_a == row.model_b == ALL else row.model, 60),
-            short(strata_words(row.strata, row.group), 90),
-            short(group_label(row.group)),
-            fmt.number(row.value_a, row.statistic),
-            fmt.number(row.value_b, row.statistic),
-            f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
-            fmt.probability(row.q if row.audit_q is None else row.audit_q),
-            "yes" if row.equivalent else "no" if row.equivalent is False else fmt.NOTHING,
-            fmt.count(row.n_prompts),
-            short(row.undefined or "", 160),
-        ]
-        for row in rows
-    ]
-    heads = ["Measure", "Model", "Where", "Group", "Before", "After", "Change", "q", "Same"]
-    return {"heads": [*heads, "Prompts"], "rows": cells}
-
-
 def _files(found: Comparison) -> list[Download]:
     rows = [flat_change(row) for row in found.rows]
     facts = {
@@ -548,8 +497,10 @@ def _files(found: Comparison) -> list[Download]:
         "changes": rows,
     }
     return [
-        Download("changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", csv_of(rows)),
-        Download("changes.json", "application/json", "As JSON", json_of(facts)),
+        Download(
+            "changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", sheet.csv_of(rows)
+        ),
+        Download("changes.json", "application/json", "As JSON", sheet.json_of(facts)),
     ]
 
 

@@ -6,29 +6,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
-from portrayal.reference.labels import speaking_of, strata_words
-from portrayal.report.changes.dumbbells import figure_key
+from portrayal.reference.labels import speaking_of
+from portrayal.report.changes.dumbbells import LINES, figure_key, where_all
 from portrayal.report.changes.sheet import (
     Download,
-    attribute_values,
     capital,
     change_words,
-    csv_of,
-    json_of,
     row_label,
     span_words,
     subject,
-    write_sheet,
 )
-from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.declared import Declarations
+from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, kept, reach, rule_at, tiled
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
 from portrayal.report.view import study_named
-from portrayal.report.words import colour_of_group, group_label, measure_title
+from portrayal.report.words import colour_of_group, measure_title
 
 MOST_PANELS = 30
 """Panels of one figure; the table and the downloads have the rest."""
@@ -40,58 +38,36 @@ _SINCE: Spec = {"type": "rule", "strokeDash": [4, 3], "color": "#555555"}
 
 def timelines(found: Watch) -> list[Figure]:
     """Return a figure for each measure, a panel for each of its groups and places."""
-    by_measure: dict[str, list[Watched]] = {}
-    for row in found.rows:
-        by_measure.setdefault(row.measure, []).append(row)
-    return [_figure(found, rows) for rows in by_measure.values()]
-
-
-def _figure(found: Watch, rows: list[Watched]) -> Figure:
-    first = rows[0]
-    shown = [row for row in rows if any(row.values)]
-    shown.sort(key=lambda row: row.alarm is None)
-    left = max(len(rows) - len(shown[:MOST_PANELS]), 0)
-    shown = shown[:MOST_PANELS]
-    changed = sum(row.alarm is not None for row in rows)
-    tested = sum(row.p is not None for row in rows)
-    places = {strata_words(row.strata, row.group) for row in rows}
-    where = f" in {next(iter(places))}" if len(places) == 1 and any(places) else ""
-    reading = f"{changed} of {fmt.plural(tested, 'tested number')}{where} changed."
-    if not tested:
-        reading = f"None of these is tested: {first.undefined}."
-    note = (
-        "Dots: the value of each round with the interval of its audit; filled from the first round "
-        "of a change on. Vertical line: that round."
-    )
-    note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
-    spec = _spec(found, shown) if shown else None
-    legend = (("ring", "as before"), ("dot", "since a change"), ("line", "interval of one round"))
-    title = measure_title(first.measure)
-    return Figure(
-        figure_key(first.measure), title, reading, note, spec, _rounds_table(rows), legend
-    )
-
-
-def _rounds_table(rows: list[Watched]) -> Table:
-    columns = {
-        "Group": lambda row: row_label(row.strata, row.group),
-        "By round": lambda row: ", ".join(fmt.number(v, row.statistic) for v in row.values[-12:]),
-        "Change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "p": lambda row: fmt.probability(row.p),
-    }
-    return Table.of(rows, columns, 1)
+    figures = []
+    for measure, rows in sheet.by_measure(found.rows).items():
+        every = sorted((row for row in rows if any(row.values)), key=lambda row: row.alarm is None)
+        shown = every[:MOST_PANELS]
+        tested, left = sum(row.p is not None for row in rows), len(rows) - len(shown)
+        changed = sum(row.alarm is not None for row in rows)
+        said = f"{changed} of {fmt.plural(tested, 'tested number')}{where_all(rows)} changed."
+        figure = sheet.CHANGES.figure(
+            "rounds",
+            None,
+            rows,
+            _spec(found, shown) if shown else None,
+            key=figure_key(measure),
+            reading=said if tested else f"None of these is tested: {rows[0].undefined}.",
+            title=measure_title(measure),
+            left=f" {fmt.plural(left, 'more row')} in the table." if left else "",
+        )
+        figures.append(figure)
+    return figures
 
 
 def _spec(found: Watch, rows: list[Watched]) -> Spec:
-    values = attribute_values(row.group for row in rows)
+    values = sheet.attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     ends = [x for row in rows for x in (*row.values, *row.lows, *row.highs)]
-    percent = "%" if rows[0].statistic in ("share", "agentic", "communal") else ""
+    percent = "%" if rows[0].statistic in LINES else ""
     axis = Axis(None, reach(ends, most=32.0) if ratio else None, percent)
     days = [each.when for each in found.rounds]
     by_day = len(set(days)) == len(days)
-    placed = len({strata_words(row.strata, row.group) for row in rows}) > 1
+    placed = len(sheet.places_of(rows)) > 1
     panels = [
         _panel(found, row, axis, values, by_day=by_day)
         | {"title": {**_TITLE, "text": row_label(row.strata, row.group, placed=placed)}}
@@ -105,16 +81,13 @@ def _panel(
 ) -> Spec:
     colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
     data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
-    tip = ", ".join(
-        f"'{name}': datum.tip['{name}']" for name in ("Round", "Run", "Value", "Interval")
-    )
     x: Spec = (
         {"field": "day", "type": "temporal", "scale": {"type": "utc"}}
         if by_day
         else {"field": "round", "type": "quantitative", "scale": {"zero": False}}
     )
     x |= {"title": None, "axis": {"tickCount": 3, "labelFontSize": 11, "labelOverlap": True}}
-    shared = {"x": x, "tooltip": {"value": {"expr": f"{{{tip}}}"}}}
+    shared = {"x": x, "tooltip": sheet.told(("Round", "Run", "Value", "Interval"))}
     point = {"type": "point", "filled": True, "size": 46, "strokeWidth": 1.8, "opacity": 1}
     fill = {"condition": {"test": "datum.s", "value": colour}, "value": "white"}
     line = {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": colour}
@@ -133,17 +106,7 @@ def _panel(
             {"y": axis.channel("v"), "stroke": {"value": colour}, "fill": fill},
         ),
     ]
-    return {
-        "data": {"values": data},
-        "width": 185,
-        "height": 105,
-        "layer": [
-            {**layer, "encoding": {**shared, **layer["encoding"]}}
-            if "transform" in layer
-            else layer
-            for layer in layers
-        ],
-    }
+    return {"data": {"values": data}, **sheet.drawn(layers, shared, 185, 105)}
 
 
 def _datum(found: Watch, row: Watched, number: int, axis: Axis) -> dict[str, Any]:
@@ -172,8 +135,6 @@ def _datum(found: Watch, row: Watched, number: int, axis: Axis) -> dict[str, Any
 
 MOST = 5
 """Changes in sentences at most."""
-LISTED = 60
-"""Rows of the list of what did not change."""
 
 
 def write_watch(found: Watch, path: str | Path) -> Path:
@@ -205,23 +166,31 @@ def _write(found: Watch, path: str | Path) -> Path:
         "facts": _facts(found, len(tested)),
         "warnings": [short(text, 600) for text in found.differences]
         + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
-        "rounds": _rounds(found),
+        "rounds": sheet.CHANGES.table("round-list", None, list(enumerate(found.rounds, 1))),
         "summary": _summary(found, len(tested)),
         "first": _first(found, len(tested)),
         "after": [],
-        "same": _same(quiet),
+        "same": sheet.CHANGES.table("quiet", None, quiet),
         "same_words": _same_words(quiet),
         "untested": _untested(found),
         "sure_only": "p below 0.05 only",
         "table_label": "Watched numbers",
         "methods": _methods(found),
     }
+
+    def seen(_: Any, row: Watched) -> str:
+        if row.alarm is None:
+            return fmt.NOTHING
+        return f"changed, seen {found.rounds[row.alarm - 1].when.isoformat()}"
+
+    every = Declarations(sheet.CHANGES.package, {**sheet.CHANGES.cells, "seen": seen})
+    table = sheet.list_of(every.table("watched", None, found.rows))
     rows = flat_rounds(found)
     files = [
-        Download("rounds.csv", "text/csv", "Every number of each round as CSV", csv_of(rows)),
-        Download("watch.json", "application/json", "As JSON", json_of(watch_values(found))),
+        Download("rounds.csv", "text/csv", "Every number of each round as CSV", sheet.csv_of(rows)),
+        Download("watch.json", "application/json", "As JSON", sheet.json_of(watch_values(found))),
     ]
-    return write_sheet(path, "watched.html.j2", own, timelines(found), _table(found), files)
+    return sheet.write_sheet(path, "watched.html.j2", own, timelines(found), table, files)
 
 
 def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
@@ -234,19 +203,6 @@ def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
         ("Left out, not finished", short(", ".join(found.left_out), 200)),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def _rounds(found: Watch) -> Table:
-    numbered = list(enumerate(found.rounds, 1))
-    columns = {
-        "Round": lambda pair: str(pair[0]),
-        "Run": lambda pair: short(pair[1].name, 60),
-        "Day": lambda pair: pair[1].when.isoformat(),
-        "Models": lambda pair: short(", ".join(pair[1].models), 60),
-        "Calls itself": lambda pair: short(", ".join(pair[1].answered_by), 60) or fmt.NOTHING,
-        "Texts": lambda pair: f"{pair[1].n_texts:,}",
-    }
-    return Table.of(numbered, columns, 5, 120)
 
 
 def _summary(found: Watch, n_tested: int) -> str:
@@ -297,18 +253,6 @@ def _sentence(found: Watch, row: Watched) -> Stated:
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
-def _same(rows: Sequence[Watched]) -> Table:
-    columns = {
-        "Measure": lambda row: measure_title(row.measure),
-        "Group": lambda row: row_label(row.strata, row.group),
-        "Largest change": lambda row: change_words(row.change, row.scale),
-        "Interval": lambda row: span_words(row.low, row.high, row.scale),
-        "From round": lambda row: str(row.start),
-        "p": lambda row: fmt.probability(row.p),
-    }
-    return Table.of(rows, columns, 2, LISTED)
-
-
 def _same_words(rows: Sequence[Watched]) -> str:
     if not rows:
         return "No number was tested without a change."
@@ -324,32 +268,6 @@ def _untested(found: Watch) -> list[str]:
         return []
     counts = Counter(row.undefined for row in found.rows if row.undefined)
     return [f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()]
-
-
-def _table(found: Watch) -> dict[str, Any]:
-    cells = []
-    for row in found.rows:
-        known: list[float | None] = [v for v in row.values if v is not None]
-        known = known or [None]
-        bounds = span_words(row.low, row.high, row.scale)
-        seen = "" if row.alarm is None else found.rounds[row.alarm - 1].when.isoformat()
-        cells.append(
-            [
-                measure_title(row.measure),
-                short(strata_words(row.strata, row.group), 90),
-                short(group_label(row.group)),
-                f"changed, seen {seen}" if seen else fmt.NOTHING,
-                fmt.number(known[0], row.statistic),
-                fmt.number(known[-1], row.statistic),
-                f"{change_words(row.change, row.scale)} ({bounds})",
-                fmt.probability(row.p),
-                fmt.NOTHING if row.start is None else str(row.start),
-                fmt.count(row.n_prompts),
-                short(row.undefined or "", 160),
-            ]
-        )
-    heads = ["Measure", "Where", "Group", "Changed", "First", "Last", "Change", "p", "From round"]
-    return {"heads": [*heads, "Prompts"], "rows": cells}
 
 
 def _methods(found: Watch) -> list[str]:
