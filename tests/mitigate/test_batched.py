@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mitigate.conftest import LEADS, classify
-from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.batch.rounds import BatchPace
+from portrayal.collect.ask import Asking, Retry
 from portrayal.collect.ask.replies import UnderWayError
 from portrayal.errors import OptionError
 from portrayal.mitigate import mitigate_agency
@@ -47,8 +46,8 @@ def says(prompt: str) -> str:
 
 
 def run(texts: Path, out: Path, server: BatchServer, **more):  # type: ignore[no-untyped-def]
-    pace = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
-    asking = {"batch": True, "pace": pace, **more}
+    retry = Retry(attempts=3, first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
+    asking = {"batch": True, "retry": retry, **more}
     return mitigate_agency(
         texts,
         Asking("openai:gpt-test", base_url=f"{server.url}/v1", **asking),

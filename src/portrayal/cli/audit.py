@@ -47,7 +47,7 @@ def _collect(
     format: Format = "table",
 ) -> None:
     """Ask a model all prompts of a study; the same command continues after anything."""
-    from portrayal.collect.ask.asking import ask_model
+    from portrayal.collect.ask import ask_model
     from portrayal.pipeline.datasheet import write_datasheet
     from portrayal.run import Run
 
@@ -90,7 +90,7 @@ def _report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
         "output_tokens": report.usage.output_tokens,
         "cost_usd": report.cost,
         "stopped": report.stopped or None,
-        "open_batches": getattr(report, "open_batches", 0),
+        "open_batches": report.open_batches,
     }
 
 

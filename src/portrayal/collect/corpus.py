@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal.collect.fields import TextFields, map_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
-from portrayal.collect.sources import Source, encoding_of, open_source
+from portrayal.collect.sources import encoding_of, open_source
 from portrayal.collect.tables import label, story
 from portrayal.errors import DataError, OptionError
 from portrayal.records import OUTCOMES
@@ -58,7 +58,9 @@ def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText
     mapped = parse_columns(columns)
     if isinstance(path, str):
         path = Path(path)
-    if isinstance(path, Path) and _is_plain(path):
+    if isinstance(path, Path) and (
+        path == STDIN or (path.suffix.casefold() in _PLAIN and not path.is_dir())
+    ):
         if mapped:
             raise OptionError(f"{path}: a plain text has no columns, so --column fits nothing.")
         yield PlainText(path.name, _whole(path))
@@ -72,10 +74,6 @@ def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText
         called = row.get(found["text_id"]) if "text_id" in found else None
         text_id = label(called, source.name, number) or str(number)
         yield PlainText(text_id, story(row.get(found["text"]), source.name, number) or "")
-
-
-def _is_plain(path: Path) -> bool:
-    return path == STDIN or (path.suffix.casefold() in _PLAIN and not path.is_dir())
 
 
 def _whole(path: Path) -> str:
@@ -97,6 +95,7 @@ def _whole(path: Path) -> str:
 
 COLUMNS = ("text_id", "prompt_id", "model", "outcome", "text")
 SLOTS = ("subject", "object")
+_SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
 _FIELDS = TextFields(strata=("domain", "condition"), required=())
 _ROWS = 5_000
 _UNNAMED = "unnamed"
@@ -189,61 +188,44 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
         raise DataError(f"{source.name}: no column with the text was found. Name it with --column.")
     by_prompt = "prompt" in mapping or "prompt_id" in mapping
     prompts: dict[str, dict[str, str]] = {}
-    reader = _Rows(source, mapping, prompts, by_prompt)
-    return Corpus(source.name, prompts, reader.tables, "prompt" if by_prompt else "text")
 
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of a file as tables; fills `prompts` as it goes."""
-
-    source: Source
-    mapping: Mapping[str, str]
-    prompts: dict[str, dict[str, str]]
-    by_prompt: bool
-
-    def tables(self) -> Iterator[pa.Table]:
-        schema = pa.schema([(name, pa.string()) for name in COLUMNS])
-        rows = self._rows()
-        while chunk := list(islice(rows, _ROWS)):
-            yield pa.Table.from_pylist(chunk, schema=schema)
-
-    def _rows(self) -> Iterator[dict[str, str]]:
-        for number, row in enumerate(self.source.rows(), 1):
-            text = story(row.get(self.mapping["text"]), self.source.name, number) or ""
-            model = self._cell(row, "model", number).strip()
-            text_id = self._cell(row, "text_id", number) or f"{number - 1:09d}"
+    def rows() -> Iterator[dict[str, str]]:
+        for number, row in enumerate(source.rows(), 1):
+            cells = {
+                name: label(row.get(column), source.name, number) or ""
+                for name, column in mapping.items()
+                if name != "text"
+            }
+            text = story(row.get(mapping["text"]), source.name, number) or ""
+            text_id = cells.get("text_id") or f"{number - 1:09d}"
+            words = cells.get("prompt", "")
+            strata = {name: cells.get(name, "") for name in _FIELDS.strata}
+            given = cells.get("prompt_id") or words if by_prompt else text_id
+            key = "\x1f".join((given, *strata.values()))
+            prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
+            if prompt_id not in prompts:
+                known = {name: value for name, value in strata.items() if value}
+                prompts[prompt_id] = known | {"text": words}
+            outcome = cells.get("outcome", "").strip().casefold()
+            if outcome and outcome not in OUTCOMES:
+                raise DataError(
+                    f"{source.name}: row {number}: outcome is {outcome!r}; expected "
+                    f"{', '.join(OUTCOMES)}."
+                )
             yield {
                 "text_id": text_id,
-                "prompt_id": self._prompt(row, text_id, number),
-                "model": model or _UNNAMED,
-                "outcome": self._outcome(row, text, number),
+                "prompt_id": prompt_id,
+                "model": cells.get("model", "").strip() or _UNNAMED,
+                "outcome": outcome or outcome_of(text),
                 "text": text,
             }
 
-    def _prompt(self, row: Mapping[str, Any], text_id: str, number: int) -> str:
-        strata = {name: self._cell(row, name, number) for name in ("domain", "condition")}
-        words = self._cell(row, "prompt", number)
-        given = self._cell(row, "prompt_id", number) or words if self.by_prompt else text_id
-        key = "\x1f".join((given, *strata.values()))
-        prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
-        if prompt_id not in self.prompts:
-            known = {name: value for name, value in strata.items() if value}
-            self.prompts[prompt_id] = known | {"text": words}
-        return prompt_id
+    def tables() -> Iterator[pa.Table]:
+        made = rows()
+        while chunk := list(islice(made, _ROWS)):
+            yield pa.Table.from_pylist(chunk, schema=_SCHEMA)
 
-    def _outcome(self, row: Mapping[str, Any], text: str, number: int) -> str:
-        given = self._cell(row, "outcome", number).strip().casefold()
-        if given and given not in OUTCOMES:
-            expected = ", ".join(OUTCOMES)
-            raise DataError(
-                f"{self.source.name}: row {number}: outcome is {given!r}; expected {expected}."
-            )
-        return given or outcome_of(text)
-
-    def _cell(self, row: Mapping[str, Any], name: str, number: int) -> str:
-        column = self.mapping.get(name)
-        return "" if column is None else label(row.get(column), self.source.name, number) or ""
+    return Corpus(source.name, prompts, tables, "prompt" if by_prompt else "text")
 
 
 def _spans(parts: list[Path], text_ids: pa.Array) -> Mapping[str, Spans]:

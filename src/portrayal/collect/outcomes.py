@@ -173,17 +173,15 @@ def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
         return "empty"
     opening = text[:_OPENING].lower().replace("’", "'")
     brief = len(text) <= _OPENING
-    if says_no(opening) or (brief and says_no_briefly(opening)):
-        return "refused" if _means_no(text, opening.strip(), brief) else "ok"
-    return "ok"
-
-
-def _means_no(text: str, whole: str, brief: bool) -> bool:
-    """Whether the words of refusal are the model's own, and no text follows them."""
+    if not (says_no(opening) or (brief and says_no_briefly(opening))):
+        return "ok"
+    # It is a refusal where the words are the model's own, and no text follows them.
+    whole = opening.strip()
     alone = whole[-1] in '"”*' and _SPOKEN.fullmatch(whole) is not None  # the answer in quotes
     heard = whole.strip('"“”*') if alone else _SPOKEN.sub(" ", whole)
     heard = heard.translate(_MARKS)
-    return (says_no(heard) or (brief and says_no_briefly(heard))) and not _writes_all_the_same(text)
+    means_no = says_no(heard) or (brief and says_no_briefly(heard))
+    return "refused" if means_no and not _writes_all_the_same(text) else "ok"
 
 
 def _writes_all_the_same(text: str) -> bool:

@@ -139,7 +139,9 @@ def _file(path: Path) -> Source:
     columns = dict.fromkeys(name for row in islice(rows(), _HEAD) for name in row if name.strip())
     if not columns:
         raise DataError(f"{path}: no rows were found after the header.")
-    return Source(str(path), _digest_file(path), tuple(columns), rows)
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    return Source(str(path), digest, tuple(columns), rows)
 
 
 def _pipe(path: Path) -> Source:
@@ -177,11 +179,6 @@ def _folder(path: Path) -> Source:
             yield from source.rows()
 
     return Source(str(path), digest.hexdigest(), sources[0].columns, rows)
-
-
-def _digest_file(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def most_unpacked() -> int:
@@ -345,7 +342,10 @@ def _parquet(path: Path) -> Iterator[Row]:
     try:
         about = pq.read_metadata(path)
         header(about.schema.to_arrow_schema().names, str(path))
-        if _unpacked(about) > left:
+        groups = (about.row_group(i) for i in range(about.num_row_groups))
+        pieces = (group.column(i) for group in groups for i in range(about.num_columns))
+        # It says what it unpacks to: at least one byte for every value.
+        if sum(max(each.total_uncompressed_size, each.num_values) for each in pieces) > left:
             raise _too_large(path)
         leaves = [about.schema.column(i) for i in range(about.num_columns)]
         texts = [each.path for each in leaves if each.physical_type == "BYTE_ARRAY"]
@@ -362,16 +362,6 @@ def _parquet(path: Path) -> Iterator[Row]:
                     yield from pa.table(part, names=table.column_names).to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
-
-
-def _unpacked(about: Any) -> int:
-    """Bytes that a Parquet file says it unpacks to: at least one for every value."""
-    columns = (
-        about.row_group(group).column(column)
-        for group in range(about.num_row_groups)
-        for column in range(about.num_columns)
-    )
-    return sum(max(each.total_uncompressed_size, each.num_values) for each in columns)
 
 
 def _plain(column: Any) -> Any:
@@ -416,24 +406,24 @@ def _cells(path: Path, most: int) -> Iterator[list[Any]]:
     with subprocess.Popen(  # noqa: S603
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as child:
+        assert child.stdout is not None
         try:
-            while rows := _chunk(path, most, child):
+            while True:
+                line = child.stdout.readline()
+                if line.endswith(b"\n"):
+                    rows = json.loads(line, object_hook=_typed)
+                else:
+                    need = f"its cells need more than {most:,} bytes"
+                    rows = f"{need}, as where one is far from the others"
+                if isinstance(rows, str):
+                    raise DataError(
+                        f"{path}: not a readable spreadsheet ({rows}). Save the sheet as CSV."
+                    )
+                if not rows:
+                    return
                 yield from rows
         finally:
             child.kill()
-
-
-def _chunk(path: Path, most: int, child: "subprocess.Popen[bytes]") -> list[list[Any]]:
-    assert child.stdout is not None
-    line = child.stdout.readline()
-    rows: list[list[Any]] | str
-    if line.endswith(b"\n"):
-        rows = json.loads(line, object_hook=_typed)
-    else:
-        rows = f"its cells need more than {most:,} bytes, as where one is far from the others"
-    if isinstance(rows, str):
-        raise DataError(f"{path}: not a readable spreadsheet ({rows}). Save the sheet as CSV.")
-    return rows
 
 
 _TYPES: dict[str, Callable[[Any], Any]] = {

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -107,18 +108,20 @@ def import_texts(
     stage.begin(mark)
     for part in stage.parts():
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
-    reader = _Reader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
+    reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
     facts = _write(stage.folder, reader, source, shard_rows)
     write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
 
 
-def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> dict[str, Any]:
+def _write(folder: Path, reader: "_TextReader", source: Source, shard_rows: int) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     number = 0
-    for number, rows in enumerate(_chunks(reader.read(source.rows()), shard_rows), 1):
-        path = folder / f"part-{number - 1:05d}.parquet"
+    made = reader.read(source.rows())
+    while rows := list(islice(made, shard_rows)):
+        path = folder / f"part-{number:05d}.parquet"
+        number += 1
         counts.update(row["outcome"] for row in rows)
         write_parquet(pa.Table.from_pylist(rows, schema=reader.schema), path)
     total = sum(counts.values())
@@ -144,18 +147,7 @@ def _write(folder: Path, reader: "_Reader", source: Source, shard_rows: int) -> 
     }
 
 
-def _chunks(rows: Iterator[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
-    chunk: list[dict[str, Any]] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
-
-
-class _Reader:
+class _TextReader:
     """Turns source rows into text rows, and collects the prompts they answer."""
 
     def __init__(
@@ -192,23 +184,32 @@ class _Reader:
             prompt = self._prompt(row, number)
             if prompt is None:
                 continue
-            model = self._model(row, number)
+            names = ("model", "outcome", *self._kept)
+            cells = {n: label(self._cell(row, n), self.where, number) or "" for n in names}
+            model = cells["model"].strip() or UNNAMED
+            if model == ALL:
+                raise DataError(
+                    f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands "
+                    "for all models together. Rename it."
+                )
             self.models.add(model)
             sample = self._samples[model, prompt.prompt_id]
             self._samples[model, prompt.prompt_id] += 1
             text = story(self._cell(row, "text"), self.where, number)
             labels = {name: self._label(row, name, number) for name in self._labels}
-            yield {
+            made: dict[str, Any] = {
                 "text_id": f"{number - 1:09d}",
                 "source_id": label(self._cell(row, "text_id"), self.where, number),
                 "prompt_id": prompt.prompt_id,
                 "sample": sample,
                 "model": model,
                 "text": text or "",
-                "outcome": self._outcome(row, text, any(labels.values()), number),
+                "outcome": self._outcome(cells["outcome"], text, any(labels.values()), number),
                 **labels,
-                **self._columns(row, number),
             }
+            if self._kept:
+                made[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
+            yield made
 
     def _cell(self, row: Row, name: str) -> Any:
         column = self.mapping.get(name)
@@ -221,26 +222,8 @@ class _Reader:
         text = ", ".join(label(part, self.where, number) or "" for part in parts).strip()
         return None if text.casefold() in _BLANK else text
 
-    def _columns(self, row: Row, number: int) -> dict[str, Any]:
-        """The columns that are kept as they stand; blank ones are left out."""
-        if not self._kept:
-            return {}
-        cells = {n: label(self._cell(row, n), self.where, number) or "" for n in self._kept}
-        return {KEPT: [(name, cell) for name, cell in cells.items() if cell.strip()]}
-
-    def _model(self, row: Row, number: int) -> str:
-        given = label(self._cell(row, "model"), self.where, number) or ""
-        model = given.strip() or UNNAMED
-        if model == ALL:
-            raise DataError(
-                f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands for "
-                "all models together. Rename it."
-            )
-        return model
-
-    def _outcome(self, row: Row, text: str | None, labelled: bool, number: int) -> Outcome:
+    def _outcome(self, given: str, text: str | None, labelled: bool, number: int) -> Outcome:
         """The outcome as given; a text whose people someone labelled was read; else guessed."""
-        given = label(self._cell(row, "outcome"), self.where, number)
         if not given:
             unread = "text" in self.mapping and not (text or "").strip()
             return outcome_of(text) if unread or not labelled else "ok"
@@ -257,27 +240,21 @@ class _Reader:
         key = tuple(self._label(row, name, number) for name in names)
         if key not in self._cache:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)
-            self._cache[key] = None if prompt is None else self._checked(prompt, number)
+            self._cache[key] = prompt
+            held = prompt and self.prompts.setdefault(prompt.prompt_id, prompt)
+            if prompt and held and held.strata != prompt.strata:
+                raise DataError(
+                    f"{self.where}: row {number}: the prompt {prompt.prompt_id!r} has "
+                    f"{dict(prompt.strata)}, but {dict(held.strata)} in an earlier row. Give "
+                    "prompts that differ names that differ."
+                )
         if self._cache[key] is None:
             self.left_out[key[0] or key[1] or ""] += 1
         return self._cache[key]
 
-    def _checked(self, prompt: Prompt, number: int) -> Prompt:
-        """Return the prompt of that name, which means the same in every row."""
-        held = self.prompts.setdefault(prompt.prompt_id, prompt)
-        if held.strata != prompt.strata:
-            raise DataError(
-                f"{self.where}: row {number}: the prompt {prompt.prompt_id!r} has "
-                f"{dict(prompt.strata)}, but {dict(held.strata)} in an earlier row. Give prompts "
-                "that differ names that differ."
-            )
-        return held
-
     def _resolve(self, given: Mapping[str, str | None], number: int) -> Prompt | None:
-        known = self.known.get(_plain(given["prompt"] or "")) or self.by_id.get(
-            given["prompt_id"] or ""
-        )
-        if known is not None:
+        words, text = _plain(given["prompt"] or ""), given["prompt"] or ""
+        if known := self.known.get(words) or self.by_id.get(given["prompt_id"] or ""):
             return known
         try:
             strata = {
@@ -288,8 +265,8 @@ class _Reader:
         except DataError as error:
             raise DataError(f"{self.where}: row {number}: {error}") from None
         missing = self.fields.missing(strata, labelled=bool(self._labels))
-        name = given["prompt"] or given["prompt_id"]
-        if missing and (variant := self.variants.get(_plain(given["prompt"] or ""))):
+        name = text or given["prompt_id"]
+        if missing and (variant := self.variants.get(words)):
             return self.by_id[variant]
         if missing and name and self.skip:
             return None
@@ -301,7 +278,6 @@ class _Reader:
                 f"study's. Columns in use: {found}. Map a column with --column "
                 f"{missing[0]}=NAME, or give the study's prompts in a column prompt."
             )
-        text = given["prompt"] or ""
         digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()
         return Prompt(given["prompt_id"] or f"prompt-{digest}", text, strata)
 

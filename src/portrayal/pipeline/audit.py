@@ -16,7 +16,7 @@ from portrayal.annotate.group_asked import GroupLabelling, group_labelling, grou
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
 from portrayal.collect import import_texts
-from portrayal.collect.ask.asking import Asking, ask_model
+from portrayal.collect.ask import Asking, ask_model
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, said_left_out

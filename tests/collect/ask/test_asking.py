@@ -11,8 +11,8 @@ from portrayal import registry
 from portrayal.cli import asking as cli_asking
 from portrayal.cli import printing as show
 from portrayal.cli.studies import of_study, prompt_options
-from portrayal.collect.ask import CollectReport, CostEstimate, Retry, Usage
-from portrayal.collect.ask.asking import Asking, ask_model, prompts_of, summary
+from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage, ask_model
+from portrayal.collect.ask.asking import prompts_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.run import Run
 from servers.batch_server import BatchServer
@@ -180,11 +180,11 @@ def test_prompts_of_a_file_and_of_a_study(tmp_path):
     ],
 )
 def test_the_summary(stopped, words):
-    assert words in summary(_report(stopped=stopped, cost=0.25))
+    assert words in _report(stopped=stopped, cost=0.25).summary
 
 
 def test_a_model_is_printed_as_it_was_typed(capsys):
-    show.line(summary(_report(model="server:m:smile:[b]")))
+    show.line(_report(model="server:m:smile:[b]").summary)
     assert "asked server:m:smile:[b]:" in capsys.readouterr().out
 
 
@@ -212,12 +212,12 @@ def test_what_is_waited_for_is_said_once_a_second_has_passed_and_again_when_it_c
 
 def test_the_summary_counts_what_was_lost_on_the_way():
     many = {"no choices": 2, "HTML": 7, "a": 1, "b": 1}
-    said = summary(_report(outcomes={"ok": 60, "failed": 6}, malformed=many, damaged=2))
+    said = _report(outcomes={"ok": 60, "failed": 6}, malformed=many, damaged=2).summary
     assert "60 of 1,000 answers (60 ok, 6 failed)" in said
     words = "11 malformed answer(s), paid for: HTML (7), no choices (2), a (1) and 1 other reasons"
     assert words in said
     assert "2 damaged lines of the journal were set aside (journal.damaged)" in said
-    assert "failed: rejected (6)" in summary(_report(reasons={"rejected": 6}))
+    assert "failed: rejected (6)" in _report(reasons={"rejected": 6}).summary
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 601, float("nan")])
@@ -225,7 +225,7 @@ def test_a_timeout_is_one(timeout):
     with pytest.raises(OptionError, match="600 s"):
         Asking("server:m", timeout=timeout)
     asking = Asking("server:m", timeout=20.0, retry=Retry(attempts=3))
-    assert asking._retry() == Retry(attempts=3, timeout=20.0)
+    assert asking.patience() == Retry(attempts=3, timeout=20.0)
 
 
 def test_a_batch_is_confirmed_before_it_is_handed_in(tmp_path, monkeypatch):

@@ -2,12 +2,12 @@
 
 import pytest
 
+from collect.ask.asked import collect_texts
 from portrayal.collect.ask import (
     Budget,
-    Plan,
     Price,
+    RequestPlan,
     Usage,
-    collect_texts,
     estimate_cost,
     price_of,
     provider_of,
@@ -46,7 +46,7 @@ def test_prices():
 
 
 def test_the_estimate_counts_what_is_left(prompts):
-    plan = Plan(prompts, 10, "openai:gpt-4o-mini", {})
+    plan = RequestPlan(prompts, 10, "openai:gpt-4o-mini", {})
     assert estimate_cost(plan, Price(1.0, 2.0), 50).output_tokens == 5000
     plan.mark_done("p0", 0)
     estimate = estimate_cost(plan, Price(1.0, 2.0))
@@ -72,14 +72,14 @@ def test_it_stops_before_the_budget_and_the_next_call_counts_what_was_spent(
 ):
     server = serve(delay=0.002)
     model = provider_of("openai:test", base_url=server.base_url, parameters={"max_tokens": 20})
-    report = collect_texts(run, prompts, model, 50, concurrency=8, **options)
+    report = collect_texts(run, prompts, model, 12, concurrency=8, **options)
     assert report.stopped == "budget"
     assert most - 1 <= report.done <= most
     assert len(rows(run)) == report.done == server.requests
-    again = collect_texts(run, prompts, model, 50, concurrency=8, **options)
+    again = collect_texts(run, prompts, model, 12, concurrency=8, **options)
     assert again.done <= most
     assert again.stopped == "budget"
-    assert collect_texts(run, prompts, model, 50).complete
+    assert collect_texts(run, prompts, model, 12).complete
 
 
 def test_an_unknown_price_still_counts_tokens(serve, run, prompts):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from portrayal.collect.ask.judge import Verdict, judge_outcome, judge_prompt, parse_verdict
+from portrayal.collect.ask.judge import judge_outcome, judge_prompt, parse_verdict
 from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError
 
 REFUSAL = "I'm sorry, but I can't assist with that request."
@@ -31,16 +31,16 @@ def decide(text, reply, finish_reason=None):
 
 def test_the_judge_overrules_the_pattern():
     verdict, asked = decide(STORY, "REFUSED")
-    assert verdict == Verdict("refused", "judge", "REFUSED")
+    assert verdict == "refused"
     assert len(asked) == 1
     assert STORY in asked[0]
-    assert decide(REFUSAL, " **written**. ")[0].outcome == "ok"
+    assert decide(REFUSAL, " **written**. ")[0] == "ok"
 
 
 @pytest.mark.parametrize("reply", ["", "Perhaps", "WRITTEN or REFUSED", "It was REFUSED", "no"])
 def test_undecided_means_the_patterns_outcome(reply):
-    assert decide(REFUSAL, reply)[0] == Verdict("refused", "pattern", reply)
-    assert decide(STORY, reply)[0] == Verdict("ok", "pattern", reply)
+    assert decide(REFUSAL, reply)[0] == "refused"
+    assert decide(STORY, reply)[0] == "ok"
 
 
 def test_what_needs_no_reading_is_not_asked():
@@ -51,12 +51,12 @@ def test_what_needs_no_reading_is_not_asked():
         ("", "refusal", "refused"),
     ]:
         verdict, asked = decide(text, "WRITTEN", finish_reason)
-        assert verdict == Verdict(outcome, "rule")
+        assert verdict == outcome
         assert asked == []
 
 
 def test_a_rejecting_judge_is_undecided_and_other_failures_are_the_callers():
-    assert decide(STORY, RejectedError("blocked"))[0] == Verdict("ok", "pattern", "blocked")
+    assert decide(STORY, RejectedError("blocked"))[0] == "ok"
     with pytest.raises(TryAgainError):
         decide(STORY, TryAgainError("rate_limit", "slow down"))
 

@@ -5,7 +5,8 @@ from types import MappingProxyType
 import pyarrow.parquet as pq
 import pytest
 
-from portrayal.collect.ask import Answer, StopError, TryAgainError, collect_texts
+from collect.ask.asked import collect_texts
+from portrayal.collect.ask import Answer, StopError, TryAgainError
 from portrayal.records import Prompt
 from portrayal.run import Run
 

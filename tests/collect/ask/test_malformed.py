@@ -4,16 +4,17 @@ import json
 
 import pytest
 
+from collect.ask.asked import collect_texts
 from portrayal.collect.ask import (
+    Asking,
     RejectedError,
     Retry,
     StopError,
     TryAgainError,
     Usage,
-    collect_texts,
+    ask_model,
     provider_of,
 )
-from portrayal.collect.ask.asking import Asking, ask_model, summary
 from portrayal.collect.ask.wire import usage_in, wrong_with
 from servers.openai_server import MALFORMED
 
@@ -50,7 +51,7 @@ def test_it_is_tried_three_times_metered_and_said(serve, run, prompts, rows, ser
     assert report.usage.input_tokens + report.usage.output_tokens == cost
     assert (report.outcomes, report.n_answered) == ({"failed": 2}, 0)
     assert all(WORDS[kind] in row["reason"] for row in rows(run))
-    said = summary(report)
+    said = report.summary
     assert "0 of 2 answers (2 failed)" in said
     assert f"6 malformed answer(s), paid for: {WORDS[kind]} (6)" in said
 
@@ -63,7 +64,7 @@ def test_the_budget_holds_for_them(serve, run, prompts):
     assert report.stopped == "budget"
     assert server.requests == 3
     assert report.usage == Usage(30, 60)
-    assert "stopped at the budget" in summary(report)
+    assert "stopped at the budget" in report.summary
     again = collect_texts(run, prompts[:2], model, budget="100 tokens", retry=QUICK)
     assert (again.tries, again.usage, again.stopped) == (0, Usage(30, 60), "budget")
     server.faults = {}
@@ -132,7 +133,7 @@ def test_an_odd_reason_does_not_fill_the_journal_or_the_summary(run, prompts):
     report = collect_texts(run, many, Odd(), retry=QUICK, concurrency=1)
     assert sum(report.malformed.values()) == 57
     assert len(report.malformed) <= 21
-    assert len(summary(report)) < 1500
+    assert len(report.summary) < 1500
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,6 @@ def test_a_key_in_a_malformed_body_is_not_shown(serve, run, prompts, key):
     server._malformed = leaking
     model = provider_of("openai:test", base_url=server.base_url)
     report = collect_texts(run, prompts[:1], model, retry=QUICK)
-    assert "[key]" in summary(report)
-    assert key not in summary(report)
+    assert "[key]" in report.summary
+    assert key not in report.summary
     assert key.encode() not in b"".join(p.read_bytes() for p in run.path.rglob("*") if p.is_file())

@@ -1,7 +1,6 @@
 """The plan's order and keys, outcomes, progress, retries, scrubbing, and the public door."""
 
 import dataclasses
-import random
 import subprocess
 import sys
 from collections import Counter
@@ -9,25 +8,25 @@ from itertools import islice
 
 import pytest
 
+from collect.ask.asked import collect_texts
 from portrayal.collect import ask
 from portrayal.collect.ask import (
     Answer,
-    Plan,
+    RequestPlan,
     Retry,
     StopError,
     TryAgainError,
     answer_outcome,
-    collect_texts,
     provider_of,
 )
+from portrayal.collect.ask.loop import MovingRate
 from portrayal.collect.ask.provider import scrub
-from portrayal.collect.ask.runner import Rate
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 
 
 def test_all_prompts_come_once_before_any_comes_twice(prompts):
-    plan = Plan(prompts, 3, "m", {})
+    plan = RequestPlan(prompts, 3, "m", {})
     order = [(request.sample, request.prompt.prompt_id) for request in plan]
     assert order == [(sample, f"p{i}") for sample in range(3) for i in range(10)]
     plan.mark_done("p3", 0)
@@ -39,7 +38,7 @@ def test_all_prompts_come_once_before_any_comes_twice(prompts):
 
 def test_a_key_depends_on_all_that_shapes_the_answer_and_on_nothing_else(prompts):
     def keys(model="m", parameters=None, asked=prompts, samples=2):
-        return {request.key for request in Plan(asked, samples, model, parameters or {})}
+        return {request.key for request in RequestPlan(asked, samples, model, parameters or {})}
 
     assert keys() == keys()
     assert len(keys()) == 20
@@ -56,9 +55,9 @@ def test_a_key_depends_on_all_that_shapes_the_answer_and_on_nothing_else(prompts
 
 def test_a_plan_needs_prompts_and_samples(prompts):
     with pytest.raises(OptionError, match="samples"):
-        Plan(prompts, 0, "m", {})
+        RequestPlan(prompts, 0, "m", {})
     with pytest.raises(OptionError, match="prompts"):
-        Plan([], 1, "m", {})
+        RequestPlan([], 1, "m", {})
 
 
 @pytest.mark.parametrize(
@@ -79,15 +78,15 @@ def test_outcomes(answer, outcome):
 
 
 def test_waits_double_up_to_the_longest_and_respect_what_was_asked():
-    retry, chance = Retry(attempts=5, first_wait=1, longest_wait=6), random.Random(0)
+    retry = Retry(attempts=5, first_wait=1, longest_wait=6)
     for tries, most in ((1, 1), (2, 2), (3, 4), (4, 6)):
-        wait = retry.wait(TryAgainError("server", "x"), Counter(server=tries), chance)
+        wait = retry.wait(TryAgainError("server", "x"), Counter(server=tries))
         assert most / 2 <= wait <= most
-    assert retry.wait(TryAgainError("server", "x"), Counter(server=5), chance) is None
-    assert retry.wait(TryAgainError("rate_limit", "x", 30.0), Counter(rate_limit=5), chance) == 30.0
-    assert retry.wait(TryAgainError("rate_limit", "x"), Counter(rate_limit=50), chance) is None
+    assert retry.wait(TryAgainError("server", "x"), Counter(server=5)) is None
+    assert retry.wait(TryAgainError("rate_limit", "x", 30.0), Counter(rate_limit=5)) == 30.0
+    assert retry.wait(TryAgainError("rate_limit", "x"), Counter(rate_limit=50)) is None
     with pytest.raises(StopError, match="asks to wait 3,600 s"):
-        retry.wait(TryAgainError("rate_limit", "x", 3600.0), Counter(rate_limit=1), chance)
+        retry.wait(TryAgainError("rate_limit", "x", 3600.0), Counter(rate_limit=1))
 
 
 def test_keys_are_scrubbed_by_value_and_by_look(monkeypatch):
@@ -100,20 +99,20 @@ def test_progress_tells_rate_and_time_left(serve, run, prompts):
     server = serve(delay=0.005)
     seen = []
     collect_texts(
-        run, prompts, provider_of("openai:gpt-4o-mini", base_url=server.base_url), 30,
+        run, prompts, provider_of("openai:gpt-4o-mini", base_url=server.base_url), 10,
         concurrency=4, progress=seen.append,
     )  # fmt: skip
     assert [snapshot.done for snapshot in seen] == sorted(snapshot.done for snapshot in seen)
     last = seen[-1]
-    assert (last.done, last.total, last.outcomes) == (300, 300, {"ok": 300})
+    assert (last.done, last.total, last.outcomes) == (100, 100, {"ok": 100})
     assert last.seconds_left in (0.0, None)
-    assert last.cost == pytest.approx(300 * (10 * 0.15 + 20 * 0.6) / 1e6)
+    assert last.cost == pytest.approx(100 * (10 * 0.15 + 20 * 0.6) / 1e6)
     assert all(snapshot.in_flight <= 4 for snapshot in seen)
 
 
 def test_the_rate_is_of_the_last_half_minute():
     now = [0.0]
-    rate = Rate(lambda: now[0])
+    rate = MovingRate(lambda: now[0])
     assert rate.at(0) == 0
     now[0] = 10
     assert rate.at(100) == 10
@@ -160,7 +159,7 @@ def test_a_third_party_provider_is_one_callable_and_one_line(tmp_path):
 
 def test_a_request_in_flight_is_never_asked_twice(prompts):
     """Two workers that draw from one plan get different requests."""
-    plan = Plan(prompts, 5, "m", {})
+    plan = RequestPlan(prompts, 5, "m", {})
     drawn = iter(plan)
     first, second = list(islice(drawn, 20)), list(drawn)
     assert not {request.key for request in first} & {request.key for request in second}

@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import pytest
 
-from portrayal.collect.ask import Retry, StopError, collect_texts, limits, provider_of, wire
+from collect.ask.asked import collect_texts
+from portrayal.collect.ask import Retry, StopError, limits, provider_of, wire
 from portrayal.collect.ask.limits import Breaker
 from portrayal.collect.ask.provider import Answer, TryAgainError
 from portrayal.errors import OptionError

@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from portrayal.collect.ask import Retry, StopError, collect_texts, provider_of
+from collect.ask.asked import collect_texts
+from portrayal.collect.ask import Retry, StopError, provider_of
 from portrayal.collect.ask.provider import Answer, TryAgainError
 
 QUICK = Retry(first_wait=0.01)
@@ -26,13 +27,13 @@ def test_what_no_try_will_mend_ends_it_at_once(serve, run, prompts, rows, fault,
     server = serve(script=["ok"] * 25 + [fault] * 1000)
     model = provider_of("openai:test", base_url=server.base_url)
     with pytest.raises(StopError, match=advice) as caught:
-        collect_texts(run, prompts, model, 50, concurrency=8, retry=QUICK)
+        collect_texts(run, prompts, model, 8, concurrency=8, retry=QUICK)
     assert "same command again" in str(caught.value)
     assert server.requests <= 25 + 8
     assert len(rows(run)) == 25
     assert not run.texts.note()["complete"]
     server.script = iter(())
-    assert collect_texts(run, prompts, model, 50).asked == 475
+    assert collect_texts(run, prompts, model, 8).asked == 55
 
 
 def test_many_requests_in_a_row_without_an_answer_end_it(serve, run, prompts):

@@ -1,21 +1,21 @@
 """Asking models: a collection that loses nothing and pays for nothing twice.
 
-A *provider* is one model behind one endpoint. `collect_texts` asks it every prompt of a study as
-often as wanted, journals each answer as it comes, and folds the journal into the texts of the run.
-Whoever asks in another way (a batch, a local model) records its answers in a `Collection`.
+A *provider* is one model behind one endpoint. `collect` asks it every prompt of a study as often as
+wanted, live or by batches, journals each answer as it comes, and folds the journal into the texts
+of the run. `Asking` says whom, how often, and within which limits.
 """
 
+from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import (
     Budget,
     CostEstimate,
     Meter,
     Price,
     estimate_cost,
-    expecting,
     price_of,
 )
-from portrayal.collect.ask.collection import Collection, CollectReport, Plan, Request
-from portrayal.collect.ask.judge import Verdict, answer_outcome, judge_outcome
+from portrayal.collect.ask.collection import Collection, Request, RequestPlan
+from portrayal.collect.ask.judge import answer_outcome, judge_outcome
 from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.provider import (
     Answer,
@@ -29,12 +29,14 @@ from portrayal.collect.ask.provider import (
     provider_of,
     services,
 )
-from portrayal.collect.ask.runner import AskCallback, AskProgress, collect, collect_texts
+from portrayal.collect.ask.report import AskCallback, AskProgress, CollectReport
+from portrayal.collect.ask.runner import ask_model, collect
 
 __all__ = [
     "Answer",
     "AskCallback",
     "AskProgress",
+    "Asking",
     "Budget",
     "CollectReport",
     "Collection",
@@ -42,21 +44,19 @@ __all__ = [
     "FinishReason",
     "MakeProvider",
     "Meter",
-    "Plan",
     "Price",
     "Provider",
     "RejectedError",
     "Request",
+    "RequestPlan",
     "Retry",
     "StopError",
     "TryAgainError",
     "Usage",
-    "Verdict",
     "answer_outcome",
+    "ask_model",
     "collect",
-    "collect_texts",
     "estimate_cost",
-    "expecting",
     "judge_outcome",
     "price_of",
     "provider_of",

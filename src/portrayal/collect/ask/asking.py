@@ -1,25 +1,20 @@
-"""Asking: whom to ask, within which limits, and how every prompt of this package is asked."""
+"""Asking: whom to ask, how often, and within which limits."""
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.collect.ask.batch.collect import BatchCallback, check_no_batches, collect_batch
-from portrayal.collect.ask.batch.rounds import BatchPace
-from portrayal.collect.ask.budget import Budget, CostEstimate, Price, expecting, price_to_pay
-from portrayal.collect.ask.collection import CollectReport
-from portrayal.collect.ask.journal import DAMAGED
-from portrayal.collect.ask.limits import LONGEST_TIMEOUT, Retry
-from portrayal.collect.ask.provider import Provider, StopError, check_model, provider_of
-from portrayal.collect.ask.runner import AskCallback, collect_texts
+from portrayal.collect.ask.budget import Budget, CostEstimate, Price, price_to_pay
+from portrayal.collect.ask.limits import BATCHES, LONGEST_TIMEOUT, Retry
+from portrayal.collect.ask.provider import Provider, check_model, provider_of
+from portrayal.collect.ask.report import AskCallback
 from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
-from portrayal.run.directory import Run
 from portrayal.run.stages import fingerprint
-from portrayal.types import Say, Tabular
+from portrayal.types import Tabular
 from portrayal.validate import check_count
 
 
@@ -41,11 +36,19 @@ class Asking:
         Address of an OpenAI-compatible server.
     parameters
         Settings that shape answers: temperature, max_tokens, top_p, seed, system.
-    concurrency, rpm, tpm, budget, price
-        See `portrayal.collect.ask.collect`. The budget counts all that this model has cost in the
-        folder of its answers.
+    concurrency
+        Most requests in flight; fewer when the endpoint limits the rate.
+    rpm, tpm
+        Requests and tokens a minute that the account allows.
+    budget
+        Such as "5 USD" or "2M tokens", over all that this model has cost in the folder of its
+        answers.
+    price
+        Such as "0.25/2" (US dollars per million tokens in and out), over the public price table,
+        which is halved for a batch.
     judge
-        Model that decides what is a refusal, in place of patterns; not for batches.
+        Model that decides whether an answer is a refusal, in place of patterns; where it fails or
+        is undecided they do. One more request an answer, outside the budget; not for batches.
     batch
         Whether to use the service's batch interface, at half the price.
     wait
@@ -54,9 +57,10 @@ class Asking:
         Seconds that one try may take, at most 600; None leaves it to the provider (180 for a
         service).
     confirm, progress
-        Called with a `CostEstimate` before anything is asked, and a few times a second.
-    provider, retry, pace
-        In place of the provider that `model` names, of `Retry()` and of `BatchPace()`.
+        Called with a `CostEstimate` of what is left before anything is asked, where False ends it;
+        and with `AskProgress` a few times a second.
+    provider, retry
+        In place of the provider that `model` names, and of `Retry()` or, for batches, `BATCHES`.
 
     Raises
     ------
@@ -80,7 +84,7 @@ class Asking:
     tpm: float | None = None
     budget: str | None = None
     price: str | None = None
-    judge: str | None = None
+    judge: str | Provider | None = None
     batch: bool = False
     wait: float | None = None
     timeout: float | None = None
@@ -88,7 +92,6 @@ class Asking:
     progress: AskCallback | None = None
     provider: Provider | None = None
     retry: Retry | None = None
-    pace: BatchPace | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be asked."""
@@ -134,82 +137,10 @@ class Asking:
             return self
         return cold
 
-    def collect(
-        self,
-        run: Run,
-        prompts: Sequence[Prompt],
-        *,
-        study: str = "",
-        mark: str | None = None,
-        answer_tokens: int | None = None,
-    ) -> CollectReport:
-        """Ask what has no answer in `run` yet, which the caller holds: live, or by batches.
-
-        Parameters
-        ----------
-        run, prompts, study, mark
-            As `portrayal.collect.ask.collect_texts` takes them.
-        answer_tokens
-            Tokens of an answer, about, for the cost to confirm; None where that is not known.
-
-        Raises
-        ------
-        StopError, OptionError, RunError
-            Saying what to do; what was answered before is kept.
-        """
-        provider = self.make_provider()
-        price = price_to_pay(self.price, self.model, batch=self.batch)
-        shared: dict[str, Any] = {
-            "study": study,
-            "mark": mark,
-            "budget": self.budget,
-            "price": self.price,
-            "confirm": expecting(self.confirm, price, self.parameters, answer_tokens),
-        }
-        report: CollectReport
-        if self.batch:
-            report = collect_batch(
-                run,
-                prompts,
-                provider,
-                self.samples,
-                wait=self.wait,
-                pace=self.pace,
-                progress=_of_batch(self.progress),
-                **shared,
-            )
-        else:
-            check_no_batches(run)
-            report = collect_texts(
-                run,
-                prompts,
-                provider,
-                self.samples,
-                concurrency=self.concurrency,
-                rpm=self.rpm,
-                tpm=self.tpm,
-                retry=self._retry(),
-                progress=self.progress,
-                judge=None if self.judge is None else provider_of(self.judge),
-                **shared,
-            )
-        if report.stopped == "budget" and not (run.texts.parts() or report.malformed):
-            raise OptionError(
-                f"a budget of {self.budget} for {self.model} does not cover a first answer, so "
-                "nothing was asked. Raise it (--budget), or set the parameter max_tokens=N to say "
-                "how long an answer may be."
-            )
-        return report
-
-    def _retry(self) -> Retry | None:
-        if self.timeout is None:
-            return self.retry
-        return dataclasses.replace(self.retry or Retry(), timeout=self.timeout)
-
-
-def _of_batch(progress: AskCallback | None) -> BatchCallback | None:
-    """What is called with the report of a batch where a live collection's progress is wanted."""
-    return None if progress is None else lambda report: progress(report.progress())
+    def patience(self) -> Retry:
+        """Return how failures are met."""
+        retry = self.retry or (BATCHES if self.batch else Retry())
+        return retry if self.timeout is None else dataclasses.replace(retry, timeout=self.timeout)
 
 
 SETTINGS = tuple(
@@ -256,71 +187,3 @@ def prompts_of(
             f"a prompt file holds its prompts as they are; {', '.join(options)} cannot change them."
         )
     return read_prompts(file, maker.fields)
-
-
-def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
-    """Ask a model what is still missing in the run, which the caller holds.
-
-    Returns
-    -------
-    CollectReport
-        Also of a collection that the budget, Ctrl-C or the user's word ended early.
-
-    Raises
-    ------
-    StopError, OptionError, RunError
-        Saying what to do; what was answered before is kept. Also where nothing at all has been
-        answered.
-    """
-    name = registry.resolve("prompts", study)
-    prompts = prompts_of(name, asking.prompts, asking.prompt_options)
-    report = asking.collect(run, prompts, study=registry.called(name))
-    if asking.batch and report.stopped == "declined":
-        raise OptionError("no batch was handed in: the collection was declined.")
-    tell(summary(report))
-    reasons = report.reasons or report.malformed
-    if reasons and report.n_answered == 0 and report.stopped != "interrupted":
-        raise StopError(
-            f"no request to {report.model} has an answer: {_listed(reasons)}. Mend that, then run "
-            "the same command again."
-        )
-    return report
-
-
-def summary(report: CollectReport) -> str:
-    """Return one line on what a collection did: answers, cost, and what was lost on the way."""
-    counts = ", ".join(f"{n:,} {name}" for name, n in report.outcomes.items() if n)
-    cost = "" if report.cost is None else f", {report.cost:.2f} USD so far"
-    under_way = getattr(report, "open_batches", 0)
-    ended = {
-        "": f"; {under_way} batch(es) under way, the same command continues" * bool(under_way),
-        "budget": "; stopped at the budget",
-        "interrupted": "; interrupted, the same command continues",
-        "declined": "; not started",
-    }[report.stopped]
-    return (
-        f"asked {report.model}: {report.n_answered:,} of {report.total:,} answers "
-        f"({counts or 'none'}){cost}{ended}{_troubles(report)}"
-    )
-
-
-def _troubles(report: CollectReport) -> str:
-    """What failed, what came malformed and what was damaged, each counted."""
-    said = ""
-    if report.reasons:
-        said += f"; failed: {_listed(report.reasons)}"
-    if report.malformed:
-        n = sum(report.malformed.values())
-        said += f"; {n:,} malformed answer(s), paid for: {_listed(report.malformed)}"
-    if report.damaged:
-        lines = "line" if report.damaged == 1 else "lines"
-        were = "was" if report.damaged == 1 else "were"
-        said += f"; {report.damaged:,} damaged {lines} of the journal {were} set aside ({DAMAGED})"
-    return said
-
-
-def _listed(reasons: Mapping[str, int], most: int = 3) -> str:
-    """The most frequent reasons with their counts."""
-    often = sorted(reasons.items(), key=lambda each: -each[1])
-    words = ", ".join(f"{reason} ({n:,})" for reason, n in often[:most])
-    return words + (f" and {len(often) - most} other reasons" if len(often) > most else "")

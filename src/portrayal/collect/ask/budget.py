@@ -1,17 +1,12 @@
 """The budget: stop before the money or the tokens run out, counting all that the run has cost."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
-from portrayal.collect.ask.collection import Collection, Plan
-from portrayal.collect.ask.provider import Provider, Usage
-from portrayal.collect.texts import SHARD_ROWS
-from portrayal.errors import OptionError, RunError
-from portrayal.records import Prompt
-from portrayal.run.directory import Run
+from portrayal.collect.ask.collection import RequestPlan
+from portrayal.collect.ask.provider import Usage
+from portrayal.errors import OptionError
 
 _TABLE_NAMES = {"bedrock": "aws", "huggingface": None, "server": None}
 
@@ -140,7 +135,8 @@ class CostEstimate:
     requests
         Requests that have no row yet.
     input_tokens, output_tokens
-        About four characters a token, and `max_tokens` or 1,000 for each answer.
+        About four characters a token, and for each answer `max_tokens`, or what its caller expects,
+        or 1,000.
     cost
         US dollars; None where the price is unknown.
     model
@@ -155,16 +151,19 @@ class CostEstimate:
 
 
 def estimate_cost(
-    plan: Plan, price: Price | None, max_tokens: int | None = None, *, under_way: int = 0
+    plan: RequestPlan,
+    price: Price | None,
+    answer_tokens: int | None = None,
+    *,
+    under_way: int = 0,
 ) -> CostEstimate:
     """Return what the rest of `plan` may cost, without the requests that are under way already."""
     left = plan.n_left - under_way
     characters = sum(len(prompt.text) for prompt in plan.prompts) / len(plan.prompts)
     asked = round(left * characters / _CHARACTERS_PER_TOKEN)
-    answered = left * (max_tokens or _OUTPUT_TOKENS)
-    usage = Usage(asked, answered)
+    usage = Usage(asked, left * (answer_tokens or _OUTPUT_TOKENS))
     cost = None if price is None else price.cost(usage)
-    return CostEstimate(left, asked, answered, cost, plan.model)
+    return CostEstimate(left, usage.input_tokens, usage.output_tokens, cost, plan.model)
 
 
 class Meter:
@@ -177,7 +176,7 @@ class Meter:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: RequestPlan,
         spent: Usage,
         *,
         price: Price | None = None,
@@ -209,72 +208,3 @@ class Meter:
             return True
         each = self._largest or self._guess
         return self._spent + each * (in_progress + 1) <= self.budget.amount
-
-
-Confirm = Callable[[CostEstimate], bool]
-
-
-def expecting(
-    confirm: Confirm | None,
-    price: Price | None,
-    parameters: Mapping[str, Any],
-    answer_tokens: int | None,
-) -> Confirm | None:
-    """Return what confirms with answers of about `answer_tokens` tokens.
-
-    Where that is None, or `parameters` have `max_tokens`, answers have a length already, and
-    `confirm` is returned as it is.
-    """
-    if confirm is None or answer_tokens is None or parameters.get("max_tokens"):
-        return confirm
-
-    def ask(estimate: CostEstimate) -> bool:
-        usage = Usage(estimate.input_tokens, estimate.requests * answer_tokens)
-        cost = None if price is None else price.cost(usage)
-        return confirm(replace(estimate, output_tokens=usage.output_tokens, cost=cost))
-
-    return ask
-
-
-@contextmanager
-def metered(
-    run: Run,
-    prompts: Sequence[Prompt],
-    provider: Provider,
-    samples: int,
-    *,
-    study: str = "",
-    mark: str | None = None,
-    budget: Budget | str | None = None,
-    price: Price | None = None,
-    shard_rows: int = SHARD_ROWS,
-) -> Iterator[tuple[Collection, Meter]]:
-    """Open a collection and the meter of its budget; fold the collection at the end.
-
-    Raises
-    ------
-    OptionError
-        Where the budget cannot be held, before anything is opened.
-    RunError
-        When the run holds other texts, or its disk failed; then nothing more is written.
-    """
-    limit = Budget.parse(budget) if isinstance(budget, str) else budget
-    if limit is not None:
-        limit.check(price, provider.name)
-    collection = Collection(
-        run, prompts, provider, samples, study=study, mark=mark, shard_rows=shard_rows
-    )
-    cap = provider.parameters.get("max_tokens")
-    try:
-        yield (
-            collection,
-            Meter(collection.plan, collection.usage, price=price, budget=limit, max_tokens=cap),
-        )
-    except RunError:
-        collection.abandon()  # a disk that failed is not asked to take a part as well
-        raise
-    except BaseException:
-        collection.close()
-        raise
-    else:
-        collection.close()

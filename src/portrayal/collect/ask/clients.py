@@ -7,9 +7,10 @@ that only the service in use needs its extra.
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from portrayal.collect.ask.provider import Provider, StopError, check_parameters
+from portrayal.collect.ask.provider import Provider, StopError
 from portrayal.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from portrayal.collect.ask.remote import RemoteModel
 
 Parameters = Mapping[str, Any]
+Make = Callable[[Any], "Model[Any]"]
+"""Makes a model whose client sends by the HTTP client that it is given."""
 _ONCE = {"max_retries": 0}
 KEYS: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("ANTHROPIC_API_KEY",),
@@ -40,16 +43,10 @@ def openai(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
-        key = _key("openai", *KEYS["openai"], needed=base_url is None)
-        made = OpenAIChatModel(model, provider=OpenAIProvider(base_url, key or "none"))
-    made.client.max_retries = 0
-    return _remote("openai", made, parameters, KEYS["openai"], batches=_openai_batches)
-
-
-def _openai_batches(provider: "RemoteModel") -> "BatchService":
-    from portrayal.collect.ask.batch.services import OpenAIBatches
-
-    return OpenAIBatches(provider)
+        from portrayal.collect.ask.batch.services import OpenAIBatches
+    key = _key("openai", needed=base_url is None) or "none"
+    make = _maker(OpenAIChatModel, OpenAIProvider, model, base_url=base_url, api_key=key)
+    return _remote("openai", make, parameters, batches=OpenAIBatches)
 
 
 def server(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -63,15 +60,11 @@ def server(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-
-        key = _key("server", *KEYS["server"], needed=False)
-        made = OpenAIChatModel(
-            model,
-            provider=OpenAICompatibleProvider("server", base_url=base_url, api_key=key),
-            profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
-        )
-    made.client.max_retries = 0
-    return _remote("server", made, parameters, KEYS["server"])
+    given = {"base_url": base_url, "api_key": _key("server", needed=False)}
+    profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+    chat = partial(OpenAIChatModel, profile=profile)
+    make = _maker(chat, partial(OpenAICompatibleProvider, "server"), model, **given)
+    return _remote("server", make, parameters)
 
 
 def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -80,34 +73,21 @@ def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provi
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        key = _key("anthropic", *KEYS["anthropic"])
-        made = AnthropicModel(model, provider=AnthropicProvider(api_key=key, base_url=base_url))
-    made.client.max_retries = 0
-    return _remote("anthropic", made, parameters, KEYS["anthropic"], batches=_anthropic_batches)
-
-
-def _anthropic_batches(provider: "RemoteModel") -> "BatchService":
-    from portrayal.collect.ask.batch.services import AnthropicBatches
-
-    return AnthropicBatches(provider)
+        from portrayal.collect.ask.batch.services import AnthropicBatches
+    given = {"base_url": base_url, "api_key": _key("anthropic")}
+    make = _maker(AnthropicModel, AnthropicProvider, model, **given)
+    return _remote("anthropic", make, parameters, batches=AnthropicBatches)
 
 
 def google(model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """Google's Gemini API."""
-    variables = KEYS["google"]
     with _extra("google"):
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
 
-        key = _key("google", *variables)
-        made = GoogleModel(model, provider=GoogleProvider(api_key=key, base_url=base_url))
-    return _remote("google", made, parameters, variables, _ONCE, batches=_google_batches)
-
-
-def _google_batches(provider: "RemoteModel") -> "BatchService":
-    from portrayal.collect.ask.batch.services import GoogleBatches
-
-    return GoogleBatches(provider)
+        from portrayal.collect.ask.batch.services import GoogleBatches
+    make = _maker(GoogleModel, GoogleProvider, model, base_url=base_url, api_key=_key("google"))
+    return _remote("google", make, parameters, _ONCE, batches=GoogleBatches)
 
 
 def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -115,10 +95,8 @@ def mistral(model: str, base_url: str | None, parameters: Parameters) -> Provide
     with _extra("mistral"):
         from pydantic_ai.models.mistral import MistralModel
         from pydantic_ai.providers.mistral import MistralProvider
-
-        key = _key("mistral", *KEYS["mistral"])
-        made = MistralModel(model, provider=MistralProvider(api_key=key, base_url=base_url))
-    return _remote("mistral", made, parameters, KEYS["mistral"], _ONCE)
+    make = _maker(MistralModel, MistralProvider, model, base_url=base_url, api_key=_key("mistral"))
+    return _remote("mistral", make, parameters, _ONCE)
 
 
 def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -129,41 +107,41 @@ def cohere(model: str, base_url: str | None, parameters: Parameters) -> Provider
             "leave --base-url out."
         )
     with _extra("cohere"):
+        from pydantic_ai.models import create_async_http_client
         from pydantic_ai.models.cohere import CohereModel
         from pydantic_ai.providers.cohere import CohereProvider
-
-        key = _key("cohere", *KEYS["cohere"])
-        made = CohereModel(model, provider=CohereProvider(api_key=key))
-    return _remote("cohere", made, parameters, KEYS["cohere"], _ONCE)
+    make = _maker(CohereModel, CohereProvider, model, api_key=_key("cohere"))
+    return _remote("cohere", make, parameters, _ONCE, create_async_http_client)
 
 
 def groq(model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """Groq's chat completions."""
     with _extra("groq"):
+        from pydantic_ai.models import create_async_http_client
         from pydantic_ai.models.groq import GroqModel
         from pydantic_ai.providers.groq import GroqProvider
-
-        key = _key("groq", *KEYS["groq"])
-        made = GroqModel(model, provider=GroqProvider(api_key=key, base_url=base_url))
-    made.client.max_retries = 0
-    return _remote("groq", made, parameters, KEYS["groq"])
+    make = _maker(GroqModel, GroqProvider, model, base_url=base_url, api_key=_key("groq"))
+    return _remote("groq", make, parameters, None, create_async_http_client)
 
 
 def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """Hugging Face's inference providers; their client does not retry."""
     with _extra("huggingface"):
+        import httpx
+        from huggingface_hub import set_async_client_factory
         from pydantic_ai.models.huggingface import HuggingFaceModel
         from pydantic_ai.providers.huggingface import HuggingFaceProvider
 
-        key = _key("huggingface", *KEYS["huggingface"])
-        service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
-        made = HuggingFaceModel(model, provider=service(base_url=base_url, api_key=key))
-    return _remote("huggingface", made, parameters, KEYS["huggingface"])
+        from portrayal.collect.ask.wire import watched
+    # This client takes no HTTP client, but asks its library for one.
+    set_async_client_factory(lambda: watched(httpx.AsyncClient(follow_redirects=True, timeout=600)))
+    service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
+    there = service(base_url=base_url, api_key=_key("huggingface"))
+    return _remote("huggingface", lambda _: HuggingFaceModel(model, provider=there), parameters)
 
 
 def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provider:
     """Amazon Bedrock's converse, with the credentials and region of the AWS environment."""
-    variables = KEYS["bedrock"]
     with _extra("bedrock"):
         import boto3  # type: ignore[import-untyped,unused-ignore]
         from botocore.config import Config  # type: ignore[import-untyped,unused-ignore]
@@ -171,17 +149,34 @@ def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provide
         from pydantic_ai.models.bedrock import BedrockConverseModel
         from pydantic_ai.providers.bedrock import BedrockProvider
 
-        once = Config(
-            retries={"total_max_attempts": 1, "mode": "standard"},
-            read_timeout=600,
-            max_pool_connections=64,
-        )
-        try:
-            client = boto3.client("bedrock-runtime", config=once, endpoint_url=base_url)
-        except NoRegionError:
-            raise StopError(f"bedrock:{model}: no region. Set AWS_DEFAULT_REGION.") from None
-        made = BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
-    return _remote("bedrock", made, parameters, variables)
+        from portrayal.collect.ask.wire import on_parse
+    once = Config(
+        retries={"total_max_attempts": 1, "mode": "standard"},
+        read_timeout=600,
+        max_pool_connections=64,
+    )
+    try:
+        client = boto3.client("bedrock-runtime", config=once, endpoint_url=base_url)
+    except NoRegionError:
+        raise StopError(f"bedrock:{model}: no region. Set AWS_DEFAULT_REGION.") from None
+    client.meta.events.register("before-parse", on_parse)
+    made = BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
+    return _remote("bedrock", lambda _: made, parameters)
+
+
+def _maker(
+    make_model: Callable[..., Any], make_provider: Callable[..., Any], model: str, **given: Any
+) -> Make:
+    """What makes a model that does not retry by itself over an HTTP client."""
+
+    def make(http: Any) -> "Model[Any]":
+        made: Model[Any] = make_model(model, provider=make_provider(**given, http_client=http))
+        client: Any = made.provider.client if made.provider else None
+        if hasattr(client, "max_retries"):
+            client.max_retries = 0
+        return made
+
+    return make
 
 
 @contextmanager
@@ -197,42 +192,27 @@ def _extra(name: str) -> Iterator[None]:
         ) from error
 
 
-def _key(service: str, *variables: str, needed: bool = True) -> str | None:
+def _key(service: str, *, needed: bool = True) -> str | None:
     """Return the first key that is set, from the environment only."""
-    for variable in variables:
+    for variable in KEYS[service]:
         if value := os.environ.get(variable, "").strip():
             return value
     if needed:
         raise StopError(
-            f"{service}: there is no key. Set {' or '.join(variables)} in the environment, such as "
-            f"`export {variables[0]}=…`, and run the same command again."
+            f"{service}: there is no key. Set {' or '.join(KEYS[service])} in the environment, "
+            f"such as `export {KEYS[service][0]}=…`, and run the same command again."
         )
     return None
 
 
 def _remote(
     service: str,
-    made: "Model[Any]",
+    make: Make,
     parameters: Parameters,
-    variables: tuple[str, ...],
     settings: Parameters | None = None,
+    http: Callable[[], Any] | None = None,
     batches: "Callable[[RemoteModel], BatchService] | None" = None,
 ) -> Provider:
     from portrayal.collect.ask.remote import RemoteModel
 
-    name = f"{service}:{made.model_name}"
-    checked = check_parameters(name, parameters, _ignored(made))
-    return RemoteModel(name, made, checked, variables, settings, batches)
-
-
-def _ignored(made: "Model[Any]") -> set[str]:
-    """Parameters that this model would not be sent, or would silently drop."""
-    profile: Mapping[str, Any] = made.profile
-    ignored: set[str] = set(made.unsupported_settings)
-    can_rest = "none" in (profile.get("openai_reasoning_efforts") or ()) or profile.get(
-        "openai_supports_reasoning_effort_none", False
-    )
-    rests = can_rest and not profile.get("thinking_enabled_by_default", False)
-    if profile.get("openai_supports_reasoning", False) and not rests:
-        ignored |= {"temperature", "top_p"}
-    return ignored
+    return RemoteModel(service, make, parameters, KEYS[service], settings, http, batches)

@@ -8,9 +8,9 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import pyarrow.parquet as pq
 
@@ -34,7 +34,6 @@ from portrayal.run.files import write_parquet
 from portrayal.run.stages import fingerprint
 from portrayal.validate import check_count
 
-_NONE = Usage()
 _REASONS = 20
 _LONGEST_REASON = 160
 
@@ -54,7 +53,7 @@ class Request:
     sample: int
 
 
-class Plan:
+class RequestPlan:
     """Every (prompt, sample) of one model, sample by sample: all prompts for 0, then all for 1, ….
 
     What is done is one byte per request, so that a plan of a million requests stays small.
@@ -113,66 +112,6 @@ def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib
     return hashlib.blake2b(asked.encode() + b"\n", digest_size=12)
 
 
-Stopped = Literal["", "interrupted", "budget", "declined"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectReport:
-    """What a collection did.
-
-    Attributes
-    ----------
-    model
-        As the user named it.
-    done, total
-        Requests with a row, and all requests, of this model in this run.
-    outcomes
-        Rows by outcome; "failed" ones are asked again by the next collection.
-    asked, tries
-        Rows written now, and requests sent for them, retries included.
-    usage, cost
-        Tokens and US dollars of this model in this run; None where the price is unknown.
-    peak
-        Most requests in flight at once.
-    seconds
-        How long it took.
-    stopped
-        Why it ended early: "interrupted", "budget" or "declined"; "" where it did not.
-    malformed
-        Answers of this model in this run that came whole and could not be read, by what was wrong.
-        What they cost is part of `usage`.
-    reasons
-        Why rows of this collection failed: how many, by reason.
-    damaged
-        Damaged lines of the journal that were set aside.
-    """
-
-    model: str
-    done: int
-    total: int
-    outcomes: Mapping[str, int]
-    asked: int
-    tries: int
-    usage: Usage
-    cost: float | None
-    peak: int
-    seconds: float
-    stopped: Stopped
-    malformed: Mapping[str, int] = field(default_factory=dict)
-    reasons: Mapping[str, int] = field(default_factory=dict)
-    damaged: int = 0
-
-    @property
-    def n_answered(self) -> int:
-        """Requests with an answer, be it a refusal or an empty one."""
-        return self.done - self.outcomes.get("failed", 0)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every request has a row, be it a failed one."""
-        return self.done == self.total
-
-
 class Collection:
     """An open collection; a context manager that closes itself.
 
@@ -199,14 +138,13 @@ class Collection:
         prompts: Sequence[Prompt],
         provider: Provider,
         samples: int,
-        *,
         study: str = "",
         mark: str | None = None,
         shard_rows: int = SHARD_ROWS,
     ) -> None:
         self.run, self._shard_rows = run, shard_rows
         self.model, self._parameters = provider.name, dict(provider.parameters)
-        self.plan = Plan(prompts, samples, self.model, self._parameters)
+        self.plan = RequestPlan(prompts, samples, self.model, self._parameters)
         self.outcomes: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
@@ -244,7 +182,6 @@ class Collection:
         self,
         request: Request,
         answer: Answer,
-        *,
         outcome: Outcome | None = None,
         attempts: int = 1,
         asked_at: str | None = None,
@@ -267,20 +204,21 @@ class Collection:
         self,
         request: Request,
         reason: str,
-        *,
-        refused: bool = False,
-        usage: Usage = _NONE,
+        refusal: Usage | None = None,
         attempts: int = 1,
         asked_at: str | None = None,
     ) -> Outcome:
-        """Write the row of a request that got no answer: "refused", or else "failed" for now."""
-        outcome: Outcome = "refused" if refused else "failed"
+        """Write the row of a request that got no answer.
+
+        It is "refused" where `refusal` says what that cost, or else "failed" for now.
+        """
         fields: dict[str, Any] = {"text": "", "reason": reason}
-        if refused:
-            fields |= asdict(usage)
-            self._spend(usage)
+        if refusal is not None:
+            fields |= asdict(refusal)
+            self._spend(refusal)
         else:
             self.reasons[self._brief(reason, self.reasons)] += 1
+        outcome: Outcome = "failed" if refusal is None else "refused"
         self._append(request, outcome, fields, attempts, asked_at)
         return outcome
 

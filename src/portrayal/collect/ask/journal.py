@@ -35,6 +35,7 @@ DAMAGED = "journal.damaged"
 SYNC_SECONDS = 0.35  # asked for every 0.2 s, so a flush at least twice a second
 _VERSION = 2
 _SUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}')
+_BRACE = re.compile(rb'\{"')
 _APPEND = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
@@ -277,12 +278,13 @@ def _records(line: bytes) -> tuple[list[bytes], bytes]:
     """The whole lines inside one whose line feeds were damaged, and what is left of it."""
     found, rest, start = [], b"", 0
     for end in _SUM.finditer(line):
-        piece = line[start : end.end()] + b"\n"
-        if _is_whole(piece):
-            found.append(piece)
-        else:
-            rest += line[start : end.end() + 1]
-        start = end.end() + 1  # past what was the line feed
+        # It begins at the brace from which its sum is right; what stands before that is damaged.
+        braces = (brace.start() for brace in _BRACE.finditer(line, start, end.end()))
+        first = next((at for at in braces if _is_whole(line[at : end.end()] + b"\n")), None)
+        if first is not None:
+            rest += line[start:first]
+            found.append(line[first : end.end()] + b"\n")
+            start = end.end() + 1  # past what was the line feed
     rest += line[start:]
     return found, rest if rest.strip() else b""
 

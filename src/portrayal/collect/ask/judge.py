@@ -5,8 +5,7 @@ alone, replies with one word, and is never asked about what needs no reading. Wh
 one of the two words, the pattern's outcome stands and says so.
 """
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from portrayal.collect.ask.provider import Answer, RejectedError
 from portrayal.collect.outcomes import outcome_of
@@ -50,28 +49,8 @@ class Asks(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """An outcome and who decided it.
-
-    Attributes
-    ----------
-    outcome
-        ok, refused or empty.
-    by
-        "rule" (finish reason, or nothing written), "judge", or "pattern" where the judge was
-        undecided.
-    reply
-        What the judge said, at most 200 characters; "" where it was not asked.
-    """
-
-    outcome: Outcome
-    by: Literal["rule", "judge", "pattern"]
-    reply: str = ""
-
-
-async def judge_outcome(text: str | None, judge: Asks, finish_reason: str | None = None) -> Verdict:
-    """Decide the outcome of an answer with a judge.
+async def judge_outcome(text: str | None, judge: Asks, finish_reason: str | None = None) -> Outcome:
+    """Decide the outcome of an answer with a judge, or by the patterns where it is undecided.
 
     Parameters
     ----------
@@ -88,15 +67,12 @@ async def judge_outcome(text: str | None, judge: Asks, finish_reason: str | None
     """
     guess = outcome_of(text, finish_reason)
     if text is None or guess == "empty" or outcome_of("a", finish_reason) == "refused":
-        return Verdict(guess, "rule")
+        return guess
     try:
         reply = (await judge.ask(judge_prompt(text))).text
-    except RejectedError as error:
-        return Verdict(guess, "pattern", str(error)[:200])
-    decided = parse_verdict(reply)
-    if decided is None:
-        return Verdict(guess, "pattern", reply[:200])
-    return Verdict(decided, "judge", reply[:200])
+    except RejectedError:
+        return guess
+    return parse_verdict(reply) or guess
 
 
 def judge_prompt(text: str) -> str:

@@ -21,9 +21,11 @@ Clock = Callable[[], float]
 _START = 8
 _LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try that much longer
 _BURST_SECONDS = 1.0
+_CHANCE = Random()  # noqa: S311 (spreads waits, keeps no secret)
 _IN_A_ROW = 5
 TIMEOUT = 180.0
 """Seconds that one try may take."""
+KEPT = "nothing that was answered, and no batch under way, is asked again"
 LONGEST_TIMEOUT = 600
 """Seconds that it may be given: more than that the clients of the services do not wait."""
 
@@ -75,8 +77,11 @@ class Throttle:
         self.limit = float(min(concurrency, _START))
         self.in_flight = self.peak = 0
         self._clock = clock
-        self._requests = _bucket("rpm", rpm, clock)
-        self._tokens = _bucket("tpm", tpm, clock)
+        for name, per_minute in (("rpm", rpm), ("tpm", tpm)):
+            if per_minute is not None and not per_minute > 0:
+                raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
+        self._requests = None if rpm is None else Bucket(rpm, clock)
+        self._tokens = None if tpm is None else Bucket(tpm, clock)
         self._tokens_each, self._n_answers = 500.0, 0
         self._paused_until = 0.0
         self._epoch = 0
@@ -147,26 +152,20 @@ class Throttle:
                 free -= 1
 
 
-def _bucket(name: str, per_minute: float | None, clock: Clock) -> Bucket | None:
-    if per_minute is None:
-        return None
-    if not per_minute > 0:
-        raise OptionError(f"{name} must be above 0 a minute; got {per_minute!r}.")
-    return Bucket(per_minute, clock)
-
-
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How failures that are worth another try are met.
+    """How failures that are worth another try are met, and how often a batch is looked at.
 
     Attributes
     ----------
     attempts
-        Tries of one request before its row is "failed"; rate limits count a tenth.
+        Tries of one request, or batches that it was part of, before its row is "failed"; rate
+        limits count a tenth.
     malformed
         Further tries after an answer that came whole and cannot be read, which is paid for.
     first_wait, longest_wait
-        Seconds before the second try and at most; in between they double, times a random 0.5–1.
+        Seconds before the second try, or the first look at a batch, and at most; in between they
+        double, times a random 0.5–1.
     patience
         Longest wait in seconds that an endpoint may ask for; a longer one ends the collection.
     timeout
@@ -174,6 +173,10 @@ class Retry:
     outage
         Seconds without any response, and at least `_IN_A_ROW` failures to connect, after which
         collecting ends.
+    settle_seconds
+        After which a batch that the endpoint does not list was never created.
+    max_requests
+        Requests in a batch, if fewer than the endpoint allows.
     """
 
     attempts: int = 8
@@ -183,30 +186,41 @@ class Retry:
     patience: float = 600.0
     timeout: float | None = None
     outage: float = 30.0
+    settle_seconds: float = 60.0
+    max_requests: int | None = None
 
-    def wait(self, error: TryAgainError, failed: Counter[str], random: Random) -> float | None:
-        """Return the seconds to wait after `error`; None when the request is given up.
-
-        `failed` counts the failures of this request by kind, this one included.
+    def pause(self, tries: int, error: TryAgainError | None = None) -> float:
+        """Return the seconds to wait after so many tries, at least those that the endpoint asked.
 
         Raises
         ------
         StopError
             When the endpoint asks for more patience than there is.
         """
-        if error.retry_after is not None and error.retry_after > self.patience:
+        asked = 0.0 if error is None or error.retry_after is None else error.retry_after
+        if asked > self.patience:
             raise StopError(
-                f"{error} The endpoint asks to wait {error.retry_after:,.0f} s. Run the same "
-                "command again after that; nothing that was answered is asked again."
+                f"{error} The endpoint asks to wait {asked:,.0f} s. Run the same command again "
+                f"after that; {KEPT}."
             )
+        doubled = min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 30))
+        return max(asked, doubled * _CHANCE.uniform(0.5, 1.0))
+
+    def wait(self, error: TryAgainError, failed: Counter[str]) -> float | None:
+        """Return the seconds after which a request is tried again; None when it is given up.
+
+        `failed` counts the failures of this request by kind, this one included. Raises `StopError`
+        as `pause` does.
+        """
         tries, limited = failed.total(), failed["rate_limit"]
-        if tries - limited + limited / _LIMITED_TIMES >= self.attempts:
+        given_up = tries - limited + limited / _LIMITED_TIMES >= self.attempts
+        if given_up or (error.kind == "body" and failed["body"] > self.malformed):
             return None
-        if error.kind == "body" and failed["body"] > self.malformed:
-            return None
-        doubled = self.first_wait * 2.0 ** min(tries - 1, 30)
-        wait = min(self.longest_wait, doubled) * random.uniform(0.5, 1.0)
-        return max(wait, error.retry_after or 0.0)
+        return self.pause(tries, error)
+
+
+BATCHES = Retry(attempts=3, first_wait=15.0, longest_wait=300.0)
+"""How it is where a batch is asked: a batch takes minutes to hours."""
 
 
 class Breaker:
@@ -246,5 +260,5 @@ class Breaker:
             raise StopError(
                 f"{error} No request had a response for {self.seconds:,.0f} s, {self._failures} in "
                 "a row. Check that the endpoint can be reached, then run the same command again; "
-                "nothing that was answered is asked again."
+                f"{KEPT}."
             )

@@ -16,7 +16,7 @@ from pydantic_ai.messages import (
     TextPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx2_client
 from pydantic_ai.settings import ModelSettings
 
 from portrayal.collect.ask.batch.store import BatchService, no_batches
@@ -27,17 +27,18 @@ from portrayal.collect.ask.provider import (
     StopError,
     TryAgainError,
     Usage,
+    check_parameters,
     scrub,
 )
 from portrayal.collect.ask.wire import (
-    Seen,
+    LastResponse,
     bottom,
     is_filtered,
     looking,
     reach,
     redirected,
     usage_in,
-    watch,
+    watched,
     wrong_with,
 )
 
@@ -58,7 +59,7 @@ Trouble = TryAgainError | StopError | RejectedError
 
 
 def trouble_of(
-    error: Exception, name: str, variables: Sequence[str], seen: Seen | None = None
+    error: Exception, name: str, variables: Sequence[str], seen: LastResponse | None = None
 ) -> Trouble:
     """Return what `error`, raised while asking `name`, means for the collection.
 
@@ -73,7 +74,9 @@ def trouble_of(
     stop = _stop(error, name, said, variables)
     if stop is not None:
         return stop
-    if isinstance(error, client.ModelAPIError) and _is_rejection(error):
+    status = error.status_code if isinstance(error, client.ModelHTTPError) else None
+    rejected = isinstance(error, client.ModelRequestRejectedError) or (status or 500) < 500
+    if isinstance(error, client.ModelAPIError) and rejected and status not in _TRY_AGAIN_STATUSES:
         return RejectedError(said, refused=_is_policy(error))
     kind = _kind(error)
     if kind == "connection" and (below := scrub(bottom(error), variables)) not in said:
@@ -112,14 +115,6 @@ def _stop(error: Exception, name: str, said: str, variables: Sequence[str]) -> S
         case _ if type(error).__name__ in _NO_CREDENTIALS:
             return StopError(f"{said} Set {keys}. {_CONTINUE}")
     return None
-
-
-def _is_rejection(error: client.ModelAPIError) -> bool:
-    if isinstance(error, client.ModelHTTPError) and error.status_code in _TRY_AGAIN_STATUSES:
-        return False
-    if isinstance(error, client.ModelRequestRejectedError):
-        return True
-    return isinstance(error, client.ModelHTTPError) and error.status_code < 500
 
 
 def _kind(error: Exception) -> str:
@@ -178,44 +173,62 @@ class RemoteModel:
 
     Parameters
     ----------
-    name
-        "SERVICE:MODEL".
-    model
-        The model with its client.
+    service
+        What stands before the colon of its name.
+    make
+        Makes the model over an HTTP client, which is closed with it and made anew for the next.
     parameters
-        Checked parameters; `system` is sent as the system prompt.
+        To check; `system` is sent as the system prompt.
     variables
         Environment variables of its keys.
     settings
         Further settings for every request, such as switched-off retries.
+    http
+        Makes the HTTP client where it is another kind than most take.
     batches
         Makes the batch service of this provider; None where it has none.
+
+    Raises
+    ------
+    OptionError
+        For a parameter that the model would not be sent, or would silently drop.
     """
 
     def __init__(
         self,
-        name: str,
-        model: Model[Any],
+        service: str,
+        make: Callable[[Any], Model[Any]],
         parameters: Mapping[str, Any],
         variables: Sequence[str],
         settings: Mapping[str, Any] | None = None,
+        http: Callable[[], Any] | None = None,
         batches: "Callable[[RemoteModel], BatchService] | None" = None,
     ) -> None:
-        self.name = name
-        self.parameters: Mapping[str, Any] = dict(parameters)
-        self.model, self.variables = model, tuple(variables)
-        self._batches = batches
-        sent = {key: value for key, value in parameters.items() if key != "system"}
+        self._make, self._make_http = make, http or create_async_httpx2_client
+        self._batches, self.variables = batches, tuple(variables)
+        self._http = watched(self._make_http())
+        self.model = make(self._http)
+        self.name = f"{service}:{self.model.model_name}"
+        profile: Mapping[str, Any] = self.model.profile
+        ignored: set[str] = set(self.model.unsupported_settings)
+        can_rest = "none" in (profile.get("openai_reasoning_efforts") or ()) or profile.get(
+            "openai_supports_reasoning_effort_none", False
+        )
+        rests = can_rest and not profile.get("thinking_enabled_by_default", False)
+        if profile.get("openai_supports_reasoning", False) and not rests:
+            ignored |= {"temperature", "top_p"}
+        checked = check_parameters(self.name, parameters, ignored)
+        self.parameters: Mapping[str, Any] = checked
+        sent = {key: value for key, value in checked.items() if key != "system"}
         self.settings = ModelSettings(**{**sent, **(settings or {})})  # type: ignore[typeddict-item]
-        system = parameters.get("system")
+        system = checked.get("system")
         self._first: list[ModelRequestPart] = [SystemPromptPart(system)] if system else []
         self._open: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
 
     async def ask(self, prompt: str) -> Answer:
         """Send one user message and return the answer; see `Provider.ask`."""
-        if self._open is None:
-            await self._enter()
+        await self.open()
         with looking() as seen:
             try:
                 response = await self._request(prompt)
@@ -235,23 +248,26 @@ class RemoteModel:
         StopError
             Where nothing does.
         """
+        there = self.model.provider
         try:
-            url = str(self._service.base_url)
+            url = "" if there is None else str(there.base_url)
         except UserError:  # a service that finds its address by the model
             return
-        await reach(self.name, url)
+        if url:
+            await reach(self.name, url)
 
-    @property
-    def _service(self) -> Any:
-        made: Any = self.model
-        return made._provider
-
-    async def _enter(self) -> None:
+    async def open(self) -> None:
+        """Open the connections, once, with a new client after a `close`."""
+        if self._open is not None:
+            return
         async with self._opening:
             if self._open is None:
+                if self._http.is_closed:
+                    self._http = watched(self._make_http())
+                    self.model = self._make(self._http)
                 stack = AsyncExitStack()
+                stack.push_async_callback(self._http.aclose)
                 await stack.enter_async_context(self.model)
-                await watch(self._service)
                 self._open = stack
 
     async def close(self) -> None:

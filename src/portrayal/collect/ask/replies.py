@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.collection import CollectReport
+from portrayal.collect.ask.report import CollectReport
+from portrayal.collect.ask.runner import collect
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
@@ -64,7 +65,7 @@ def read_list(text: str) -> list[Any] | None:
     if at < 0:
         return None
     try:
-        found = _Reader(text[:LONGEST], at).value(0)
+        found = _LenientReader(text[:LONGEST], at).value(0)
     except _CutOffError:
         return None
     return found if isinstance(found, list) else None
@@ -76,7 +77,7 @@ def read_open(fields: str) -> dict[str, Any]:
 
 
 def _lenient(text: str, at: int) -> tuple[dict[str, Any], int]:
-    reader = _Reader(text, at)
+    reader = _LenientReader(text, at)
     return reader.object(0), reader.at
 
 
@@ -84,7 +85,7 @@ class _CutOffError(Exception):
     """The answer ends inside a value."""
 
 
-class _Reader:
+class _LenientReader:
     """Reads values from `text`, beginning at `at`; always moves on, so it always ends."""
 
     def __init__(self, text: str, at: int) -> None:
@@ -264,13 +265,13 @@ def ask_prompts(
         return None
     folder.mkdir(parents=True, exist_ok=True)
     mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
-    report = asking.collect(Run(folder), wanted, mark=mark, answer_tokens=answer_tokens)
+    report = collect(Run(folder), wanted, asking, mark=mark, answer_tokens=answer_tokens)
     if report.stopped == "interrupted":
         raise KeyboardInterrupt
     if report.stopped == "declined":
         raise OptionError("nothing was asked: it was declined. Confirm, or give --yes.")
-    if under_way := getattr(report, "open_batches", 0):
-        raise UnderWayError(under_way)
+    if report.open_batches:
+        raise UnderWayError(report.open_batches)
     return report
 
 

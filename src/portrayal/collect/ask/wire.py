@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from portrayal.collect.ask.provider import StopError, Usage
 
+Client = TypeVar("Client", bound=Any)
 _LONGEST = 120
 _PATIENCE = 5.0
 _PORTS = {"http": 80, "https": 443}
@@ -33,7 +34,7 @@ _KINDS = {
 
 
 @dataclass(slots=True)
-class Seen:
+class LastResponse:
     """What one call has seen of its last response.
 
     Attributes
@@ -57,13 +58,13 @@ class Seen:
         return self.body is not None and 200 <= (self.status or 0) < 300
 
 
-_SEEN: ContextVar[Seen | None] = ContextVar("seen", default=None)
+_SEEN: ContextVar[LastResponse | None] = ContextVar("seen", default=None)
 
 
 @contextmanager
-def looking(timeout: float | None = None) -> Iterator[Seen]:
+def looking(timeout: float | None = None) -> Iterator[LastResponse]:
     """Yield what the calls inside, of a watched client, see."""
-    seen = Seen(timeout)
+    seen = LastResponse(timeout)
     token = _SEEN.set(seen)
     try:
         yield seen
@@ -75,19 +76,10 @@ class _ElsewhereError(Exception):
     """A redirect that is not followed."""
 
 
-async def watch(provider: Any) -> None:
-    """Look at every response that the client of a provider of pydantic-ai gets, once."""
-    client = getattr(provider, "_own_http_client", None)
-    if client is None and hasattr(provider.client, "_get_async_client"):
-        client = await provider.client._get_async_client()  # Hugging Face's
-    if client is not None:
-        hooks = client.event_hooks
-        if _on_response not in hooks["response"]:
-            hooks["request"].append(_on_request)
-            hooks["response"].append(_on_response)
-            client.event_hooks = hooks
-    elif hasattr(provider.client, "meta"):  # Amazon's
-        provider.client.meta.events.register("before-parse", _on_parse, unique_id="portrayal")
+def watched(client: Client) -> Client:
+    """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
+    client.event_hooks = {"request": [_on_request], "response": [_on_response]}
+    return client
 
 
 async def _on_request(request: Any) -> None:
@@ -111,7 +103,8 @@ async def _on_response(response: Any) -> None:
             seen.body = await response.aread()
 
 
-def _on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
+def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
+    """Look at a response as Amazon's client gets it, which has hooks of its own."""
     if (seen := _SEEN.get()) is not None:
         seen.status, seen.body = response_dict["status_code"], response_dict["body"]
         if 300 <= response_dict["status_code"] < 400:  # this client follows none
@@ -180,34 +173,27 @@ def bottom(error: BaseException) -> str:
 def usage_in(body: bytes | str | None) -> Usage:
     """Return the tokens that a body reports, in the words of any service; 0 where it does not."""
     values = [each for one in _values(body) for each in (one if isinstance(one, list) else [one])]
-    for value in reversed(values):
-        if isinstance(value, dict):
-            usage = _usage_of(value)
-            if usage.input_tokens or usage.output_tokens:
-                return usage
-    return Usage()
+    found = (_usage_of(value) for value in reversed(values) if isinstance(value, dict))
+    return next((usage for usage in found if usage != Usage()), Usage())
 
 
 def _usage_of(value: Mapping[str, Any]) -> Usage:
     for key in ("usage", "usageMetadata", "tokens", "response", "message"):
         inside = value.get(key)
-        if isinstance(inside, dict):
-            usage = _usage_of(inside)
-            if usage.input_tokens or usage.output_tokens:
-                return usage
-    return Usage(
-        _first(value, _INPUT) + sum(_count(value.get(key)) for key in _BESIDE_INPUT),
-        _first(value, _OUTPUT) + sum(_count(value.get(key)) for key in _BESIDE_OUTPUT),
+        if isinstance(inside, dict) and (usage := _usage_of(inside)) != Usage():
+            return usage
+    counts = {
+        key: n
+        for key, n in value.items()
+        if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31
+    }
+    asked, answered = (
+        next((counts[key] for key in names if counts.get(key)), 0) for names in (_INPUT, _OUTPUT)
     )
-
-
-def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    return next((count for name in names if (count := _count(value.get(name)))), 0)
-
-
-def _count(value: Any) -> int:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value < 2**31 else 0
+    return Usage(
+        asked + sum(counts.get(key, 0) for key in _BESIDE_INPUT),
+        answered + sum(counts.get(key, 0) for key in _BESIDE_OUTPUT),
+    )
 
 
 def _values(body: bytes | str | None) -> list[Any]:
@@ -249,31 +235,23 @@ def wrong_with(body: bytes | None) -> str:
 
 
 def _wrong_value(value: Any) -> str:
-    if not isinstance(value, dict):
-        return f"{_KINDS.get(type(value), 'null')} in place of an answer"
-    if value.get("error"):
-        return f"an error with the status of an answer: {_error_words(value['error'])}"
-    return _wrong_choice(value)
-
-
-def _error_words(error: Any) -> str:
-    said = error.get("message") or error.get("code") if isinstance(error, dict) else error
-    return " ".join(str(said).split())[:_LONGEST].rstrip(".")
-
-
-def _wrong_choice(value: Mapping[str, Any]) -> str:
-    choices = value.get("choices", ...)
-    if choices is ...:
-        return "an object without an answer in it"
-    if choices == []:
-        return "an answer without choices"
-    first = choices[0] if isinstance(choices, list) else None
-    if not isinstance(first, dict):
-        return f"choices that are {_KINDS.get(type(choices), 'null')}"
-    message = first.get("message")
-    if not isinstance(message, dict):
-        return f"a message that is {_KINDS.get(type(message), 'null')}"
-    content = message.get("content")
-    if content is not None and not isinstance(content, (str, list)):
-        return f"content that is {_KINDS.get(type(content), 'an object')}"
-    return "an answer whose fields are not as promised"
+    match value:
+        case {"error": error} if error:
+            said = error.get("message") or error.get("code") if isinstance(error, dict) else error
+            words = " ".join(str(said).split())[:_LONGEST].rstrip(".")
+            wrong = f"an error with the status of an answer: {words}"
+        case {"choices": []}:
+            wrong = "an answer without choices"
+        case {"choices": [{"message": {**message}}, *_]}:
+            content, wrong = message.get("content"), "an answer whose fields are not as promised"
+            if content is not None and not isinstance(content, (str, list)):
+                wrong = f"content that is {_KINDS.get(type(content), 'an object')}"
+        case {"choices": [{**first}, *_]}:
+            wrong = f"a message that is {_KINDS.get(type(first.get('message')), 'null')}"
+        case {"choices": choices}:
+            wrong = f"choices that are {_KINDS.get(type(choices), 'null')}"
+        case {}:
+            wrong = "an object without an answer in it"
+        case _:
+            wrong = f"{_KINDS.get(type(value), 'null')} in place of an answer"
+    return wrong

@@ -1,22 +1,21 @@
 import importlib
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from portrayal.collect.ask import Price, clients
-from portrayal.collect.ask.batch.collect import collect_batch, open_batches
-from portrayal.collect.ask.batch.rounds import BatchPace
+from collect.ask.asked import collect_texts
+from portrayal.collect.ask import Collection, Price, Retry, clients
 from portrayal.collect.ask.batch.store import Submissions
 from portrayal.collect.ask.provider import StopError
+from portrayal.collect.ask.runner import open_batches
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run import Run
@@ -34,7 +33,7 @@ KEY = "sk-test-0123456789abcdef"
 MODELS = {"openai": "gpt-test", "anthropic": "claude-test", "google": "gemini-test"}
 SERVICES = tuple(MODELS)
 PROMPTS = [Prompt(f"p{n}", f"tell {n}", {"n": str(n)}) for n in range(6)]
-PACE = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
+PACE = Retry(attempts=3, first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
 
 services = pytest.mark.parametrize("service", SERVICES)
 
@@ -52,10 +51,10 @@ def provider(service, server, parameters=None):
 
 def collect(path, service, server, parameters=None, samples=2, **options):
     run = Run(Path(path))
-    options.setdefault("pace", PACE)
+    options.setdefault("retry", PACE)
     with run.lock():
         given = provider(service, server, parameters)
-        return collect_batch(run, PROMPTS, given, samples, **options)
+        return collect_texts(run, PROMPTS, given, samples, batch=True, **options)
 
 
 def rows_of(path):
@@ -100,9 +99,9 @@ def test_the_rows_are_those_that_the_runner_would_write(tmp_path, service):
         made = provider(service, server)
         collect(tmp_path, service, server)
     row = check_whole(tmp_path)[0]
-    from portrayal.collect.ask.collection import Plan
+    from portrayal.collect.ask.collection import RequestPlan
 
-    plan = Plan(PROMPTS, 2, made.name, made.parameters)
+    plan = RequestPlan(PROMPTS, 2, made.name, made.parameters)
     keys = {request.key for request in plan}
     assert {row["text_id"] for row in rows_of(tmp_path)} == keys
     assert row["model"] == f"{service}:{MODELS[service]}"
@@ -137,7 +136,7 @@ def test_rejected_prompts_fail_alone_and_lasting_errors_are_given_up(tmp_path, s
     failed = {row["prompt_id"]: row for row in rows_of(tmp_path) if row["outcome"] == "failed"}
     assert set(failed) == {"p1", "p2"}
     assert "rejected here" in failed["p1"]["reason"]
-    assert "3 times" in failed["p2"]["reason"]
+    assert "3 tries" in failed["p2"]["reason"]
     with BatchServer() as server:
         again = collect(tmp_path, service, server, samples=1)
     assert again.outcomes == {"ok": 6}
@@ -166,9 +165,9 @@ def test_an_expired_batch_keeps_what_it_has_and_the_rest_is_asked_again(tmp_path
 
 @services
 def test_requests_are_split_by_number(tmp_path, service):
-    pace = BatchPace(first_wait=0.01, longest_wait=0.05, max_requests=5)
+    retry = replace(PACE, max_requests=5)
     with BatchServer(looks=2) as server:
-        collect(tmp_path, service, server, pace=pace)
+        collect(tmp_path, service, server, retry=retry)
     check_whole(tmp_path)
     assert [len(job.requests) for job in server.jobs.values()] == [5, 5, 2]
 
@@ -268,9 +267,9 @@ def test_a_batch_cancelled_elsewhere_is_not_submitted_again_by_itself(tmp_path, 
 
 @pytest.mark.parametrize("service", ["openai", "google"])
 def test_a_full_queue_is_waited_for(tmp_path, service):
-    pace = BatchPace(first_wait=0.01, longest_wait=0.05, max_requests=6)
+    retry = replace(PACE, max_requests=6)
     with BatchServer(looks=2, end=("completed", "queue_full")) as server:
-        report = collect(tmp_path, service, server, pace=pace)
+        report = collect(tmp_path, service, server, retry=retry)
     assert report.complete
     assert len(server.jobs) == 3
     assert set(server.prompts.values()) == {2}
@@ -374,15 +373,15 @@ def test_ctrl_c_leaves_the_batches_under_way(tmp_path):
 
 
 def test_two_unnamed_batches_of_the_same_size_are_told_apart(tmp_path):
-    pace = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2, max_requests=6)
+    retry = replace(PACE, max_requests=6)
     with BatchServer(looks=4) as server:
-        collect(tmp_path, "anthropic", server, pace=pace, wait=0)
+        collect(tmp_path, "anthropic", server, retry=retry, wait=0)
         store = Submissions(tmp_path / "batches")
         first, second = store.all()
         store.save(first, state="intended", batch_id="", made_at=second.made_at)
         store.save(second, state="intended", batch_id="", made_at=first.made_at)
         server.jobs["msgbatch_0"].looks = 3  # ends first, and is held by the wrong one
-        report = collect(tmp_path, "anthropic", server, pace=pace)
+        report = collect(tmp_path, "anthropic", server, retry=retry)
     assert report.complete
     check_whole(tmp_path)
     assert len(server.jobs) == 2
@@ -405,7 +404,7 @@ def test_a_batch_that_was_made_twice_is_used_once(tmp_path):
 
 def test_importing_the_door_of_batches_loads_no_client():
     code = (
-        "import sys, portrayal.collect.ask.batch.collect; "
+        "import sys, portrayal.collect.ask.runner; "
         "sys.exit(any(n in sys.modules for n in ('pydantic_ai', 'openai', 'torch')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -414,9 +413,13 @@ def test_importing_the_door_of_batches_loads_no_client():
 def test_models_without_a_batch_api_and_ignored_parameters_are_named(tmp_path):
     with BatchServer() as server:
         with pytest.raises(OptionError, match="no batch API"):
-            collect_batch(Run(tmp_path), PROMPTS, clients.server("llama", f"{server.url}/v1", {}))
+            collect_texts(
+                Run(tmp_path), PROMPTS, clients.server("llama", f"{server.url}/v1", {}), batch=True
+            )
         with pytest.raises(OptionError, match="ignores seed"):
-            collect_batch(Run(tmp_path), PROMPTS, provider("openai", server, {"seed": 1}))
+            collect_texts(
+                Run(tmp_path), PROMPTS, provider("openai", server, {"seed": 1}), batch=True
+            )
     assert not (tmp_path / "batches").exists()
 
 
@@ -430,126 +433,104 @@ def test_an_unreadable_submission_is_not_passed_over(tmp_path):
     assert server.creates == 1
 
 
-def test_progress_tells_how_many_batches_are_open(tmp_path):
-    seen = []
-    with BatchServer(looks=3) as server:
-        collect(tmp_path, "openai", server, progress=seen.append)
-    assert [report.open_batches for report in seen[:2]] == [0, 1]
-    assert seen[-1].complete
-    assert seen[-1].open_batches == 0
+class Killed(BaseException):
+    """The process ends here."""
 
 
-CHILD = """
-import sys
-from pathlib import Path
-from portrayal.collect.ask import clients
-from portrayal.collect.ask.batch.collect import collect_batch
-from portrayal.collect.ask.batch.rounds import BatchPace
-from portrayal.records import Prompt
-from portrayal.run import Run
+def dying(real, *, calls=1, after=False):
+    """Return a function that ends the process in one of its calls, before or `after` its work."""
+    left = [calls]
 
-path, service, model, address = sys.argv[1:]
-prompts = [Prompt(f"p{n}", f"tell {n}", {"n": str(n)}) for n in range(6)]
-pace = BatchPace(first_wait=0.01, longest_wait=0.02, settle_seconds=0.2)
-with Run(Path(path)).lock():
-    collect_batch(
-        Run(Path(path)), prompts, getattr(clients, service)(model, address, {}), 2, pace=pace
-    )
-"""
+    def step(*args, **kwargs):
+        left[0] -= 1
+        if left[0] == 0 and not after:
+            raise Killed
+        done = real(*args, **kwargs)
+        if left[0] == 0:
+            raise Killed
+        return done
+
+    return step
 
 
-def start_child(path, service, server):
-    address = f"{server.url}/v1" if service == "openai" else server.url
-    command = [sys.executable, "-c", CHILD, str(path), service, MODELS[service], address]
-    return subprocess.Popen(command, stderr=subprocess.PIPE)
+@pytest.fixture
+def killed(monkeypatch):
+    """Collect, and end at a step of the run's files; what a killed process leaves is left."""
 
-
-def kill(child):
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    child.stderr.close()
-
-
-def wait_until(true, seconds=60):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-@services
-def test_killed_between_creating_and_writing_down(tmp_path, service):
-    with BatchServer(create=("hang",), looks=2) as server:
-        child = start_child(tmp_path, service, server)
-        wait_until(server.hanging.is_set)
-        kill(child)
-        (kept,) = Submissions(tmp_path / "batches").all()
-        assert kept.state == "intended"
-        report = collect(tmp_path, service, server)
-        assert report.tries == 0
-    assert report.complete
-    check_whole(tmp_path)
-    assert len(server.jobs) == 1
-
-
-@services
-def test_killed_before_anything_was_created(tmp_path, service):
-    def intended():
-        return any((tmp_path / "batches").glob("*.json"))
-
-    with BatchServer(create=("reset",) * 100) as server:
-        child = start_child(tmp_path, service, server)
-        wait_until(intended)
-        kill(child)
-        server._create.clear()
-        report = collect(tmp_path, service, server)
-    assert report.complete
-    check_whole(tmp_path)
-    assert len(server.jobs) == 1
-
-
-@services
-def test_killed_while_waiting(tmp_path, service):
-    with BatchServer(looks=10**9) as server:
-        child = start_child(tmp_path, service, server)
-        wait_until(lambda: any(job.looks > 2 for job in server.jobs.values()))
-        kill(child)
-        server.looks = 1
-        report = collect(tmp_path, service, server)
-        assert report.tries == 0
-    assert report.complete
-    check_whole(tmp_path)
-    assert len(server.jobs) == 1
-
-
-def test_killed_again_and_again_at_any_moment(tmp_path):
-    import random
-
-    chance = random.Random(5)
-    with BatchServer(looks=2) as server:
-        for _ in range(5):
-            child = start_child(tmp_path, "openai", server)
+    def collect_until(owner, name, *arguments, **how):
+        with monkeypatch.context() as patched:
+            patched.setattr(owner, name, dying(getattr(owner, name), **how))
+            patched.setattr(Collection, "close", Collection.abandon)
             try:
-                child.wait(timeout=chance.uniform(0.9, 1.9))
-            except subprocess.TimeoutExpired:
-                kill(child)
-            else:
-                child.stderr.close()
+                collect(*arguments)
+            except Killed:
+                return True
+            return False
+
+    return collect_until
+
+
+CRASHES = {
+    "before anything was sent": (Submissions, "save", {"calls": 1, "after": True}),
+    "between creating and writing down": (Submissions, "save", {"calls": 2}),
+    "once it was written down": (Submissions, "save", {"calls": 2, "after": True}),
+    "while writing results": (Collection, "record", {"calls": 5}),
+    "once the results were written": (Submissions, "save", {"calls": 3}),
+}
+
+
+@services
+@pytest.mark.parametrize("crash", CRASHES)
+def test_a_process_that_ends_at_a_step_loses_and_doubles_nothing(tmp_path, service, crash, killed):
+    owner, name, how = CRASHES[crash]
+    with BatchServer(looks=2) as server:
+        assert killed(owner, name, tmp_path, service, server, **how)
+        report = collect(tmp_path, service, server)
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+    assert set(keys_asked(server).values()) == {1}
+
+
+def test_a_process_that_ends_at_every_step_in_turn_loses_and_doubles_nothing(tmp_path, killed):
+    with BatchServer(looks=2) as server:
+        for calls in range(1, 30):
+            owner, name = ((Submissions, "save"), (Collection, "_append"))[calls % 2]
+            how = {"calls": calls // 2 + 1, "after": calls % 3 == 0}
+            if not killed(owner, name, tmp_path, "openai", server, **how):
+                break
         collect(tmp_path, "openai", server)
     check_whole(tmp_path)
     assert set(keys_asked(server).values()) == {1}
 
 
-def test_killed_while_writing_results_doubles_none(tmp_path):
-    with BatchServer(looks=1) as server:
-        collect(tmp_path, "openai", server)
-        (kept,) = (tmp_path / "batches").glob("*.json")
-        content = json.loads(kept.read_text())
-        kept.write_text(json.dumps({**content, "state": "submitted"}))
-        part = next((tmp_path / "texts").glob("part-0*.parquet"))
-        table = pq.read_table(part)
-        pq.write_table(table.slice(0, 5), part)  # as if the others were not yet written
+CHILD = """
+import sys
+from pathlib import Path
+from portrayal.collect.ask import Asking, Retry, collect
+from portrayal.records import Prompt
+from portrayal.run import Run
+
+path, model, address = sys.argv[1:]
+prompts = [Prompt(f"p{n}", f"tell {n}", {"n": str(n)}) for n in range(6)]
+run = Run(Path(path))
+with run.lock():
+    collect(run, prompts, Asking(model, 2, base_url=address, batch=True))
+"""
+
+
+@pytest.mark.fault("kill -9 of a collection", "the same command goes on; no answer is asked twice")
+def test_killed_between_creating_and_writing_down(tmp_path):
+    with BatchServer(create=("hang",), looks=2) as server:
+        arguments = [str(tmp_path), "openai:gpt-test", f"{server.url}/v1"]
+        child = subprocess.Popen([sys.executable, "-c", CHILD, *arguments])
+        assert server.hanging.wait(60)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        (kept,) = Submissions(tmp_path / "batches").all()
+        assert kept.state == "intended"
         report = collect(tmp_path, "openai", server)
-    assert report.asked == 7
+        assert report.tries == 0
+    assert report.complete
     check_whole(tmp_path)
     assert len(server.jobs) == 1

@@ -2,21 +2,20 @@
 
 import socket
 import time
-from dataclasses import replace
 
 import pytest
 
-from portrayal.collect.ask import provider_of
-from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.batch.collect import collect_batch, open_batches
-from portrayal.collect.ask.batch.rounds import BatchPace
+from collect.ask.asked import collect_texts
+from portrayal.collect.ask import Retry, provider_of
 from portrayal.collect.ask.provider import StopError
+from portrayal.collect.ask.runner import open_batches
 from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
 
 pytest.importorskip("openai")
 
-PACE = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.1)
+PACE = Retry(attempts=3, first_wait=0.01, longest_wait=0.05, settle_seconds=0.1, outage=0.05)
+BATCH = {"batch": True, "retry": PACE}
 
 
 def model(server, key):
@@ -30,12 +29,15 @@ def test_a_dead_address_is_said_before_a_batch_is_confirmed(run, prompts, key):
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
     dead = provider_of("openai:gpt-test", base_url=url)
     with pytest.raises(StopError, match="nothing answers at"):
-        collect_batch(run, prompts, dead, confirm=lambda _: pytest.fail("asked in vain"))
+        collect_texts(
+            run, prompts, dead, batch=True, confirm=lambda _: pytest.fail("asked in vain")
+        )
     assert open_batches(run) == []
 
 
 @pytest.mark.fault(
-    "a batch service goes away", "waiting stops after four failures in a row; no batch is lost"
+    "a batch service goes away",
+    "waiting stops after five failures in a row over half a minute; no batch is lost",
 )
 def test_a_service_that_goes_away_ends_the_wait_and_keeps_the_batch(run, prompts, key):
     seen = []
@@ -43,22 +45,19 @@ def test_a_service_that_goes_away_ends_the_wait_and_keeps_the_batch(run, prompts
 
         def leave(report):
             seen.append(report)
-            server.is_gone = report.open_batches > 0
+            server.is_gone |= report.waits_for == "1 batch(es) under way"
 
-        with pytest.raises(StopError, match=r"failure 4 in a row.*batches under way are kept"):
-            collect_batch(run, prompts, model(server, key), pace=PACE, progress=leave)
+        with pytest.raises(StopError, match=r"had a response for .*no batch under way, is asked"):
+            collect_texts(run, prompts, model(server, key), **BATCH, progress=leave)
     assert len(open_batches(run)) == 1
-    assert seen[-1].trouble.startswith("trying again after: openai:gpt-test: Connection error")
+    assert seen[-1].waits_for.startswith("trying again after: openai:gpt-test: Connection error")
 
 
 def test_progress_says_what_a_batch_waits_for(run, prompts, key):
     seen = []
     with BatchServer(looks=3) as server:
-        url = f"{server.url}/v1"
-        asking = Asking(
-            "openai:gpt-test", base_url=url, batch=True, pace=PACE, progress=seen.append
-        )
-        assert asking.collect(run, prompts).complete
+        given = model(server, key)
+        assert collect_texts(run, prompts, given, progress=seen.append, **BATCH).complete
     assert seen[0].waits_for == "handing in a batch"
     assert seen[1].waits_for == "1 batch(es) under way"
     assert (seen[-1].done, seen[-1].total) == (10, 10)
@@ -70,9 +69,9 @@ def test_progress_says_what_a_batch_waits_for(run, prompts, key):
 def test_a_wait_of_years_ends_it(run, prompts, key):
     with BatchServer(create=("rate_limit_long",)) as server:
         with pytest.raises(StopError, match="asks to wait 99,999,999 s"):
-            collect_batch(run, prompts, model(server, key), pace=PACE)
+            collect_texts(run, prompts, model(server, key), **BATCH)
         assert open_batches(run)  # what was written down is found again, or let go
-        assert collect_batch(run, prompts, model(server, key), pace=PACE).complete
+        assert collect_texts(run, prompts, model(server, key), **BATCH).complete
 
 
 @pytest.mark.fault("429 with a negative or garbled Retry-After", "it waits as if none were given")
@@ -80,7 +79,7 @@ def test_a_wait_of_years_ends_it(run, prompts, key):
 def test_a_wait_that_makes_no_sense_is_ours(run, prompts, key, fault):
     began = time.monotonic()
     with BatchServer(create=(fault,)) as server:
-        assert collect_batch(run, prompts, model(server, key), pace=PACE).complete
+        assert collect_texts(run, prompts, model(server, key), **BATCH).complete
     assert time.monotonic() - began < 30
 
 
@@ -90,7 +89,7 @@ def test_a_batch_is_handed_to_no_host_that_the_service_redirects_to(run, prompts
         server.elsewhere = other.root
         given = provider_of("openai:gpt-test", base_url=server.base_url)
         with pytest.raises(StopError, match="redirects to another host"):
-            collect_batch(run, prompts, given, pace=PACE)
+            collect_texts(run, prompts, given, **BATCH)
         assert other.heads == []
 
 
@@ -104,7 +103,7 @@ def test_a_malformed_result_is_metered_and_asked_again(run, prompts, key):
         return "malformed" if prompt == "Prompt 1" and number == 0 else "ok"
 
     with BatchServer(item=item) as server:
-        report = collect_batch(run, prompts, model(server, key), pace=PACE)
+        report = collect_texts(run, prompts, model(server, key), **BATCH)
     assert report.outcomes == {"ok": 10}
     assert sum(report.malformed.values()) == 1
     assert (report.usage.input_tokens, report.usage.output_tokens) == (77, 55)
@@ -112,7 +111,7 @@ def test_a_malformed_result_is_metered_and_asked_again(run, prompts, key):
 
 def test_malformed_results_are_given_up_after_three(run, prompts, key):
     with BatchServer(item=lambda *_: "malformed") as server:
-        report = collect_batch(run, prompts[:2], model(server, key), pace=replace(PACE, rounds=3))
+        report = collect_texts(run, prompts[:2], model(server, key), **BATCH)
     assert report.outcomes == {"failed": 2}
     assert sum(report.malformed.values()) == 6
     assert report.usage.input_tokens == 6 * 7

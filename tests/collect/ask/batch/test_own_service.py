@@ -8,15 +8,14 @@ import pytest
 from pydantic_ai.models.batch import Batch, EncodedBatchRequest
 
 from portrayal import registry
-from portrayal.collect.ask import Answer, Usage
+from portrayal.collect.ask import Answer, Retry, Usage
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.batch import BatchService, Result
-from portrayal.collect.ask.batch.rounds import BatchPace
 from portrayal.collect.ask.batch.store import Submission
 from portrayal.collect.ask.replies import asker, prompt_of
 from portrayal.errors import OptionError
 
-PACE = BatchPace(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
+PACE = Retry(first_wait=0.01, longest_wait=0.05, settle_seconds=0.2)
 
 
 class Desk:
@@ -105,7 +104,7 @@ def test_a_registered_provider_brings_its_own_batches(desk, tmp_path):
     service: BatchService = desk
     assert service.max_requests == 2
     prompts = [prompt_of(word) for word in ("one", "two", "three")]
-    ask = asker(Asking("desk:m", batch=True, price="1/1", pace=PACE), tmp_path / "asked")
+    ask = asker(Asking("desk:m", batch=True, price="1/1", retry=PACE), tmp_path / "asked")
     replies = ask(prompts)
     assert [replies[p.prompt_id].text for p in prompts] == ["ONE", "TWO", "THREE"]
     assert sorted(len(job) for job in desk.jobs.values()) == [1, 2]

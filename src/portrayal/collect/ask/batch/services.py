@@ -6,14 +6,13 @@ again and reading its results are each service's, because only there can a batch
 
 import io
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UserError
 from pydantic_ai.models import Model
-from pydantic_ai.models._batch_codec import BatchJobError
 from pydantic_ai.models.batch import (
     Batch,
     BatchRequest,
@@ -32,7 +31,7 @@ from portrayal.collect.ask.batch.store import (
 from portrayal.collect.ask.limits import TIMEOUT
 from portrayal.collect.ask.provider import RejectedError, StopError, TryAgainError, scrub
 from portrayal.collect.ask.remote import RemoteModel, trouble_of
-from portrayal.collect.ask.wire import Seen, looking, redirected, watch
+from portrayal.collect.ask.wire import LastResponse, looking, redirected
 from portrayal.errors import OptionError, PortrayalError
 
 _LONGEST = 300
@@ -60,37 +59,24 @@ def sort_error(
         trouble = trouble_of(error, name, variables)
         return StopError(str(trouble)) if isinstance(trouble, RejectedError) else trouble
     words = scrub(" ".join(str(error).split()), variables)[:_LONGEST] or type(error).__name__
-    said, status = f"{name}: {doing}: {words}", _status(error)
+    said = f"{name}: {doing}: {words}"
+    # `status_code` of OpenAI's and Anthropic's errors, `code` of Google's.
+    codes = (getattr(error, name, None) for name in ("status_code", "code"))
+    status = next((code for code in codes if isinstance(code, int)), None)
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
+    wait = None
+    with suppress(TypeError, ValueError):
+        wait = float(headers.get("retry-after"))
     if status == 429 and not any(word in words.casefold() for word in _QUOTA):
-        return TryAgainError("rate_limit", said, _retry_after(error))
-    if status is None and _is_transport(error):
+        return TryAgainError("rate_limit", said, wait)
+    kinds = " ".join(kind.__name__ for kind in type(error).__mro__)
+    if status is None and any(word in kinds for word in _TRANSPORT):
         return TryAgainError("connection", said)
     if status in (408, 409, 425) or (status or 0) >= 500:
-        return TryAgainError("server", said, _retry_after(error))
+        return TryAgainError("server", said, wait)
     keys = " or ".join(variables) or "the key"
     advice = f" Set {keys} to a key that may do this." if status in (401, 403) else ""
     return StopError(f"{said}{advice}")
-
-
-def _status(error: Exception) -> int | None:
-    """The HTTP status: `status_code` of OpenAI's and Anthropic's errors, `code` of Google's."""
-    for name in ("status_code", "code"):
-        if isinstance(status := getattr(error, name, None), int):
-            return status
-    return None
-
-
-def _is_transport(error: Exception) -> bool:
-    names = " ".join(kind.__name__ for kind in type(error).__mro__)
-    return any(word in names for word in _TRANSPORT)
-
-
-def _retry_after(error: Exception) -> float | None:
-    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
-    try:
-        return float(headers.get("retry-after"))
-    except (TypeError, ValueError):
-        return None
 
 
 class RemoteBatches:
@@ -100,10 +86,11 @@ class RemoteBatches:
     ----------
     provider
         A provider whose model has a batch API.
-    model
-        The model that batches, where it is another one than the provider's.
+
+    Attributes
+    ----------
     ignores
-        Parameters that this batch API would ignore.
+        Parameters that this batch API would ignore, beside those that its model does.
 
     Raises
     ------
@@ -111,32 +98,34 @@ class RemoteBatches:
         When this model has no batch API, or its batch API would ignore a parameter.
     """
 
-    def __init__(
-        self, provider: RemoteModel, model: Any = None, ignores: Collection[str] = ()
-    ) -> None:
+    ignores: tuple[str, ...] = ()
+
+    def __init__(self, provider: RemoteModel) -> None:
         self.name, self._remote = provider.name, provider
-        self._model: Model[Any] = provider.model if model is None else model
+        self._model: Model[Any] = self._batching(provider.model)
         if self._model.batch_max_requests is None:
             raise no_batches(self.name)
-        ignored = sorted(set(provider.parameters) & {*self._model.unsupported_settings, *ignores})
-        if ignored:
+        unsupported = {*self._model.unsupported_settings, *self.ignores}
+        if ignored := sorted(set(provider.parameters) & unsupported):
             raise OptionError(
                 f"the batch API of {self.name} ignores {ignored[0]}; leave it out, or collect "
                 "without batches."
             )
         self._group = ""
-        self._open = AsyncExitStack()
         self.max_requests: int = self._model.batch_max_requests or 0
         self.max_bytes: int | None = self._model.batch_max_bytes
 
+    def _batching(self, model: Any) -> Any:
+        """The model that batches, where it is another one than the provider's."""
+        return model
+
     async def __aenter__(self) -> Self:
-        await self._open.enter_async_context(self._model)
-        model: Any = self._model
-        await watch(model._provider)
+        await self._remote.open()
+        self._model = self._batching(self._remote.model)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._open.aclose()
+        await self._remote.close()
 
     async def encode(self, custom_id: str, prompt: str) -> EncodedBatchRequest:
         """Return the request as the endpoint wants it."""
@@ -147,27 +136,6 @@ class RemoteBatches:
         """Return the bytes that `request` adds to a batch."""
         return self._model.batch_request_size(request)
 
-    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
-        """Create a batch; see `BatchService.create`."""
-        with self._sorted("creating a batch"):
-            return await self._create(self._model, requests, mark)
-
-    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
-        """Return batches that are or may be the submission; see `BatchService.find`."""
-        with self._sorted("listing batches"):
-            return await self._find(self._model, submission, known)
-
-    async def _create(self, model: Any, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
-        raise NotImplementedError
-
-    async def _find(
-        self, model: Any, submission: Submission, known: frozenset[str]
-    ) -> list[tuple[str, bool]]:
-        raise NotImplementedError
-
-    async def _results(self, model: Any, batch: Batch, *, lenient: bool) -> list[BatchResult]:
-        raise NotImplementedError
-
     async def check(self, submission: Submission) -> Batch:
         """Return the batch as it stands now."""
         handle = await self._handle(submission)
@@ -175,13 +143,15 @@ class RemoteBatches:
             return await self._model.batch_status(handle)
 
     async def results(self, batch: Batch, *, lenient: bool = False) -> list[tuple[str, Result]]:
-        """Return (custom id, result) of an ended batch, in any order; what did not run may lack.
-
-        A line that cannot be read raises `TryAgainError`, or is left out when `lenient`.
-        """
+        """Return (custom id, result) of an ended batch; see `BatchService.results`."""
         with self._sorted("reading results"):
-            raw = await self._results(self._model, batch, lenient=lenient)
+            raw = await self._results(batch, lenient)
         return [(result.custom_id, self._decode(result)) for result in raw]
+
+    async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
+        del lenient  # the client reads line by line and says when one is broken
+        made: list[BatchResult] = await self._model.batch_results(batch)
+        return made
 
     def was_cancelled(self, batch: Batch) -> bool:
         """Whether an ended batch was cancelled; see `BatchService.was_cancelled`."""
@@ -223,7 +193,7 @@ class RemoteBatches:
         except TryAgainError as error:
             return error
         except Exception as error:  # pydantic-ai's and pydantic's; one row never sinks a batch
-            seen = Seen(
+            seen = LastResponse(
                 body=(result.body or "").encode(), status=200 if result.status == "succeeded" else 0
             )
             return trouble_of(error, self.name, self._remote.variables, seen)
@@ -250,49 +220,54 @@ _FULL = "token_limit_exceeded"
 class OpenAIBatches(RemoteBatches):
     """OpenAI's batches, through its Responses API."""
 
-    def __init__(self, provider: RemoteModel) -> None:
+    ignores = ("seed",)
+
+    def _batching(self, model: Any) -> Any:
         from pydantic_ai.models.openai import OpenAIResponsesModel
 
-        given: Any = provider.model
-        model = OpenAIResponsesModel(given.model_name, provider=given._provider)
-        super().__init__(provider, model, ignores=("seed",))
+        return OpenAIResponsesModel(model.model_name, provider=model.provider)
 
-    async def _create(self, model: Any, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
+    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
         """Create a batch that carries `mark`, without retrying, and return its id."""
-        lines = (
-            f'{{"custom_id":{json.dumps(r.custom_id)},"method":"POST","url":"{ENDPOINT}",'
-            f'"body":{r.body}}}'
-            for r in requests
-        )
-        content = "\n".join(lines).encode()
-        file = await model.client.with_options(max_retries=3).files.create(
-            file=(f"portrayal-{mark}.jsonl", content), purpose="batch"
-        )
-        made = await model.client.with_options(max_retries=0).batches.create(
-            input_file_id=file.id,
-            endpoint=ENDPOINT,
-            completion_window="24h",
-            metadata={"portrayal": mark},
-        )
-        return str(made.id)
+        model: Any = self._model
+        with self._sorted("creating a batch"):
+            lines = (
+                f'{{"custom_id":{json.dumps(r.custom_id)},"method":"POST","url":"{ENDPOINT}",'
+                f'"body":{r.body}}}'
+                for r in requests
+            )
+            content = "\n".join(lines).encode()
+            file = await model.client.with_options(max_retries=3).files.create(
+                file=(f"portrayal-{mark}.jsonl", content), purpose="batch"
+            )
+            made = await model.client.with_options(max_retries=0).batches.create(
+                input_file_id=file.id,
+                endpoint=ENDPOINT,
+                completion_window="24h",
+                metadata={"portrayal": mark},
+            )
+            return str(made.id)
 
-    async def _find(
-        self, model: Any, submission: Submission, known: frozenset[str]
-    ) -> list[tuple[str, bool]]:
+    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches that carry the submission's mark, oldest first, each with True."""
-        found: list[tuple[str, bool]] = []
-        async for batch in model.client.batches.list(limit=100):  # newest first
-            if batch.created_at < submission.made_at - SKEW:
-                break
-            if (batch.metadata or {}).get("portrayal") == submission.mark and batch.id not in known:
-                found.append((batch.id, True))
-        return found[::-1]
+        model: Any = self._model
+        with self._sorted("listing batches"):
+            found: list[tuple[str, bool]] = []
+            async for batch in model.client.batches.list(limit=100):  # newest first
+                if batch.created_at < submission.made_at - SKEW:
+                    break
+                if (batch.metadata or {}).get(
+                    "portrayal"
+                ) == submission.mark and batch.id not in known:
+                    found.append((batch.id, True))
+            return found[::-1]
 
-    async def _results(self, model: Any, batch: Batch, *, lenient: bool) -> list[BatchResult]:
+    async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
         """Return what an ended batch answered, line by line; what it did not run is left out.
 
         A line ends at a line feed only: texts may hold U+2028 and its like.
         """
+        model: Any = self._model
         details = batch.provider_details or {}
         if details["status"] == "failed":
             raise _failed(batch.id, details.get("errors", []))
@@ -336,96 +311,89 @@ def _failed(batch_id: str, errors: Sequence[dict[str, Any]]) -> Exception:
 class AnthropicBatches(RemoteBatches):
     """Anthropic's batches."""
 
-    async def _create(self, model: Any, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
+    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
         """Create a batch, without retrying, and return its id; each custom id ends with `mark`."""
         del mark
-        betas = json.loads(requests[0].group).get("betas") or None
-        made = await model.client.with_options(max_retries=0).beta.messages.batches.create(
-            requests=[{"custom_id": r.custom_id, "params": json.loads(r.body)} for r in requests],
-            **({"betas": betas} if betas else {}),
-        )
-        return str(made.id)
+        model: Any = self._model
+        with self._sorted("creating a batch"):
+            betas = json.loads(requests[0].group).get("betas") or None
+            made = await model.client.with_options(max_retries=0).beta.messages.batches.create(
+                requests=[
+                    {"custom_id": r.custom_id, "params": json.loads(r.body)} for r in requests
+                ],
+                **({"betas": betas} if betas else {}),
+            )
+            return str(made.id)
 
-    async def _find(
-        self, model: Any, submission: Submission, known: frozenset[str]
-    ) -> list[tuple[str, bool]]:
+    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches that may be the submission, oldest first, and whether that is sure.
 
         Sure are ended ones with the submission's mark in their custom ids. One that still runs
         shows no custom id: it may be ours when it began after the submission and holds as many
         requests.
         """
-        found: list[tuple[str, bool]] = []
-        batches = model.client.beta.messages.batches
-        async for batch in batches.list(limit=100):  # newest first
-            if batch.created_at.timestamp() < submission.made_at - SKEW:
-                break
-            if batch.id in known or _size(batch) != len(submission.items):
-                continue
-            if batch.processing_status != "ended":
-                found.append((batch.id, False))
-            elif await _is_marked(batches, batch.id, submission.mark):
-                found.append((batch.id, True))
-        sure = [one for one in found if one[1]]
-        return (sure or found)[::-1]
-
-    async def _results(self, model: Any, batch: Batch, *, lenient: bool) -> list[BatchResult]:
-        """Return one result for each request of an ended batch."""
-        del lenient  # the client reads line by line and says when one is broken
-        made: list[BatchResult] = await model.batch_results(batch)
-        return made
-
-
-def _size(batch: Any) -> int:
-    counts = batch.request_counts
-    ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
-    return int(counts.processing + ended)
-
-
-async def _is_marked(batches: Any, batch_id: str, mark: str) -> bool:
-    async for item in await batches.results(batch_id):
-        return bool(item.custom_id.endswith(f"-{mark}"))
-    return False
+        model: Any = self._model
+        with self._sorted("listing batches"):
+            found: list[tuple[str, bool]] = []
+            batches = model.client.beta.messages.batches
+            async for batch in batches.list(limit=100):  # newest first
+                if batch.created_at.timestamp() < submission.made_at - SKEW:
+                    break
+                counts = batch.request_counts
+                ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
+                if batch.id in known or counts.processing + ended != len(submission.items):
+                    continue
+                if batch.processing_status != "ended":
+                    found.append((batch.id, False))
+                    continue
+                async for item in await batches.results(batch.id):
+                    if item.custom_id.endswith(f"-{submission.mark}"):
+                        found.append((batch.id, True))
+                    break
+            sure = [one for one in found if one[1]]
+            return (sure or found)[::-1]
 
 
 class GoogleBatches(RemoteBatches):
     """Gemini's batches."""
 
-    async def _create(self, model: Any, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
+    async def create(self, requests: Sequence[EncodedBatchRequest], mark: str) -> str:
         """Create a batch named after `mark`, without retrying, and return its name."""
-        files, batches = model.client.aio.files, model.client.aio.batches
-        lines = (f'{{"key":{json.dumps(r.custom_id)},"request":{r.body}}}' for r in requests)
-        file = await files.upload(
-            file=io.BytesIO("\n".join(lines).encode()),
-            config={"mime_type": "application/jsonl", "display_name": f"portrayal-{mark}"},
-        )
-        once = {"retry_options": {"attempts": 1}}
-        made = await batches.create(
-            model=model.model_name,
-            src=file.name,
-            config={"display_name": f"portrayal-{mark}", "http_options": once},
-        )
-        return str(made.name)
+        model: Any = self._model
+        with self._sorted("creating a batch"):
+            files, batches = model.client.aio.files, model.client.aio.batches
+            lines = (f'{{"key":{json.dumps(r.custom_id)},"request":{r.body}}}' for r in requests)
+            file = await files.upload(
+                file=io.BytesIO("\n".join(lines).encode()),
+                config={"mime_type": "application/jsonl", "display_name": f"portrayal-{mark}"},
+            )
+            once = {"retry_options": {"attempts": 1}}
+            made = await batches.create(
+                model=model.model_name,
+                src=file.name,
+                config={"display_name": f"portrayal-{mark}", "http_options": once},
+            )
+            return str(made.name)
 
-    async def _find(
-        self, model: Any, submission: Submission, known: frozenset[str]
-    ) -> list[tuple[str, bool]]:
+    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches named after the submission's mark, each with True."""
-        jobs = await model.client.aio.batches.list(config={"page_size": 100})
-        name = f"portrayal-{submission.mark}"
-        found = [job.name async for job in jobs if job.display_name == name]
-        return [(batch_id, True) for batch_id in found if batch_id not in known]
+        model: Any = self._model
+        with self._sorted("listing batches"):
+            jobs = await model.client.aio.batches.list(config={"page_size": 100})
+            name = f"portrayal-{submission.mark}"
+            found = [job.name async for job in jobs if job.display_name == name]
+            return [(batch_id, True) for batch_id in found if batch_id not in known]
 
-    async def _results(self, model: Any, batch: Batch, *, lenient: bool) -> list[BatchResult]:
+    async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
         """Return what an ended batch answered; what it did not run is left out."""
-        del lenient
         state = (batch.provider_details or {}).get("state", "")
         try:
-            made: list[BatchResult] = await model.batch_results(batch)
-        except BatchJobError as error:  # no results at all
+            return await super()._results(batch, lenient)
+        except ModelHTTPError as error:  # no results at all
             if state in ("JOB_STATE_EXPIRED", "JOB_STATE_CANCELLED"):
                 return []
+            if state != "JOB_STATE_FAILED":
+                raise
             if error.status_code in (429, 500, 503, 504):
                 raise NotRunError(f"batch {batch.id} did not run: {error}") from error
             raise RefusedError(f"batch {batch.id} was refused: {error}") from error
-        return made

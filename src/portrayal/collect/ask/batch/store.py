@@ -28,7 +28,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BatchItem:
     """One request of a submission: its key, and the prompt and sample that the key stands for."""
 
     key: str
@@ -64,7 +64,7 @@ class Submission:
     mark: str
     model: str
     state: State
-    items: tuple[Item, ...]
+    items: tuple[BatchItem, ...]
     batch_id: str = ""
     sure: bool = True
     not_ours: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Submissions:
         """Return every submission, oldest first."""
         return sorted(self._known.values(), key=lambda one: (one.made_at, one.mark))
 
-    def intend(self, mark: str, model: str, items: Iterable[Item]) -> Submission:
+    def intend(self, mark: str, model: str, items: Iterable[BatchItem]) -> Submission:
         """Write down that a batch is about to be created."""
         made = Submission(mark, model, "intended", tuple(items), made_at=time.time())
         return self.save(made)
@@ -124,7 +124,7 @@ def _read(path: Path) -> Submission:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("version") != _VERSION:
             raise ValueError("it is of another version")
-        content["items"] = tuple(Item(*item) for item in content["items"])
+        content["items"] = tuple(BatchItem(*item) for item in content["items"])
         content["not_ours"] = tuple(content["not_ours"])
         return Submission(**content)
     except (OSError, ValueError, KeyError, TypeError) as error:

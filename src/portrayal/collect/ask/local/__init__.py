@@ -1,1 +1,1 @@
-"""TODO."""
+"""Local models: a provider that answers on this machine, through transformers."""

@@ -221,7 +221,8 @@ class LocalModel:
         """
         import torch
 
-        ends = _end_tokens(self.model.generation_config.eos_token_id)
+        token = self.model.generation_config.eos_token_id
+        ends = [] if token is None else [token] if isinstance(token, int) else list(token)
         pad = next(iter(ends), 0) if (own := self.tokenizer.pad_token_id) is None else own
         width = max(len(row) for row in rows)
         device = self.model.device
@@ -258,12 +259,6 @@ class LocalModel:
         used = Usage(len(prompt), len(kept) + (length is not None))
         text = self.tokenizer.decode(kept, skip_special_tokens=True)
         return Answer(text, reason, used, self.name)
-
-
-def _end_tokens(token: int | Sequence[int] | None) -> list[int]:
-    if token is None:
-        return []
-    return [token] if isinstance(token, int) else list(token)
 
 
 PURPOSE, EXTRA = "asking a local model", "local"

@@ -39,7 +39,7 @@ class _Question(NamedTuple):
     sample: int | None
 
 
-class _Row(NamedTuple):
+class _PromptRow(NamedTuple):
     place: int
     tokens: list[int]
     room: int
@@ -131,11 +131,8 @@ class LocalProvider:
         if self._model is not None:
             self._model.stop.set()
         await self._gather.close()
-        await asyncio.to_thread(self._forget)
-
-    def _forget(self) -> None:
         self._model = None
-        free_memory()
+        await asyncio.to_thread(free_memory)
 
     def _answer(self, questions: Sequence[_Question]) -> list[Answer | Exception]:
         """Answer a batch; runs in the gatherer's thread."""
@@ -156,7 +153,7 @@ class LocalProvider:
     ) -> list[Answer | Exception]:
         """Answer rows with the same room together, so that a long prompt cuts no other short."""
         results: dict[int, Answer | Exception] = {}
-        rows: dict[int, list[_Row]] = {}
+        rows: dict[int, list[_PromptRow]] = {}
         for index, question in enumerate(questions):
             tokens = model.encode(question.prompt)
             try:
@@ -164,15 +161,15 @@ class LocalProvider:
             except RejectedError as error:
                 results[index] = error
             else:
-                rows.setdefault(room, []).append(_Row(index, tokens, room))
+                rows.setdefault(room, []).append(_PromptRow(index, tokens, room))
         for alike in rows.values():
             for part, answers in self._halving(model, questions, alike):
                 results.update(zip((row.place for row in part), answers, strict=True))
         return [results[index] for index in range(len(questions))]
 
     def _halving(
-        self, model: LocalModel, questions: Sequence[_Question], rows: list[_Row]
-    ) -> Iterator[tuple[list[_Row], Sequence[Answer | Exception]]]:
+        self, model: LocalModel, questions: Sequence[_Question], rows: list[_PromptRow]
+    ) -> Iterator[tuple[list[_PromptRow], Sequence[Answer | Exception]]]:
         todo = list(rows)
         while todo:
             part = todo[: self._size]

@@ -1,0 +1,125 @@
+"""Asking live: workers that each have one request in hand, as many at once as the limits allow."""
+
+import asyncio
+import time
+from collections import Counter
+
+from portrayal.collect.ask.collection import Request, now
+from portrayal.collect.ask.judge import Asks, judge_outcome
+from portrayal.collect.ask.limits import TIMEOUT
+from portrayal.collect.ask.loop import Loop
+from portrayal.collect.ask.provider import (
+    Answer,
+    Provider,
+    RejectedError,
+    StopError,
+    TryAgainError,
+)
+from portrayal.records import Outcome
+
+_STUCK = 20  # requests in a row without an answer, or twice the concurrency if more
+
+
+class Workers:
+    """The workers of a loop; `start` sets them to work."""
+
+    under_way = 0
+    """Requests that an earlier process sent and that may still be answered."""
+
+    def __init__(self, loop: Loop, provider: Provider, judge: Asks | None) -> None:
+        self._loop, self._provider, self._judge = loop, provider, judge
+        self._timeout = loop.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
+        # A provider that draws by sample is told which sample it is.
+        self._by_sample = getattr(provider, "ask_sample", None)
+        self._without_answer = 0
+
+    def start(self) -> None:
+        """Begin, with no more workers than requests."""
+        loop = self._loop
+        for _ in range(min(loop.throttle.concurrency, max(1, loop.collection.plan.n_left))):
+            loop.spawn(self._work())
+
+    async def _work(self) -> None:
+        """Take one request after another, and try each until it has its row."""
+        loop = self._loop
+        while not loop.stop.is_set() and (request := loop.take()) is not None:
+            failed: Counter[str] = Counter()
+            try:
+                while True:
+                    asked_at = now()
+                    result = await self._ask(request)
+                    outcome = await self._judged(result) if isinstance(result, Answer) else None
+                    wait = loop.settle(request, result, failed, asked_at, outcome)
+                    if wait is None:
+                        self._count(result)
+                        break
+                    if not loop.meter.room(loop.in_progress - 1):
+                        loop.stopped = "budget"
+                        break
+                    if not await loop.pause(wait):
+                        break
+            finally:
+                loop.in_progress -= 1
+
+    async def _ask(self, request: Request) -> Answer | RejectedError | TryAgainError:
+        """Send a request once, within the limits; a failure that is the request's is returned."""
+        loop, throttle = self._loop, self._loop.throttle
+        text = request.prompt.text
+        epoch = await throttle.enter()
+        tokens, sent_at = None, time.monotonic()
+        loop.tries += 1
+        try:
+            with loop.flying():
+                async with asyncio.timeout(self._timeout):
+                    answer: Answer = await (
+                        self._provider.ask(text)
+                        if self._by_sample is None
+                        else self._by_sample(text, request.sample)
+                    )
+        except TimeoutError:
+            error = TryAgainError(
+                "timeout",
+                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (--timeout allows "
+                "more).",
+            )
+        except TryAgainError as failure:
+            error = failure
+        except RejectedError as rejection:
+            loop.breaker.responded()
+            return rejection
+        else:
+            tokens = answer.usage.input_tokens + answer.usage.output_tokens
+            loop.responded()
+            return answer
+        finally:
+            throttle.leave(epoch, tokens=tokens)
+        loop.failed(error, sent_at)
+        if error.kind == "rate_limit" or error.retry_after is not None:
+            throttle.slow_down(epoch, error.retry_after)
+        return error
+
+    async def _judged(self, answer: Answer) -> Outcome | None:
+        """The judge's outcome; None without a judge, or where it fails: no answer waits for it."""
+        if self._judge is None:
+            return None
+        try:
+            with self._loop.flying():
+                async with asyncio.timeout(self._timeout):
+                    return await judge_outcome(answer.text, self._judge, answer.finish_reason)
+        except (TryAgainError, TimeoutError):
+            return None
+        except StopError as error:
+            self._loop.end(error)
+            return None
+
+    def _count(self, result: Answer | RejectedError | TryAgainError) -> None:
+        """End it where one request after another gets no answer: it costs, and brings nothing."""
+        if isinstance(result, Answer) or getattr(result, "refused", False):
+            self._without_answer = 0
+            return
+        self._without_answer += 1
+        if self._without_answer >= max(_STUCK, 2 * self._loop.throttle.concurrency):
+            raise StopError(
+                f"{self._without_answer} requests in a row got no answer; the last one: {result} "
+                "Mend that, then run the same command again: it asks only what has no answer yet."
+            )

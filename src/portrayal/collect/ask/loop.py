@@ -1,0 +1,302 @@
+"""The loop: asks every request that has no row yet, live or in batches, and loses none.
+
+Whoever asks (a worker with one request, a batch with many) takes requests while the budget has room
+for them, and gives back what each of them got: that makes a row, or the request is asked again. The
+loop ends when nothing is left, when nothing further can succeed, or when it is told to stop; what
+is in flight then is finished and kept.
+"""
+
+import asyncio
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from portrayal.collect.ask.asking import Asking
+from portrayal.collect.ask.budget import Meter
+from portrayal.collect.ask.collection import Collection, Request
+from portrayal.collect.ask.limits import Breaker, Throttle
+from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError
+from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
+from portrayal.records import Outcome
+
+_BEAT_SECONDS = 0.2
+_GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
+_SILENT_SECONDS = 10.0
+_WINDOW_SECONDS = 30.0
+
+
+class MovingRate:
+    """Rows per second over a moving window of the monotonic clock."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def at(self, done: int) -> float:
+        """Return the rate, with `done` rows now."""
+        now = self._clock()
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW_SECONDS:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        return (done - before) / (now - then) if now > then else 0.0
+
+
+@contextmanager
+def on_interrupt(call: Callable[[], None]) -> Iterator[None]:
+    """Call `call` in the running loop on each Ctrl-C while inside; only in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+
+    def tell(*_: object) -> None:
+        loop.call_soon_threadsafe(call)
+
+    before = signal.signal(signal.SIGINT, tell)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+
+
+class Loop:
+    """One call of `collect`: what is asked, within which limits, and what came of it so far.
+
+    Attributes
+    ----------
+    requests, again
+        Requests that nobody has taken yet, and those to ask once more, which come first.
+    in_progress
+        Requests that someone has taken and that have no row yet.
+    asked, tries, peak
+        As the report says.
+    open_batches, notes
+        As the report says; the batches keep them.
+    stop
+        Set when nothing further is to be asked.
+    stopped
+        Why; "" while it goes on, and after an error.
+    trouble
+        The failure after which something is tried again; "" after a success.
+    """
+
+    def __init__(self, collection: Collection, asking: Asking, meter: Meter) -> None:
+        self.collection, self.asking, self.meter = collection, asking, meter
+        self.retry = asking.patience()
+        self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
+        self.breaker = Breaker(self.retry.outage)
+        self.requests: Iterator[Request] = iter(collection.plan)
+        self.again: deque[Request] = deque()
+        self.in_progress = self.asked = self.tries = self.peak = self.open_batches = 0
+        self.notes: list[str] = []
+        self.stop, self._abort = asyncio.Event(), asyncio.Event()
+        self.stopped: Stopped = ""
+        self.trouble = ""
+        self._error: BaseException | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._in_flight: set[asyncio.Task[Any]] = set()
+        self._began, self._answered_at, self._rate = time.monotonic(), 0.0, MovingRate()
+
+    def take(self) -> Request | None:
+        """Return the next request, now in progress; None where none is left or affordable."""
+        if not self.again:
+            if (request := next(self.requests, None)) is None:
+                return None
+            self.again.append(request)
+        if not self.meter.room(self.in_progress):
+            self.stopped = "budget"
+            return None
+        self.in_progress += 1
+        return self.again.popleft()
+
+    def settle(
+        self,
+        request: Request,
+        result: Answer | RejectedError | TryAgainError,
+        failed: Counter[str],
+        asked_at: str | None = None,
+        outcome: Outcome | None = None,
+    ) -> float | None:
+        """Write the row that `result` makes; or return the seconds to wait before the next try.
+
+        `failed` counts by kind how this request failed before, and takes this failure.
+        """
+        tries = failed.total() + 1
+        self.meter.add(result.usage)
+        if isinstance(result, Answer):
+            self.collection.record(request, result, outcome, tries, asked_at)
+        elif isinstance(result, RejectedError):
+            spent = result.usage if result.refused else None
+            self.collection.record_unanswered(request, str(result), spent, tries, asked_at)
+        else:
+            failed[result.kind] += 1
+            if result.kind == "body":
+                self.collection.record_malformed(result)
+            wait = self.retry.wait(result, failed)
+            if wait is not None:
+                return wait
+            reason = f"{result} ({tries} tries)"
+            self.collection.record_unanswered(request, reason, None, tries, asked_at)
+        self.asked += 1
+        return None
+
+    def responded(self) -> None:
+        """Note that the endpoint is there."""
+        self.breaker.responded()
+        self.trouble, self._answered_at = "", time.monotonic()
+
+    def failed(self, error: TryAgainError, sent_at: float) -> None:
+        """Note a failure of what was sent at `sent_at`; `StopError` where the endpoint is gone."""
+        self.trouble = f"trying again after: {error}"
+        self.breaker.failed(error, sent_at)
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait; return whether to go on after that."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, seconds)):
+                await self.stop.wait()
+        return not self.stop.is_set()
+
+    @contextmanager
+    def flying(self) -> Iterator[None]:
+        """What the running task does inside is finished even when it is told to stop."""
+        task = asyncio.current_task()
+        assert task is not None  # called from what `spawn` started
+        self._in_flight.add(task)
+        try:
+            yield
+        finally:
+            self._in_flight.discard(task)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a part of the work; an error of it ends the loop."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:
+                self.end(error)
+
+        self._tasks.append(asyncio.create_task(guarded()))
+
+    def end(self, error: BaseException) -> None:
+        """Ask nothing further; anything but a `StopError` ends what is in flight as well."""
+        self._error = self._error or error
+        self.stop.set()
+        if not isinstance(error, StopError):
+            self._abort.set()
+
+    async def run(self) -> None:
+        """See all that was started through to its end; raise what ended it early."""
+        beat = asyncio.create_task(self._beat())
+        try:
+            with on_interrupt(self._interrupted):
+                for task in await self._until(self.stop) - self._in_flight:
+                    task.cancel()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(None if self._error is None else _GRACE_SECONDS):
+                        await self._until(self._abort)
+        finally:
+            for task in (beat, *self._tasks):
+                task.cancel()
+            await asyncio.gather(beat, *self._tasks, return_exceptions=True)
+        if self._error is not None:
+            raise self._error
+        self.trouble = ""
+        self.say()
+
+    async def _until(self, event: asyncio.Event) -> set[asyncio.Task[None]]:
+        """Wait until no task is left or `event` is set; return the tasks that are left."""
+        fired: asyncio.Task[Any] = asyncio.create_task(event.wait())
+        try:
+            while (
+                left := {task for task in self._tasks if not task.done()}
+            ) and not event.is_set():
+                await asyncio.wait({*left, fired}, return_when="FIRST_COMPLETED")
+        finally:
+            fired.cancel()
+        return left
+
+    def _interrupted(self) -> None:
+        """The first Ctrl-C drains, the second aborts."""
+        if self.stop.is_set():
+            self._error = KeyboardInterrupt()
+            self._abort.set()
+        else:
+            self.stopped = "interrupted"
+            self.stop.set()
+
+    async def _beat(self) -> None:
+        """Flush the journal and tell the progress a few times a second."""
+        while True:
+            await asyncio.sleep(_BEAT_SECONDS)
+            try:
+                await asyncio.to_thread(self.collection.journal.sync)
+                self.say()
+            except Exception as error:
+                self.end(error)
+                return
+
+    def say(self) -> None:
+        """Tell whoever wants to know where it stands."""
+        if self.asking.progress is None:
+            return
+        plan = self.collection.plan
+        rate = self._rate.at(plan.n_done)
+        self.asking.progress(
+            AskProgress(
+                done=plan.n_done,
+                total=len(plan),
+                outcomes=dict(self.collection.outcomes),
+                rate=rate,
+                seconds_left=plan.n_left / rate if rate else None,
+                usage=self.collection.usage,
+                cost=self._cost,
+                in_flight=self.open_batches or self.throttle.in_flight,
+                limit=int(self.throttle.limit),
+                waiting=self.throttle.wait(),
+                stopping=self.stop.is_set(),
+                waits_for=self._waits_for(),
+            )
+        )
+
+    def _waits_for(self) -> str:
+        silent = time.monotonic() - (self._answered_at or self._began)
+        if self.trouble and (self.asking.batch or silent > 1 or not self._answered_at):
+            return self.trouble
+        if self.stop.is_set() or not self.collection.plan.n_left:
+            return ""
+        if self.asking.batch:
+            n = self.open_batches
+            return f"{n:,} batch(es) under way" if n else "handing in a batch"
+        if not self.in_progress:
+            return ""
+        if not self._answered_at:
+            return f"waiting for the first answer, {silent:.0f} s"
+        return f"no answer for {silent:.0f} s" if silent > _SILENT_SECONDS else ""
+
+    @property
+    def _cost(self) -> float | None:
+        price = self.meter.price
+        return None if price is None else price.cost(self.collection.usage)
+
+    def report(self) -> CollectReport:
+        """Return what was done."""
+        return CollectReport(
+            **self.collection.facts(),
+            asked=self.asked,
+            tries=self.tries,
+            cost=self._cost,
+            peak=max(self.peak, self.throttle.peak),
+            seconds=time.monotonic() - self._began,
+            stopped=self.stopped if self.collection.plan.n_left else "",
+            open_batches=self.open_batches,
+            notes=tuple(self.notes),
+        )

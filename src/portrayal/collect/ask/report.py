@@ -1,0 +1,159 @@
+"""What a collection says of itself: where it stands, and in the end what it did."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from portrayal.collect.ask.journal import DAMAGED
+from portrayal.collect.ask.provider import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class AskProgress:
+    """Where a collection stands.
+
+    Attributes
+    ----------
+    done, total
+        Requests with a row, and all requests, of this model in this run.
+    outcomes
+        Rows by outcome.
+    rate
+        Rows per second over the last half minute.
+    seconds_left
+        At that rate; None while there is no rate.
+    usage, cost
+        Tokens and US dollars so far in this run; the cost is None where the price is unknown.
+    in_flight, limit
+        Requests in flight, and how many may be.
+    waiting
+        Seconds until the endpoint or the given limits allow another request.
+    stopping
+        Whether only requests in flight are finished.
+    waits_for
+        What it waits for where no answer comes, in a few words; "" where answers come.
+    """
+
+    done: int
+    total: int
+    outcomes: Mapping[str, int]
+    rate: float
+    seconds_left: float | None
+    usage: Usage
+    cost: float | None
+    in_flight: int
+    limit: int
+    waiting: float
+    stopping: bool
+    waits_for: str = ""
+
+
+AskCallback = Callable[[AskProgress], None]
+
+
+Stopped = Literal["", "interrupted", "budget", "declined"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectReport:
+    """What a collection did.
+
+    Attributes
+    ----------
+    model
+        As the user named it.
+    done, total
+        Requests with a row, and all requests, of this model in this run.
+    outcomes
+        Rows by outcome; "failed" ones are asked again by the next collection.
+    asked, tries
+        Rows written now, and requests sent or handed in for them, retries included.
+    usage, cost
+        Tokens and US dollars of this model in this run; None where the price is unknown.
+    peak
+        Most requests in flight at once; of batches, most requests under way.
+    seconds
+        How long it took.
+    stopped
+        Why it ended early: "interrupted", "budget" or "declined"; "" where it did not.
+    malformed
+        Answers of this model in this run that came whole and could not be read, by what was wrong.
+        What they cost is part of `usage`.
+    reasons
+        Why rows of this collection failed: how many, by reason.
+    damaged
+        Damaged lines of the journal that were set aside.
+    open_batches
+        Batches still under way; the same call continues with them.
+    notes
+        What else a person should know, such as a batch that was made twice.
+    """
+
+    model: str
+    done: int
+    total: int
+    outcomes: Mapping[str, int]
+    asked: int
+    tries: int
+    usage: Usage
+    cost: float | None
+    peak: int
+    seconds: float
+    stopped: Stopped
+    malformed: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    damaged: int = 0
+    open_batches: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_answered(self) -> int:
+        """Requests with an answer, be it a refusal or an empty one."""
+        return self.done - self.outcomes.get("failed", 0)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every request has a row, be it a failed one."""
+        return self.done == self.total
+
+    @property
+    def summary(self) -> str:
+        """One line on what it did: answers, cost, and what was lost on the way."""
+        counts = ", ".join(f"{n:,} {name}" for name, n in self.outcomes.items() if n)
+        parts = [
+            f"asked {self.model}: {self.n_answered:,} of {self.total:,} answers "
+            f"({counts or 'none'})" + ("" if self.cost is None else f", {self.cost:.2f} USD so far")
+        ]
+        if self.stopped:
+            parts.append(
+                {
+                    "budget": "stopped at the budget",
+                    "interrupted": "interrupted, the same command continues",
+                    "declined": "not started",
+                }[self.stopped]
+            )
+        elif self.open_batches:
+            parts.append(f"{self.open_batches} batch(es) under way, the same command continues")
+        if self.reasons:
+            parts.append(f"failed: {most_frequent(self.reasons)}")
+        if self.malformed:
+            n = sum(self.malformed.values())
+            parts.append(f"{n:,} malformed answer(s), paid for: {most_frequent(self.malformed)}")
+        if self.damaged:
+            lines = "line" if self.damaged == 1 else "lines"
+            were = "was" if self.damaged == 1 else "were"
+            parts.append(
+                f"{self.damaged:,} damaged {lines} of the journal {were} set aside ({DAMAGED})"
+            )
+        return "; ".join(parts)
+
+
+def most_frequent(reasons: Mapping[str, int], most: int = 3) -> str:
+    """Return the most frequent reasons with their counts.
+
+    >>> most_frequent({"a": 1, "b": 1200}, most=1)
+    'b (1,200) and 1 other reasons'
+    """
+    often = sorted(reasons.items(), key=lambda each: -each[1])
+    words = ", ".join(f"{reason} ({n:,})" for reason, n in often[:most])
+    return words + (f" and {len(often) - most} other reasons" if len(often) > most else "")
