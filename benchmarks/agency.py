@@ -87,7 +87,7 @@ def transformers(folder: Path, given: Sequence[str]) -> None:
     """Print the speed of the float and the 8-bit model, and their ratio."""
     import torch
 
-    from portrayal.annotate.agency.transformer import OnnxClassifier
+    from portrayal.annotate.agency.loading import OnnxClassifier
 
     torch.set_num_threads(1)
     whole = per_core_second(load_classifier(str(folder)), given)

@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from portrayal.coding import Item, codebook, make_project
-from portrayal.coding.codes import read_codes
+from portrayal.coding import CodingItem, codebook, make_project, read_labels
 from portrayal.coding.project import open_project
 from portrayal.coding.store import Store
 
@@ -30,7 +29,7 @@ CODES = [code.key for code in codebook("stereotypes").codes]
 
 def made(folder: Path, n: int) -> Path:
     """Write a project of n stories of 100 words."""
-    items = [Item(f"t{i}", SENTENCE * 10, f"Labor, story {i}") for i in range(1, n + 1)]
+    items = [CodingItem(f"t{i}", SENTENCE * 10, f"Labor, story {i}") for i in range(1, n + 1)]
     return make_project(folder, items, codebook("stereotypes")).folder
 
 
@@ -112,9 +111,9 @@ def main() -> None:
         for name, figures in actions(folder, asked.times).items():
             print(json.dumps({"action": name, **figures}))
         start = time.process_time()
-        decisions = len(read_codes(open_project(folder)).decisions)
+        decisions = len(read_labels(open_project(folder)).rows)
         taken = round(time.process_time() - start, 2)
-        print(json.dumps({"read_codes_decisions": decisions, "read_codes_cpu_s": taken}))
+        print(json.dumps({"read_labels_rows": decisions, "read_labels_cpu_s": taken}))
         if asked.kills:
             small = made(Path(place) / "small", 50)
             acknowledged, lost = killed_while_coding(small, asked.kills, 50, CODES)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from gensim.models import LdaModel
 
-from portrayal.annotate.topics.corpus import Bags, Corpus, count_words
+from portrayal.annotate.topics.corpus import Bags, TopicCorpus, count_words
 from portrayal.annotate.topics.fit import TopicSettings, chunk_for, fit_corpus, passes_for
 from portrayal.annotate.topics.model import TopicModel
 
@@ -24,7 +24,7 @@ LENGTH = 200
 TRUE_TOPICS = 100
 
 
-def synthetic(n: int, seed: int = 0) -> Corpus:
+def synthetic(n: int, seed: int = 0) -> TopicCorpus:
     """Documents with two topics each, of Zipf-like words."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(VOCABULARY, 0.02), TRUE_TOPICS) + 1e-9
@@ -41,7 +41,7 @@ def synthetic(n: int, seed: int = 0) -> Corpus:
     owner = np.repeat(np.arange(n), LENGTH)
     bags = count_words(owner, words.ravel(), n)
     names = tuple(f"word{i:05}" for i in range(VOCABULARY))
-    return Corpus(names, bags, np.zeros(n, dtype=bool))
+    return TopicCorpus(names, bags, np.zeros(n, dtype=bool))
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, object]:

@@ -32,10 +32,9 @@ from teach_agency import Unlabelled, unlabelled
 from train_agency import COMPARED, KINDS, Material, Recipe, cross_validate, fitted, material
 
 from portrayal.annotate.agency import load_classifier, mask
-from portrayal.annotate.agency.fine_tuning import Fitting
-from portrayal.annotate.agency.labelled import Labelled, families, read_labelled
+from portrayal.annotate.agency.labelled import LabelledSentences, families, read_labelled
 from portrayal.annotate.agency.linear import read_linear, write_linear
-from portrayal.annotate.agency.training import train_agency
+from portrayal.annotate.agency.training import Fitting, train_agency
 
 FOLDS, DRAWS = 5, 4000
 EPOCHS = 2
@@ -49,7 +48,7 @@ IntArray = NDArray[np.int64]
 class Lac:
     """The labelled sentences of both files, in two kinds, and their folds."""
 
-    labelled: Labelled
+    labelled: LabelledSentences
     masked: tuple[str, ...]
     family: IntArray
     fold: IntArray
@@ -62,7 +61,7 @@ class Lac:
 def read_lac(folder: Path, *, random: bool = False) -> Lac:
     """Read both files and part their families, or sentences at random, into folds."""
     parts = [read_labelled(folder / f"{name}.csv") for name in ("train", "validation")]
-    both = Labelled(
+    both = LabelledSentences(
         "train.csv, validation.csv",
         "+".join(each.digest for each in parts),
         tuple(sentence for each in parts for sentence in each.sentences),

@@ -13,9 +13,8 @@ import portrayal.reference
 from portrayal.annotate.people import clean_name, gender_of_references, normalise_gender
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
 from portrayal.annotate.people.stories.codes import FEATURES, N_CODES, code_weights, features_of
-from portrayal.annotate.people.stories.decide import SCALE, choices
+from portrayal.annotate.people.stories.decide import SALIENCE, SCALE, choices, learned_saliences
 from portrayal.annotate.people.stories.extract import read_story
-from portrayal.annotate.people.stories.trace import SALIENCE, learned_saliences
 
 FOLDS, SEED = 5, 0
 SALIENCE_UNIT = 3.0

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from portrayal.annotate.agency import load_classifier, mask
-from portrayal.annotate.agency.labelled import Labelled, read_labelled
+from portrayal.annotate.agency.labelled import LabelledSentences, read_labelled
 from portrayal.annotate.sentences import sentences
 
 N_MIXED, N_FROM_TEXTS = 6_000, 9_500
@@ -42,7 +42,7 @@ class Unlabelled:
     source: tuple[int, ...] = ()
 
 
-def unlabelled(train: Labelled, texts: Sequence[Path]) -> Iterator[Unlabelled]:
+def unlabelled(train: LabelledSentences, texts: Sequence[Path]) -> Iterator[Unlabelled]:
     """Yield the sentences for the teacher, the same in every run."""
     draw = random.Random(SEED)
     halves = []

@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency import mask
-from portrayal.annotate.agency.labelled import Labelled, families, read_labelled
+from portrayal.annotate.agency.labelled import LabelledSentences, families, read_labelled
 from portrayal.annotate.agency.linear import (
-    Counted,
     LinearClassifier,
-    Scores,
+    SentenceCounts,
+    WordScores,
     count,
     fit_counted,
     write_linear,
@@ -81,14 +81,14 @@ class Material:
     """
 
     texts: Sequence[str]
-    counted: Counted
+    counted: SentenceCounts
     targets: FloatArray
     sources: tuple[tuple[int, ...], ...]
     family: IntArray
 
 
 def material(
-    labelled: Labelled, taught: Sequence[Mapping[str, Any]], kind: str, family: IntArray
+    labelled: LabelledSentences, taught: Sequence[Mapping[str, Any]], kind: str, family: IntArray
 ) -> Material:
     """Return what one set of scores is trained on."""
     texts = [mask(each) if kind == "masked" else each for each in labelled.sentences]
@@ -102,7 +102,7 @@ def material(
     )
 
 
-def fitted(given: Material, rows: IntArray, recipe: Recipe) -> Scores:
+def fitted(given: Material, rows: IntArray, recipe: Recipe) -> WordScores:
     """Return the scores of a recipe, trained on some of the labelled sentences."""
     known = set(rows.tolist())
     free = [row for row, made in enumerate(given.sources) if known.issuperset(made)]

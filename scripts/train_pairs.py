@@ -21,8 +21,7 @@ from portrayal.annotate.people.shared.scan import scan
 from portrayal.annotate.people.stories.extract import story_start
 from portrayal.annotate.people.stories.names import find_people
 from portrayal.annotate.people.stories.pair import SIGNS, WEIGHTS_FILE, rivals, weights
-from portrayal.annotate.people.stories.roles import role_words
-from portrayal.annotate.people.stories.scene import look
+from portrayal.annotate.people.stories.scene import look, role_words
 
 GOLD = ("gold_subject_name", "gold_object_name")
 FOLDS, SEED = 10, 0

@@ -31,7 +31,8 @@ from scipy.special import expit
 
 from portrayal.annotate.people.shared.model import UNSPECIFIED
 from portrayal.annotate.people.stories.codes import FEATURES
-from portrayal.annotate.people.stories.confidence import (
+from portrayal.annotate.people.stories.decide import SCALE
+from portrayal.annotate.people.stories.extract import (
     BOTH_SIGNS,
     GENDER_SIGNS,
     NAME_SIGNS,
@@ -40,7 +41,6 @@ from portrayal.annotate.people.stories.confidence import (
     gender_signs,
     name_signs,
 )
-from portrayal.annotate.people.stories.decide import SCALE
 
 PENALTY, PENALTY_THEY, WEIGHT_THEY = 4.0, 0.6, 2.6
 PENALTIES = np.array(

@@ -12,7 +12,7 @@ import pytest
 import portrayal
 from portrayal.collect.promptfile import read_prompts
 from portrayal.errors import DataError, MissingExtraError, OptionError
-from portrayal.gating.verdict import Check, Limit, Verdict
+from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.run import Estimates, Run, flatten_estimates
 
@@ -137,7 +137,7 @@ def test_where_chooses_and_a_slip_of_the_pen_is_an_error() -> None:
 
 
 def _verdict() -> Verdict:
-    check = Check(
+    check = RuleCheck(
         *("rule", "m.v1", "ratio", {"domain": HOSTILE}, {"race": "Black"}, "m", "change"),
         *("ratio", 1.0, 2.0, 2.0, 1.5, 3.0, (0.8, 1.25)),
         status="fail",

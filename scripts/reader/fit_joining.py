@@ -19,7 +19,7 @@ from scipy import special
 from scipy.optimize import minimize
 from train import LEFT_OUT
 
-from portrayal.annotate.people.reader.network import CARD, Reading
+from portrayal.annotate.people.reader.network import CARD, NetworkOutput
 from portrayal.annotate.people.reader.rows import (
     Joining,
     join,
@@ -45,7 +45,7 @@ out is about love."""
 class Case:
     """A story with what rules and network say."""
 
-    def __init__(self, example: Example, reading: Reading, fold: int) -> None:
+    def __init__(self, example: Example, reading: NetworkOutput, fold: int) -> None:
         self.example, self.reading, self.fold = example, reading, fold
         self.scene, self.cast = read_story(example.text, example.roles)
 
@@ -80,7 +80,7 @@ def cases_of(asked: argparse.Namespace) -> list[Case]:
         left = [each for each in examples if fold_of(each.prompt) == fold]
         raw = np.load(folder / LEFT_OUT, allow_pickle=False)
         for i, example in enumerate(left):
-            cases.append(Case(example, Reading(raw[f"r{i}"], raw[f"g{i}"]), fold))
+            cases.append(Case(example, NetworkOutput(raw[f"r{i}"], raw[f"g{i}"]), fold))
     return cases
 
 

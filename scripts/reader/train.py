@@ -46,7 +46,7 @@ from portrayal.annotate.people.reader.network import (
     PLACEHOLDERS,
     PRONOUNS,
     TOKENIZER,
-    Hidden,
+    HiddenStory,
     Vocabulary,
     digest_of,
     hide,
@@ -106,7 +106,7 @@ class Reader(nn.Module):
         return role, genders, meant
 
 
-def collate(stories: list[Hidden]) -> dict:
+def collate(stories: list[HiddenStory]) -> dict:
     """Return stories as tensors, padded."""
     longest = max(len(each.ids) for each in stories)
 
@@ -124,7 +124,9 @@ def collate(stories: list[Hidden]) -> dict:
     }
 
 
-def targets(example: Example, story: Hidden, k: int) -> tuple[list[int], dict[int, int], list[int]]:
+def targets(
+    example: Example, story: HiddenStory, k: int
+) -> tuple[list[int], dict[int, int], list[int]]:
     """Return the classes of roles (2,), of genders by row, and of the referent of each token."""
     roles, genders = [_IGNORED, _IGNORED], {}
     rows = [k, k + 1]
@@ -140,7 +142,7 @@ def targets(example: Example, story: Hidden, k: int) -> tuple[list[int], dict[in
 
 
 def _referent_targets(
-    example: Example, story: Hidden, rows: list[int], genders: dict[int, int], k: int
+    example: Example, story: HiddenStory, rows: list[int], genders: dict[int, int], k: int
 ) -> list[int]:
     """Labelled referents, or those that two different genders leave no doubt about."""
     classes = [_IGNORED] * len(story.ids)
@@ -293,7 +295,7 @@ class _Smooth(nn.Module):
         return self.layer(values * self.divided)
 
 
-def smooth(encoder: nn.Module, stories: list[Hidden]) -> None:
+def smooth(encoder: nn.Module, stories: list[HiddenStory]) -> None:
     """Take outliers out of what feed-forward layers read, so that 8 bits hold it better.
 
     A few of the activations are far larger than others, and 8 bits are shared out over their whole
@@ -330,7 +332,7 @@ def smooth(encoder: nn.Module, stories: list[Hidden]) -> None:
 
 
 def export(
-    model: Reader, tokenizer_file: Path, out: Path, facts: dict, stories: list[Hidden]
+    model: Reader, tokenizer_file: Path, out: Path, facts: dict, stories: list[HiddenStory]
 ) -> None:
     """Write encoder, heads (16 bits a weight), tokenizer and card; see `load_network`."""
     smooth(model.encoder, stories)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from portrayal.annotate.group_labels import (
     Answers,
-    Said,
+    GroupResponse,
     group_prompt,
     labels_of,
     read_label,
@@ -69,14 +69,16 @@ def test_several_labels_count_where_all_are_groups(listed: Sequence[str]) -> Non
         assert [LABELS[place] for place in said.places] == [x for x in LABELS if x in different]
         assert said.status == ("group" if len(different) == 1 else "several")
     elif len(different) > 1 or "?" in different:
-        assert said == Said("unknown", (), "malformed")
+        assert said == GroupResponse("unknown", (), "malformed")
     else:
         assert said.status == ("none" if "none of these" in different else "unknown")
 
 
 @pytest.mark.parametrize("outcome", ["refused", "empty", "failed"])
 def test_what_is_no_answer_is_unknown_with_its_reason(outcome: str) -> None:
-    assert read_label(RELIGION, ONE, Reply("Hindu", outcome)) == Said("unknown", (), outcome)
+    assert read_label(RELIGION, ONE, Reply("Hindu", outcome)) == GroupResponse(
+        "unknown", (), outcome
+    )
     assert read_label(RELIGION, ONE, None).why == "not asked"
 
 
@@ -96,16 +98,18 @@ def test_people_without_name_or_role_are_counted_and_not_asked_about() -> None:
     st.lists(
         st.lists(
             st.builds(
-                Said,
+                GroupResponse,
                 st.sampled_from(["group", "none", "unknown"]),
-                st.lists(st.integers(0, 9)).map(tuple),
+                st.lists(st.integers(0, 9), max_size=4).map(tuple),
                 st.sampled_from(["", "refused", "not asked"]),
             ),
+            max_size=4,
         ).map(tuple),
         min_size=1,
+        max_size=4,
     )
 )
-def test_what_is_said_in_short_is_read_as_it_was(said: list[tuple[Said, ...]]) -> None:
+def test_what_is_said_in_short_is_read_as_it_was(said: list[tuple[GroupResponse, ...]]) -> None:
     assert said_of("|".join("&".join(one.short() for one in each) for each in said)) == (
         said if said != [()] else []
     )

@@ -50,14 +50,14 @@ WORDS = (
 PIECES = st.sampled_from([*MARKS.split(" "), *WORDS.split(" "), "\n", "\n\n"])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.lists(st.tuples(PIECES, st.sampled_from(["", " ", "  "])), max_size=14))
 def test_equal_to_textblob_on_any_text(pieces: list[tuple[str, str]]) -> None:
     text = "".join(piece + gap for piece, gap in pieces)
     assert engine()(text) == theirs(text)[0], text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), max_size=6), st.sampled_from([" ", "\n\n", ""]))
 def test_sentences_and_whole_text_at_once(chosen: list[str], gap: str) -> None:
     text = gap.join(chosen)

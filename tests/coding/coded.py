@@ -2,8 +2,8 @@
 
 import random
 
-from portrayal.coding import Code, Codebook, Item, ItemPerson, make_project
-from portrayal.coding.codes import write_codes
+from portrayal.coding import Code, Codebook, CodingItem, ItemPerson, make_project, write_labels
+from portrayal.raters import Label
 
 CODES = ("savior", "foreigner", "savage")
 
@@ -34,10 +34,20 @@ def story(i):
 
 def small_project(folder, n=12, **more):
     items = [
-        Item(f"t{i}", story(i), f"Story {i}", people(i), {"group": ("Latine", "Asian")[i % 2]})
+        CodingItem(
+            f"t{i}", story(i), f"Story {i}", people(i), {"group": ("Latine", "Asian")[i % 2]}
+        )
         for i in range(n)
     ]
     return make_project(folder, items, book(), seed=1, how={"drawn": "all"}, **more)
+
+
+def write_codes(project, rater, decisions, *, notes=(), replies=(), kind="llm"):
+    """Write a rater's decisions (item_id, code, value), notes and answers to fields."""
+    said = dict(notes)
+    rows = [(item, key, str(int(value))) for item, key, value in decisions] + list(replies)
+    labels = [Label(rater, *row, note=said.get(row[0], ""), kind=kind) for row in rows]
+    write_labels(project, labels)
 
 
 def code_all(project, rater, given, *, kind="human", items=None):

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from portrayal.coding import Item, ItemPerson, Project, codebook, make_project
+from portrayal.coding import CodingItem, ItemPerson, Project, codebook, make_project
 
 TEXT = (
     "Ms. Grant showed Linh the ledger. Linh thanked her, and said nothing for the rest of the day."
 )
 
 
-def items(n: int, text: str = TEXT) -> list[Item]:
+def items(n: int, text: str = TEXT) -> list[CodingItem]:
     """Return n texts with two people each; their ids are t1, t2, …"""
     grant, linh = text.find("Ms. Grant"), text.find("Linh")
     people = (
@@ -17,7 +17,7 @@ def items(n: int, text: str = TEXT) -> list[Item]:
         ItemPerson("object", "Linh", "F", "apprentice", ((linh, linh + 4),) if linh >= 0 else ()),
     )
     return [
-        Item(f"t{i}", text, f"Labor, text {i}", people, {"domain": "Labor"}, 2.0)
+        CodingItem(f"t{i}", text, f"Labor, text {i}", people, {"domain": "Labor"}, 2.0)
         for i in range(1, n + 1)
     ]
 

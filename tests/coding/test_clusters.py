@@ -1,10 +1,10 @@
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Item, ItemPerson, make_project
+from portrayal.coding import CodingItem, ItemPerson, make_project, read_labels
 from portrayal.coding.clusters import EVERYONE, cluster_codes
-from portrayal.coding.codes import consensus, read_codes
 from portrayal.errors import OptionError
+from portrayal.raters import consensus
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def project(tmp_path):
 
 
 def clusters(project, **more):
-    return {one.group: one for one in cluster_codes(project, read_codes(project), **more)}
+    return {one.group: one for one in cluster_codes(project, read_labels(project), **more)}
 
 
 def test_texts_with_the_same_codes_are_one_cluster(project):
@@ -71,7 +71,7 @@ def test_models_have_no_vote_and_an_adjudicator_the_last_word(project):
     assert clusters(project)["Latine"].largest.codes == ("savior",)
     code_all(project, "judge", {"t0": {"foreigner"}}, kind="adjudicated", items=["t0"])
     assert clusters(project)["Latine"].largest.codes == ("foreigner",)
-    settled = consensus(project, read_codes(project))["t0"]
+    settled = consensus(read_labels(project))["t0"]
     assert settled.given == ("foreigner",)
 
 
@@ -87,9 +87,9 @@ def test_groups_come_from_labels_of_people_too(tmp_path):
         return ItemPerson(slot, "A", labels={"race": race} if race else {})
 
     items = [
-        Item("x", "A text.", people=(person("subject", "White"), person("object", "Black"))),
-        Item("y", "A text.", people=(person("subject", "White"), person("object", "White"))),
-        Item("z", "A text.", people=(person("subject", None),)),
+        CodingItem("x", "A text.", people=(person("subject", "White"), person("object", "Black"))),
+        CodingItem("y", "A text.", people=(person("subject", "White"), person("object", "White"))),
+        CodingItem("z", "A text.", people=(person("subject", None),)),
     ]
     project = make_project(tmp_path / "q", items, book())
     code_all(project, "a", {"x": {"savior"}})
@@ -110,14 +110,14 @@ def test_groups_come_from_labels_of_people_too(tmp_path):
     ],
 )
 def test_groups_come_from_how_a_text_was_sampled(tmp_path, sampled_as, groups):
-    items = [Item("x", "A text.", strata={"sampled_as": sampled_as, "model": "m1"})]
+    items = [CodingItem("x", "A text.", strata={"sampled_as": sampled_as, "model": "m1"})]
     project = make_project(tmp_path / "q", items, book())
     code_all(project, "a", {})
     assert set(clusters(project)) == groups
 
 
 def test_a_project_without_groups_is_one(tmp_path):
-    project = make_project(tmp_path / "q", [Item("x", "A text.")], book())
+    project = make_project(tmp_path / "q", [CodingItem("x", "A text.")], book())
     code_all(project, "a", {})
     (only,) = clusters(project).values()
     assert (only.group, only.exemplar) == (EVERYONE, None)

@@ -7,9 +7,10 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.coding import Code, Codebook, Field, codebook
-from portrayal.coding.codebook import codebook_names, codebook_table, parse_codebook
+from portrayal.coding import Code, Codebook, CodebookField, codebook
+from portrayal.coding.codebook import CODEBOOKS, codebook_table, read_codebook
 from portrayal.errors import PortrayalError, UnknownNameError
+from portrayal.reference.datafile import parse_toml
 
 PLAIN = 'title = "T"\n[[codes]]\nkey = "a"\nname = "A"\ndefinition = "What."\nsource = "Somebody"\n'
 
@@ -33,7 +34,7 @@ def test_the_stereotypes_of_the_paper_are_shipped_with_their_sources() -> None:
 
 
 def test_hand_labels_use_fields() -> None:
-    assert codebook_names() == ("agency", "people", "stereotypes")
+    assert CODEBOOKS.names == ("agency", "people", "stereotypes")
     assert [field.key for field in codebook("people").fields] == [
         "subject_name",
         "subject_gender",
@@ -59,8 +60,8 @@ words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), m
 @given(name=words, definition=words, examples=st.lists(words, max_size=3), label=words)
 def test_any_words_survive(name: str, definition: str, examples: list[str], label: str) -> None:
     code = Code("k", name, definition, "", tuple(examples), "k")
-    book = Codebook("b", name, "Read.", (code,), None, (Field("f", label, "text"),))
-    assert parse_codebook(tomli_w.dumps(codebook_table(book)), "b") == book
+    book = Codebook("b", name, "Read.", (code,), None, (CodebookField("f", label, "text"),))
+    assert read_codebook("b", parse_toml(tomli_w.dumps(codebook_table(book)), "b.toml")) == book
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from coding.coded import write_codes
 from coding.raters import TEXT, project
-from portrayal.coding import Item, codebook, make_project
-from portrayal.coding.codes import write_codes
-from portrayal.coding.files import CODE_COLUMNS, SHEET, export_codes, export_sheets
+from portrayal.coding import CodingItem, codebook, make_project
+from portrayal.coding.files import CODE_COLUMNS, SHEET, export_labels, export_sheets
 from portrayal.errors import DataError
 
 
@@ -21,7 +21,7 @@ def test_codes(tmp_path: Path) -> None:
     made = project(tmp_path / "p")
     notes = [("t1", "=HYPERLINK(1)\nand, more")]
     write_codes(made, "Ann", [("t1", "noble_savage", True)], notes=notes, kind="human")
-    path = export_codes(made)
+    path = export_labels(made)
     assert path == made.folder / "codes.csv"
     found = rows(path)
     assert tuple(found[0]) == CODE_COLUMNS
@@ -65,7 +65,7 @@ def test_the_stratum_is_what_a_text_was_drawn_as(tmp_path: Path) -> None:
     """Weights of one stratum differ where its texts could be drawn for others too."""
     drawn = (("F, dominant", 2.5), ("F, dominant", 1.5), ("F, dominant; Latine F, neutral", 1.0))
     items = [
-        Item(
+        CodingItem(
             f"t{i}",
             "A text.",
             strata={"model": f"m{i}", "prompt_id": f"p{i}", "sampled_as": drawn_as},
@@ -73,8 +73,8 @@ def test_the_stratum_is_what_a_text_was_drawn_as(tmp_path: Path) -> None:
         )
         for i, (drawn_as, weight) in enumerate(drawn)
     ]
-    items.append(Item("t3", "A text.", strata={"domain": "Labor", "prompt_id": "p3"}))
-    items.append(Item("t4", "A text.", strata={"prompt_id": "p3"}, weight=7))
+    items.append(CodingItem("t3", "A text.", strata={"domain": "Labor", "prompt_id": "p3"}))
+    items.append(CodingItem("t4", "A text.", strata={"prompt_id": "p3"}, weight=7))
     made = make_project(tmp_path / "p", items, codebook("people"))
     write_codes(made, "Ann", [], replies=[("t0", "subject_name", "A")], kind="human")
     (path,) = export_sheets(made)
@@ -89,7 +89,11 @@ def test_the_stratum_is_what_a_text_was_drawn_as(tmp_path: Path) -> None:
 
 
 def test_a_sheet_of_sentences(tmp_path: Path) -> None:
-    items = [Item("s1", "She led the team."), Item("s2", "-He cared."), Item("s3", "It rained.")]
+    items = [
+        CodingItem("s1", "She led the team."),
+        CodingItem("s2", "-He cared."),
+        CodingItem("s3", "It rained."),
+    ]
     made = make_project(tmp_path / "p", items, codebook("agency"))
     key = made.codebook.fields[0].key
     replies = [("s1", key, "agentic"), ("s2", key, "communal")]

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from portrayal.cli import app
-from portrayal.coding import seen_groups
+from portrayal.coding import observed_groups
 from portrayal.errors import OptionError
 
 FACTOR = """
@@ -46,7 +46,7 @@ def factor(tmp_path):
 
 
 def test_each_source_counts_texts_and_what_it_found(factor):
-    (words, column), mentions = seen_groups(TEXTS, [factor])
+    (words, column), mentions = observed_groups(TEXTS, [factor])
     assert dict(words.n_texts) == {"group": 1, "none": 1, "several": 1, "unread": 1}
     assert dict(words.of_group) == {"sun": 2, "none": 1}
     assert words.found["sun"] == {"sunrise rites": 1, "sunrise rite": 2}
@@ -63,25 +63,25 @@ def test_each_source_counts_texts_and_what_it_found(factor):
 
 
 def test_a_group_called_none_is_not_a_text_without_one(factor):
-    (words, _), _ = seen_groups(TEXTS, [factor])
+    (words, _), _ = observed_groups(TEXTS, [factor])
     assert words.found["none"] == {"godless": 1}
     assert words.n_texts["none"] == 1
 
 
 def test_a_column_that_is_not_there_is_left_out(factor):
-    (words,), _ = seen_groups([{"text": "A sunrise rite."}], [factor])
+    (words,), _ = observed_groups([{"text": "A sunrise rite."}], [factor])
     assert words.source.kind == "words"
 
 
 def test_columns_that_no_factor_reads_may_hold_anything(factor):
     rows = [{"text": "A sunrise rite.", "faith": "sun", "tags": ["a", "b"]}]
-    (words, column), _ = seen_groups(rows, [factor])
+    (words, column), _ = observed_groups(rows, [factor])
     assert words.of_group == column.of_group == {"sun": 1}
 
 
 def test_nothing_to_look_for():
     with pytest.raises(OptionError, match="nothing to look for in the rows"):
-        seen_groups(TEXTS, ["gender"])
+        observed_groups(TEXTS, ["gender"])
 
 
 def test_the_command_prints_and_writes(factor, tmp_path):

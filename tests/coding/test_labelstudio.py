@@ -4,9 +4,16 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Code, Codebook, Field, Item, codebook, make_project
-from portrayal.coding.codes import read_codes
-from portrayal.coding.files import export_tasks, import_tasks, labeling_config
+from portrayal.coding import (
+    Code,
+    Codebook,
+    CodebookField,
+    CodingItem,
+    codebook,
+    make_project,
+    read_labels,
+)
+from portrayal.coding.files import export_tasks, import_labels, labeling_config
 from portrayal.errors import DataError, OptionError
 
 
@@ -45,7 +52,7 @@ def tasks(project, tmp_path):
 def read(project, tmp_path, tasks, **more):
     path = tmp_path / "export.json"
     path.write_text(json.dumps(tasks))
-    return import_tasks(project, path, **more)
+    return import_labels(project, path, **more)
 
 
 def test_codes_survive_the_way_there_and_back(project, tasks, tmp_path):
@@ -59,11 +66,11 @@ def test_codes_survive_the_way_there_and_back(project, tasks, tmp_path):
     code_all(other, "bo@example.org", two)
 
     def facts(place):
-        return [(d.item_id, d.rater, d.code, d.value, d.kind) for d in read_codes(place).decisions]
+        return [(d.text_id, d.rater, d.code, d.value, d.kind) for d in read_labels(place).rows]
 
     assert facts(project) == facts(other)
     assert dict(done.raters) == {"Ana": 6, "bo@example.org": 6}
-    notes = {d.note for d in read_codes(project).decisions if d.rater == "ana"}
+    notes = {d.note for d in read_labels(project).rows if d.rater == "ana"}
     assert notes == {"Read twice."}
 
 
@@ -97,9 +104,12 @@ def test_hostile_words_stay_words():
 
 
 def test_fields_become_controls_and_come_back(tmp_path):
-    fields = (Field("who", "Who", "text"), Field("tone", "Tone", "choice", ("warm", "cold")))
+    fields = (
+        CodebookField("who", "Who", "text"),
+        CodebookField("tone", "Tone", "choice", ("warm", "cold")),
+    )
     small = Codebook("f", "F", "", fields=fields)
-    project = make_project(tmp_path / "p", [Item("a", "T.")], small)
+    project = make_project(tmp_path / "p", [CodingItem("a", "T.")], small)
     view = ET.fromstring(labeling_config(small))
     assert [one.get("value") for one in view.find("Choices[@name='field-tone']")] == [
         "warm",
@@ -111,7 +121,7 @@ def test_fields_become_controls_and_come_back(tmp_path):
     ]
     tasks = [{"data": {"item_id": "a"}, "annotations": [{"completed_by": 3, "result": result}]}]
     read(project, tmp_path, tasks)
-    replies = {r.field: (r.value, r.rater) for r in read_codes(project).replies}
+    replies = {r.code: (r.value, r.rater) for r in read_labels(project).rows}
     assert replies == {"who": ("Maria", "label-studio-3"), "tone": ("warm", "label-studio-3")}
 
 
@@ -121,7 +131,7 @@ def test_skipped_and_earlier_annotations_are_counted(project, tasks, tmp_path):
     annotated(tasks, {"t1": {"savior"}}, was_cancelled=True)
     done = read(project, tmp_path, tasks)
     assert dict(done.left_out) == {"skipped there": 1, "an earlier annotation of the same rater": 1}
-    given = [(d.item_id, d.code) for d in read_codes(project).decisions if d.value]
+    given = [(d.text_id, d.code) for d in read_labels(project).rows if d.value == "1"]
     assert given == [("t0", "savior")]
 
 
@@ -153,7 +163,7 @@ def test_an_unknown_choice_is_told(project, tasks, tmp_path):
         read(project, tmp_path, tasks)
     (tmp_path / "no.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
-        import_tasks(project, tmp_path / "no.json")
+        import_labels(project, tmp_path / "no.json")
 
 
 def test_shipped_codebooks_give_configurations():

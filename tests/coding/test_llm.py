@@ -4,8 +4,7 @@ import re
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Codebook, Field, Item, make_project
-from portrayal.coding.codes import read_codes
+from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
 from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
@@ -23,12 +22,12 @@ def answer(*codes):
 
 
 def test_the_prompt_holds_the_codebook_and_the_story():
-    item = Item("a", STORY + " {not} a field")
+    item = CodingItem("a", STORY + " {not} a field")
     prompt = coder_prompt(book(), item)
     assert item.text in prompt.text
     for key in CODES:
         assert f"- {key}: {key.title()}. What {key} means." in prompt.text
-    assert prompt.prompt_id != coder_prompt(book(), Item("a", STORY)).prompt_id
+    assert prompt.prompt_id != coder_prompt(book(), CodingItem("a", STORY)).prompt_id
 
 
 def test_a_code_needs_a_passage_of_the_text():
@@ -100,11 +99,11 @@ def test_a_model_codes_a_project_and_is_no_human_rater(tmp_path):
         assert code_by_model(project, asking(server)).rater == result.rater
         assert server.requests == 6
     assert (result.n_items, result.n_coded, dict(result.failed)) == (6, 6, {})
-    codes = read_codes(project)
+    codes = read_labels(project)
     assert codes.of("human").raters == ("a",)
     assert codes.of("llm").raters == ("server:test-model",)
-    given = [d for d in codes.of("llm").decisions if d.value]
-    assert [(d.item_id, d.code) for d in given] == [(f"t{i}", "foreigner") for i in (0, 2, 4)]
+    given = [d for d in codes.of("llm").rows if d.value == "1"]
+    assert [(d.text_id, d.code) for d in given] == [(f"t{i}", "foreigner") for i in (0, 2, 4)]
     assert given[0].note == "foreigner: “just moved here”"
 
 
@@ -123,19 +122,19 @@ def test_more_than_half_of_the_answers_decide_and_failures_are_counted(tmp_path)
 
     with OpenAIServer(render=model_says(write)) as server:
         result = code_by_model(project, asking(server, 3))
-    given = {d.item_id for d in read_codes(project).decisions if d.value}
+    given = {d.text_id for d in read_labels(project).rows if d.value == "1"}
     assert given == {"t0"}  # of story 3 one of two usable answers says so, which is not more
     assert dict(result.failed) == {"t2": "3 malformed"}
     assert dict(result.unusable) == {"malformed": 4}
     assert dict(result.removed) == {"passage not in the text": 1}
-    assert {d.item_id for d in read_codes(project).done} == {"t0", "t1", "t3"}
+    assert {d.text_id for d in read_labels(project).done} == {"t0", "t1", "t3"}
     (note,) = coder_notes(project)
     assert (note["n_items"], note["n_coded"], note["n_failed"]) == (4, 3, 1)
 
 
 def test_a_codebook_without_codes_is_refused(tmp_path):
-    fields = Codebook("f", "F", "", fields=(Field("name", "Name", "text"),))
-    project = make_project(tmp_path / "p", [Item("a", STORY)], fields)
+    fields = Codebook("f", "F", "", fields=(CodebookField("name", "Name", "text"),))
+    project = make_project(tmp_path / "p", [CodingItem("a", STORY)], fields)
     with pytest.raises(OptionError, match="no codes"):
         code_by_model(project, Asking("server:m", base_url="http://127.0.0.1:9/v1"))
 

@@ -4,11 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.coding import Item, ItemPerson, codebook, make_project, open_project, project_folder
+from portrayal.coding import (
+    CodingItem,
+    ItemPerson,
+    codebook,
+    make_project,
+    open_project,
+    project_folder,
+)
 from portrayal.errors import DataError, OptionError, RunError
 
 ITEMS = [
-    Item(
+    CodingItem(
         "1",
         "Ann \u202e<b>met</b> \u0000 Bob.",
         "Write.",
@@ -19,7 +26,7 @@ ITEMS = [
         {"model": "m"},
         2.5,
     ),
-    Item("2", "Zoë 🙂"),
+    CodingItem("2", "Zoë 🙂"),
 ]
 
 
@@ -41,7 +48,9 @@ def test_a_project_is_never_overwritten(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("items", "word"), [([], "no texts"), (ITEMS * 2, "one item_id")])
-def test_items_that_cannot_be_coded_are_refused(tmp_path: Path, items: list[Item], word) -> None:
+def test_items_that_cannot_be_coded_are_refused(
+    tmp_path: Path, items: list[CodingItem], word
+) -> None:
     with pytest.raises(DataError, match=word):
         make_project(tmp_path / "p", items, codebook("stereotypes"))
     assert not (tmp_path / "p").exists()
@@ -51,7 +60,7 @@ def test_another_folder_is_not_a_project(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"no project\.toml"):
         open_project(tmp_path)
     (tmp_path / "project.toml").write_text("[project")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match=r"project\.toml.*TOML"):
         open_project(tmp_path)
 
 

@@ -6,7 +6,7 @@ import pytest
 import portrayal
 from coding.coded import book
 from portrayal import registry
-from portrayal.coding import Item, make_project
+from portrayal.coding import CodingItem, make_project
 from portrayal.coding.characters import role_counts, run_of
 from portrayal.measure import ROLES
 from portrayal.run import Run
@@ -58,8 +58,8 @@ def test_a_name_that_nobody_bears_has_zeros(run):
 
 
 def test_the_run_of_a_project(run, tmp_path):
-    inside = make_project(run.path / "coding" / "one", [Item("a", "Text.")], book())
-    outside = make_project(tmp_path / "p", [Item("a", "Text.")], book())
+    inside = make_project(run.path / "coding" / "one", [CodingItem("a", "Text.")], book())
+    outside = make_project(tmp_path / "p", [CodingItem("a", "Text.")], book())
     found = run_of(inside)
     assert isinstance(found, Run)
     assert Path(found.path) == run.path.resolve()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coding.coded import book, code_all
-from portrayal.coding import Item, make_project
+from portrayal.coding import CodingItem, make_project, read_labels
 from portrayal.coding.clusters import (
     PERMUTED,
     PERMUTED_FREELY,
@@ -14,7 +14,6 @@ from portrayal.coding.clusters import (
     cluster_codes,
     shares,
 )
-from portrayal.coding.codes import read_codes
 from portrayal.measure import Scope
 from portrayal.measure.clustered import SHARE
 from portrayal.stats import infer_shares, upper_of_none, wilson
@@ -92,12 +91,12 @@ def test_prompts_of_one_group_alone_say_nothing_of_chance():
 
 def test_clusters_carry_the_shares_of_their_group(tmp_path):
     items = [
-        Item(f"t{i}", "A text.", strata={"group": "AB"[i % 2], "prompt_id": f"p{i // 4}"})
+        CodingItem(f"t{i}", "A text.", strata={"group": "AB"[i % 2], "prompt_id": f"p{i // 4}"})
         for i in range(40)
     ]
     project = make_project(tmp_path / "p", items, book())
     code_all(project, "a", {f"t{i}": {"savior"} for i in range(40) if i % 2 == 0 or i > 36})
-    first, second = cluster_codes(project, read_codes(project))
+    first, second = cluster_codes(project, read_labels(project))
     assert (first.n_prompts, second.n_prompts) == (10, 10)
     savior, foreigner, _ = first.shares
     assert (savior.code, savior.share.n, savior.share.of) == ("savior", 20, 20)
@@ -107,4 +106,4 @@ def test_clusters_carry_the_shares_of_their_group(tmp_path):
     assert (foreigner.p, foreigner.q, foreigner.null.high) == (None, None, 0.0)
     assert second.shares[0].share.n == 2
     assert second.clusters[0].share.interval.n_clusters == 10
-    assert cluster_codes(project, read_codes(project)) == [first, second]
+    assert cluster_codes(project, read_labels(project)) == [first, second]

@@ -359,9 +359,9 @@ def test_a_prompt_file_of_ones_own(ask: Portrayal, serve: Serve, tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("early-train", "night-shift"), ["prompt 2", "same id"]),
-        (('condition = "power-laden"\n', ""), ["prompt 1", "condition"]),
-        (('text = "Write a story about a driver."\n', ""), ["prompt 2", "text"]),
+        (("early-train", "night-shift"), ["prompt.id", "same id"]),
+        (('condition = "power-laden"\n', ""), ["line", "prompt.condition"]),
+        (('text = "Write a story about a driver."\n', ""), ["line", "prompt.text"]),
         (("[[prompt]]", "[prompt"), ["TOML"]),
     ],
 )

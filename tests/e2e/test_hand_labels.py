@@ -80,9 +80,9 @@ def test_sheets_of_raters_are_compared_and_merged(
     inside: Portrayal, sheet: Path, tmp_path: Path
 ) -> None:
     other = filled(sheet, tmp_path / "other.csv")
-    told = inside("label", "agreement", sheet, other, "--format", "json").json()["pairs"]
-    assert told[0]["gender"]["value"] == 1.0
-    assert "same gender" in inside("label", "agreement", sheet, other).ok().out
+    told = inside("label", "agreement", sheet, other, "--format", "json").json()["people"]
+    assert {figure["value"] for figure in told["figures"]} == {1.0}
+    assert "characters" in inside("label", "agreement", sheet, other).ok().out
     merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--format", "json").json()
     assert (merged["n_labelled"], merged["n_undecided"]) == (150, 0)
     inside("label", "merge", sheet, other, "--out", "both.csv").refused("may hold labels")

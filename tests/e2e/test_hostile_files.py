@@ -20,7 +20,7 @@ import pytest
 from coding.raters import project
 from e2e.conftest import Portrayal
 from portrayal.coding import codebook
-from portrayal.coding.files import import_tasks
+from portrayal.coding.files import import_labels
 from portrayal.collect import import_texts
 from portrayal.collect.corpus import file_corpus, read_plain
 from portrayal.collect.sources import MOST_UNPACKED
@@ -229,11 +229,11 @@ def test_other_files_than_texts_are_refused_in_one_line(
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_codebooks_and_exports_are_refused_in_one_line(tmp_path: Path, kind: str) -> None:
-    bench(tmp_path / "given", OTHERS[kind])
+    bench(tmp_path / "given.json", OTHERS[kind])
     with pytest.raises(DataError):
-        codebook(tmp_path / "given")
+        codebook(tmp_path / "given.json")
     with pytest.raises(DataError):
-        import_tasks(project(tmp_path / "p"), tmp_path / "given")
+        import_labels(project(tmp_path / "p"), tmp_path / "given.json")
 
 
 def test_what_can_be_read_is_read_as_it_stands(inside: Portrayal, tmp_path: Path) -> None:

@@ -254,13 +254,17 @@ def test_a_form_of_ones_own_is_filled_and_checked(measured: Run, tmp_path: Path)
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('key = "a"', "", "section 1, field 1: key is missing"),
+        ('key = "a"', "", "line 6: section.field: the key 'key' is missing"),
         ('["groups"]', '["magic"]', "a is filled by 'magic'; known: crossed"),
-        ('["groups"]', "3", "fill is 3"),
-        ('asks = "Who', 'wishes = "Who', "asks is missing"),
-        ('key = "a"', 'key = "a"\nhow = "b"', "no key is called 'how'"),
-        ("[[section]]", "[[sections]]", "no key is called 'sections'"),
-        ("title", "title title", "not valid TOML"),
+        ('["groups"]', "3", "line 10: section.field.fill: expected a list of texts"),
+        ('asks = "Who', 'wishes = "Who', "line 6: section.field: the key 'asks' is missing"),
+        (
+            'key = "a"',
+            'key = "a"\nhow = "b"',
+            "line 8: section.field.how: unknown key; expected one of",
+        ),
+        ("[[section]]", "[[sections]]", "section: expected tables, each headed [[section]]"),
+        ("title", "title title", "line 2: not TOML"),
     ],
 )
 def test_a_broken_form_is_named_with_its_place(

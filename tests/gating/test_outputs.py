@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from portrayal.gating import FORMATS, Check, Limit, Needed, Verdict
+from portrayal.gating import FORMATS, Limit, RuleCheck, SampleSize, Verdict
 from portrayal.gating.verdict import EXIT_CODES
 
-CHECK = Check(
+CHECK = RuleCheck(
     rule="a | rule",
     measure="subordination.v1",
     statistic="ratio",
@@ -33,7 +33,10 @@ CHECK = Check(
     status="fail",
 )
 OPEN = replace(
-    CHECK, rule="open", status="inconclusive", needed=Needed(80, 800, "that nothing has changed")
+    CHECK,
+    rule="open",
+    status="inconclusive",
+    needed=SampleSize(80, 800, "that nothing has changed"),
 )
 GOOD = replace(CHECK, rule="good", status="pass")
 

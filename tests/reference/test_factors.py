@@ -1,15 +1,11 @@
 """Factors as data: what ships, and one line with file, line and key for whatever is wrong."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from portrayal.errors import DataError, UnknownNameError
-from portrayal.reference.datafile import parse_toml
 from portrayal.reference.factors import ColumnSource, WordSource, factors, load_factor
 
 GOOD = """\
@@ -185,35 +181,3 @@ def test_shares_need_not_be_whole_where_a_note_says_why(tmp_path: Path) -> None:
 def test_a_name_that_is_none_lists_what_ships() -> None:
     with pytest.raises(UnknownNameError, match="religion"):
         load_factor("faiths")
-
-
-keys = st.text('abcé ."#', min_size=1, max_size=4)
-values = st.recursive(
-    st.one_of(st.integers(0, 9), st.booleans(), st.text("ab#]}\"'\n", max_size=5)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(keys, inner, max_size=3)),
-    max_leaves=12,
-)
-
-
-@given(st.dictionaries(keys, values, max_size=4))
-def test_every_key_and_element_has_the_line_on_which_it_stands(table: dict[str, Any]) -> None:
-    import tomli_w
-
-    text = tomli_w.dumps(table, multiline_strings=True)
-    file = parse_toml(text, "any.toml")
-    assert file.table == tomllib.loads(text)
-    lines = text.splitlines()
-
-    def walk(value: Any, way: tuple[str | int, ...]) -> None:
-        own = file.line(way)
-        assert 1 <= own <= max(1, len(lines))
-        if way and isinstance(way[-1], str) and way[-1].isascii() and way[-1].isalpha():
-            assert way[-1] in lines[own - 1]
-        if isinstance(value, int) and not isinstance(value, bool):
-            assert str(value) in lines[own - 1]
-        if isinstance(value, (dict, list)):
-            parts = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, inner in parts:
-                walk(inner, (*way, key))
-
-    walk(table, ())

@@ -9,8 +9,8 @@ import portrayal
 import portrayal.registry as registry
 from portrayal.annotate.people import extract_people, find_everyone
 from portrayal.annotate.people.any_text.candidates import PLACES
-from portrayal.annotate.people.shared.local import local_words
 from portrayal.annotate.people.shared.model import Roles, clean_name
+from portrayal.annotate.people.shared.scan import local_words
 from portrayal.annotate.people.shared.words import FORMAL_TITLES
 from portrayal.cli import app
 from portrayal.errors import DataError, UnknownNameError

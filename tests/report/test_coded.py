@@ -6,8 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from portrayal.coding import Item, ItemPerson, Sampling, codebook, make_project, sample_items
-from portrayal.coding.codes import read_codes
+from portrayal.coding import (
+    CodingItem,
+    ItemPerson,
+    Sampling,
+    codebook,
+    make_project,
+    read_labels,
+    sample_items,
+)
 from portrayal.report import write_report
 from portrayal.report.coding import section, sections, write_coding_report
 from portrayal.report.view import View
@@ -19,7 +26,7 @@ KEYS = [code.key for code in BOOK.codes]
 
 
 def coded(project, rater, given, kind="human"):
-    from portrayal.coding.codes import write_codes
+    from coding.coded import write_codes
 
     rows = [(i.item_id, k, k in given.get(i.item_id, ())) for i in project.items for k in KEYS]
     write_codes(project, rater, rows, kind=kind)
@@ -49,7 +56,7 @@ def visible_text(page):
 
 
 def test_table_4_of_a_run(run, project):
-    shown = section(project, read_codes(project))
+    shown = section(project, read_labels(project))
     latine = next(group for group in shown.groups if group.title == "Latine")
     assert latine.codes == ("White savior", "Perpetual foreigner")
     words = "".join(text for text, _ in latine.passage.pieces)
@@ -91,7 +98,7 @@ def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
     page = write_report(run, tmp_path / "r.html").read_text()
     assert "Read and coded" not in page
     assert '<a href="#coded">Terms that name identities</a>' in page
-    make_project(run.path / "coding" / "empty", [Item("a", "T.")], BOOK)
+    make_project(run.path / "coding" / "empty", [CodingItem("a", "T.")], BOOK)
     assert sections(View.of(run)) == found
 
 
@@ -101,9 +108,9 @@ def test_a_run_whose_audit_counted_no_cues_has_no_section(run, tmp_path):
 
 
 def test_models_stand_apart(run, project):
-    alone = section(project, read_codes(project))
+    alone = section(project, read_labels(project))
     coded(project, "server:m", {i.item_id: set(KEYS) for i in project.items}, kind="llm")
-    shown = section(project, read_codes(project))
+    shown = section(project, read_labels(project))
     assert (shown.groups, shown.people, shown.codes) == (alone.groups, alone.people, alone.codes)
     assert alone.models == ()
     (model,) = shown.models
@@ -112,12 +119,11 @@ def test_models_stand_apart(run, project):
 
 
 def test_one_rater_has_exemplars_and_no_agreement(run, project):
-    only = read_codes(project)
-    alone = type(only)(
-        tuple(d for d in only.decisions if d.rater == "ana"),
-        (),
-        tuple(d for d in only.done if d.rater == "ana"),
+    only = read_labels(project)
+    rows, done = (
+        tuple(one for one in part if one.rater == "ana") for part in (only.rows, only.done)
     )
+    alone = replace(only, rows=rows, done=done)
     shown = section(project, alone)
     assert shown.people.table is None
     assert "ana alone has coded" in shown.people.before[0]
@@ -148,7 +154,7 @@ def test_counts_of_cues_stand_with_their_group(run, project):
 def test_a_page_of_its_own_is_inert(tmp_path):
     people = (ItemPerson("subject", HOSTILE, "F", spans=((0, 8),), labels={"race": HOSTILE}),)
     items = [
-        Item(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
+        CodingItem(f"t{i}", HOSTILE * (200 if i else 1), HOSTILE, people, {"model": HOSTILE})
         for i in range(4)
     ]
     project = make_project(tmp_path / "p", items, BOOK)

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import portrayal
-from portrayal.annotate.agency.linear import Scores, write_linear
+from portrayal.annotate.agency.linear import WordScores, write_linear
 from portrayal.cli import app
 from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
@@ -376,7 +376,7 @@ def checkpoints(folder, acts, others):
     """A set of stand-in classifiers: to each of them one word is agentic, the others communal."""
     for i, word in enumerate(acts):
         known = dict.fromkeys(others, -9.0) | {word: 9.0, "they": 0.0}
-        scores = Scores(f"stand-in-{i}", known, {}, {}, {}, 0.0)
+        scores = WordScores(f"stand-in-{i}", known, {}, {}, {}, 0.0)
         (folder / f"seed-{i}").mkdir(parents=True)
         write_linear(folder / f"seed-{i}" / "linear.npz", scores, scores)
     return folder

@@ -1,11 +1,14 @@
 """Groups by a language model: what it is asked of a text or person, and what its answer says.
 
 An answer counts only where it is one of the labels as they were shown, or several where the factor
-allows that. Every other answer is "unknown", with the reason.
+allows that. Every other answer is "unknown", with the reason. The model is asked within limits, its
+answers are kept, and nothing is asked twice.
 """
 
+import dataclasses
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,12 +16,20 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from portrayal.collect.ask.replies import Reply, kept, prompt_of
+from portrayal.annotate.annotator import Annotation
+from portrayal.collect.ask.asking import Asking, asking_of, check_settings
+from portrayal.collect.ask.replies import Reply, ask_missing, kept, prompt_of
+from portrayal.errors import OptionError
 from portrayal.records import Prompt
-from portrayal.reference.factors import Factor, ModelSource, spelling_key
+from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelling_key
 from portrayal.run.directory import Run
+from portrayal.run.files import write_parquet
+from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.stages import fingerprint
+from portrayal.types import Say
 
 GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
 """What a source says of a text: one group, more than one, none, nothing that is understood; and a
@@ -39,7 +50,7 @@ _KEPT = 200
 """Characters of an answer that are kept beside what it was read as."""
 
 
-class Said(NamedTuple):
+class GroupResponse(NamedTuple):
     """What a source says of one text or person.
 
     Attributes
@@ -61,7 +72,7 @@ class Said(NamedTuple):
         return f"{self.status}{'=' * bool(self.why)}{self.why}:{','.join(map(str, self.places))}"
 
 
-def said_of(said: str) -> list[tuple[Said, ...]]:
+def said_of(said: str) -> list[tuple[GroupResponse, ...]]:
     """Read what every source says in short, by which texts that say the same are counted together.
 
     Returns
@@ -82,10 +93,10 @@ def said_of(said: str) -> list[tuple[Said, ...]]:
     ]
 
 
-def _said(unit: str) -> Said:
+def _said(unit: str) -> GroupResponse:
     what, _, at = unit.partition(":")
     status, _, why = what.partition("=")
-    return Said(status, tuple(map(int, at.split(","))) if at else (), why)
+    return GroupResponse(status, tuple(map(int, at.split(","))) if at else (), why)
 
 
 Asked = tuple[str, str | None]
@@ -109,16 +120,16 @@ class Answers:
 
     def said(
         self, factor: Factor, source: ModelSource, text_id: str, text: str
-    ) -> Iterator[tuple[Said, str]]:
+    ) -> Iterator[tuple[GroupResponse, str]]:
         """Yield what is said of a text, or of each person in it, and the words of the answer."""
         if not text:
             if source.unit == "text":
-                yield Said(UNREAD), ""
+                yield GroupResponse(UNREAD), ""
             return
         for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
             reply = None if prompt_id is None else self.replies.get(prompt_id)
             said = (
-                Said(UNKNOWN, (), UNNAMED)
+                GroupResponse(UNKNOWN, (), UNNAMED)
                 if prompt_id is None
                 else read_label(factor, source, reply)
             )
@@ -168,7 +179,7 @@ def group_prompt(factor: Factor, source: ModelSource, text: str, person: str = "
     return prompt_of(frame.replace("{question}", source.question) + text.strip() + words[1])
 
 
-def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Said:
+def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> GroupResponse:
     """Return what an answer says.
 
     Parameters
@@ -188,19 +199,19 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Said
     'malformed'
     """
     if reply is None or reply.outcome != "ok":
-        return Said(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
+        return GroupResponse(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
     shown = _spelled(factor)
     pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
     spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
     if not spelled or any(each not in shown for each in spelled):
-        return Said(UNKNOWN, (), MALFORMED)
+        return GroupResponse(UNKNOWN, (), MALFORMED)
     groups = dict.fromkeys(shown[each] for each in spelled)
     if len(groups) > 1 and not all(groups):
-        return Said(UNKNOWN, (), MALFORMED)
+        return GroupResponse(UNKNOWN, (), MALFORMED)
     places = tuple(sorted(factor.keys.index(group) for group in groups if group))
     if not places:
-        return Said(NONE if "" in groups else UNKNOWN)
-    return Said(GROUP if len(places) == 1 else SEVERAL, places)
+        return GroupResponse(NONE if "" in groups else UNKNOWN)
+    return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
 
 
 def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
@@ -224,3 +235,205 @@ def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
 def _templates() -> dict[str, str]:
     text = files(__package__).joinpath("group_labels.toml").read_text(encoding="utf-8")
     return {name: words.removesuffix("\n") for name, words in tomllib.loads(text).items()}
+
+
+FOLDER = "factors"
+"""Folder of a run in which the answers of labelling models are kept, one folder for each."""
+
+_ANSWER_TOKENS = 15
+"""Tokens of an answer, about; for the cost that is shown beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLabelling:
+    """A language model that labels texts, or people in them, with the groups of factors.
+
+    Attributes
+    ----------
+    factors
+        The factors of the audit; those without a source of the kind "model" are left alone.
+    asking
+        Whom, within which limits. Where its `parameters` have no temperature it is 0, if the model
+        takes one.
+    """
+
+    factors: tuple[Factor, ...]
+    asking: Asking
+
+    @property
+    def sources(self) -> tuple[tuple[Factor, ModelSource], ...]:
+        """What is asked, each with its factor."""
+        return model_sources(self.factors)
+
+    @property
+    def kept_in(self) -> str:
+        """Where answers lie in a run: the model, and a digest of its parameters."""
+        return f"{FOLDER}/{self.asking.folder_name}"
+
+    def ready(self, run: Run, annotator: str) -> "GroupLabelling":
+        """Make the provider, unless the run holds the answers of this model to these factors.
+
+        So a missing key, client or address is an error before any text is read.
+        """
+        known = (note := run.annotations(annotator).note()).get("settings") or {}
+        state = [factor_mark(factor) for factor in self.factors]
+        kept = known.get("asked", {}).get("answers"), known.get("state")
+        if not note.get("complete") or kept != (self.kept_in, state):
+            asking = self.asking
+            if asking.model.startswith("server:") and not (asking.base_url or asking.provider):
+                raise OptionError(
+                    f"{asking.model} needs the address of its server: give --factor-base-url "
+                    "(base_url among the settings), such as http://localhost:8000/v1."
+                )
+            asking.cold().make_provider()
+        return self
+
+    def answered(self, run: Run, wanted: Annotation, people: str, tell: Say) -> Annotation:
+        """Ask about every text of a run, or every person, in a run that the caller holds.
+
+        Parameters
+        ----------
+        run
+            A run with texts.
+        wanted
+            The annotation that reads the answers.
+        people
+            Annotator of the people of the run, complete; "" where only texts are asked about.
+        tell
+            Told what is asked, and what the answers come to.
+
+        Returns
+        -------
+        The annotation, with where the answers lie, a digest of them and what they came to among its
+        settings; every answer that is no label is counted there by its reason.
+
+        Raises
+        ------
+        StopError, RunError, OptionError
+            Saying what to do; what was answered before is kept.
+        """
+        table, prompts = self._asked(run, people)
+        n = f"{len(prompts):,} different question(s)"
+        first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
+        place = run.path / self.kept_in
+        replies = ask_missing(
+            self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
+        )
+        place.mkdir(parents=True, exist_ok=True)
+        write_parquet(table, place / ASKED_FILE)
+        sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
+        counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
+        read: dict[str, str] = {}
+        each = zip(*(table[name].to_pylist() for name in ("asked_by", "prompt_id")), strict=True)
+        for (name, prompt_id), times in Counter(each).items():
+            words = UNNAMED
+            if prompt_id is not None:
+                factor, source = sources[name]
+                said = read_label(factor, source, replies.get(prompt_id))
+                keys = [factor.keys[place] for place in said.places]
+                words = read[prompt_id] = said.why or " and ".join(keys) or f"({said.status})"
+            counts[name][words] += times
+        for line in _counted(counts):
+            tell(f"groups: {line}")
+        told = run.annotations(people).note().get("fingerprint") if people else ""
+        asked = {
+            "answers": self.kept_in,
+            "people": people,
+            "model": self.asking.model,
+            "digest": fingerprint(read=read, people=told),
+            "said": {name: dict(sorted(each.items())) for name, each in counts.items()},
+        }
+        return dataclasses.replace(wanted, settings={**wanted.settings, "asked": asked})
+
+    def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
+        """What is asked of each text or person, in the order of the texts, and every question."""
+        who = _people_of(run, people) if people else {}
+        prompts: dict[str, Prompt] = {}
+        rows: list[dict[str, str | None]] = []
+        for (table,) in read_shards(run.texts, ["text_id", "text", "outcome"]):
+            for row in table.filter(pc.field("outcome") == "ok").to_pylist():
+                for factor, source in self.sources:
+                    whole = source.unit == "text"
+                    for person in ("",) if whole else who.get(row["text_id"], ()):
+                        asked = {"text_id": row["text_id"], "asked_by": asked_by(factor, source)}
+                        rows.append(asked)
+                        if person is not None:
+                            prompt = group_prompt(factor, source, row["text"], person)
+                            prompt = prompts.setdefault(prompt.prompt_id, prompt)
+                            asked |= {"person": person, "prompt_id": prompt.prompt_id}
+        return pa.Table.from_pylist(rows, ASKED), prompts
+
+
+def group_labels_sentence(run: Run, annotator: str) -> str | None:
+    """Return who labelled groups in a run and what the answers came to; None where nobody did."""
+    asked = (run.annotations(annotator).note().get("settings") or {}).get("asked")
+    return asked and f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}"
+
+
+def _people_of(run: Run, annotator: str) -> dict[str, list[str | None]]:
+    """Return what each text calls its people, by `text_id`: by name, or by role in the prompt."""
+    strata, people = read_prompts(run.prompts_path), run.annotations(annotator)
+    found: dict[str, list[str | None]] = {}
+    for part in people.parts():
+        texts = pq.read_table(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
+        prompts = dict(zip(*(texts[name].to_pylist() for name in texts.column_names), strict=True))
+        for row in pq.read_table(part).to_pylist():
+            if row["error"] is None:
+                found[row["text_id"]] = _called(row, strata[prompts[row["text_id"]]])
+    return found
+
+
+def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
+    if "people" in row:
+        return [person["name"] for person in row["people"] or () if not person["writer"]]
+    slots = [slot for slot in ("subject", "object") if row[f"{slot}_gender"] is not None]
+    return [row[f"{slot}_name"] or roles.get(f"{slot}_role") for slot in slots]
+
+
+def _counted(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    for name, each in counts.items():
+        listed = ", ".join(f"{n:,} {word}" for word, n in sorted(each.items()))
+        yield f"{name}, {sum(each.values()):,} answers: {listed or 'none'}"
+
+
+def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource], ...]:
+    """Return the sources that a language model answers, each with its factor."""
+    every = ((factor, source) for factor in factors for source in factor.sources)
+    return tuple((f, source) for f, source in every if isinstance(source, ModelSource))
+
+
+def group_labelling(
+    factors: Sequence[Factor], model: str | None, settings: Mapping[str, Any] | None = None
+) -> GroupLabelling | None:
+    """Return how a model is asked about the groups of factors; None where no factor asks one.
+
+    Parameters
+    ----------
+    factors
+        The factors of an audit.
+    model
+        "SERVICE:MODEL".
+    settings
+        Further fields of `Asking`, such as `base_url`, `budget`, `batch` or `confirm`.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        Where a factor asks a model and none is named, or one is named that nothing asks.
+    """
+    check_settings(settings, "a model that labels groups")
+    sources = model_sources(factors)
+    if not sources:
+        if model is not None:
+            raise OptionError(
+                f"--factor-model {model} says nothing: no factor has a source of the kind 'model'."
+            )
+        return None
+    if model is None:
+        factor, source = sources[0]
+        raise OptionError(
+            f"the factor {factor.name} asks a language model (its source {source.name!r}): name it "
+            "with --factor-model SERVICE:MODEL (factor_model=), or leave the source out."
+        )
+    asking = asking_of(model, settings, "a model that labels groups")
+    return GroupLabelling(tuple(factors), asking)

@@ -15,7 +15,7 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
-from portrayal.annotate.word_match import Hit, Matcher, Token, tokens
+from portrayal.annotate.word_match import Matcher, Token, tokens
 from portrayal.errors import OptionError
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.reference.lexicons import GroupLexicon, lexicon, people_table
@@ -31,7 +31,8 @@ def first_names(text: str, tokens: Sequence[Token], taken: set[int]) -> Iterator
     at = 0
     while at < len(tokens) - 1:
         last = at + 1
-        if _initial(tokens[last].written) and last + 1 < len(tokens):
+        written = tokens[last].written
+        if len(written) == 1 and written.isupper() and last + 1 < len(tokens):
             last += 1
         if taken.isdisjoint(range(at, last + 1)) and _is_pair(text, tokens, at, last):
             yield tokens[at]
@@ -60,10 +61,6 @@ def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
         return None
     shares = (known.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)
-
-
-def _initial(written: str) -> bool:
-    return len(written) == 1 and written.isupper()
 
 
 def _is_pair(text: str, tokens: Sequence[Token], at: int, last: int) -> bool:
@@ -205,30 +202,22 @@ class Counter:
             counts[hit.column] += 1.0
             hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
         if self.names:
-            self._add_names(text, inside, found, counts, hits, mentions)
+            for first, labels in self.names:
+                columns = range(first, first + len(labels))
+                taken = {
+                    at
+                    for hit in found
+                    if hit.column in columns
+                    for at in range(hit.first, hit.last)
+                }
+                for name, first_name in _named(text, inside, taken, mentions):
+                    shares = name_shares(first_name, labels)
+                    if shares is None:
+                        continue
+                    for column, share in zip(columns, shares, strict=True):
+                        counts[column] += share
+                    hits.append({"start": name.start, "end": name.end, "column": NAMED})
         return counts
-
-    def _add_names(
-        self,
-        text: str,
-        inside: list[Token],
-        found: list[Hit],
-        counts: list[float],
-        hits: list[dict[str, int]],
-        mentions: Mapping[int, str] | None,
-    ) -> None:
-        for first, labels in self.names:
-            columns = range(first, first + len(labels))
-            taken = {
-                at for hit in found if hit.column in columns for at in range(hit.first, hit.last)
-            }
-            for name, first_name in _named(text, inside, taken, mentions):
-                shares = name_shares(first_name, labels)
-                if shares is None:
-                    continue
-                for column, share in zip(columns, shares, strict=True):
-                    counts[column] += share
-                hits.append({"start": name.start, "end": name.end, "column": NAMED})
 
 
 def _mentions(text: str) -> dict[int, str]:

@@ -28,7 +28,7 @@ from portrayal.annotate.group_labels import (
     UNKNOWN,
     UNREAD,
     Answers,
-    Said,
+    GroupResponse,
     answers_of,
 )
 from portrayal.annotate.word_match import TOKEN, Words, fold, variants
@@ -61,7 +61,7 @@ class _Entry(NamedTuple):
     written: str
 
 
-class Seen(NamedTuple):
+class WordMatch(NamedTuple):
     """Words of a text that stand for a group: a lexicon, its column, and where they stand."""
 
     lexicon: int
@@ -98,7 +98,13 @@ class WordTable:
             column = groups.index(group)
             for phrase in listed:
                 written = phrase if phrase in source.as_written else ""
-                for words in _forms(phrase, plurals=source.plural):
+                # Ways of writing a phrase, in singular and plural
+                forms = variants(phrase)
+                if source.plural:
+                    last = [(words[:-1], words[-1]) for words in forms]
+                    forms = forms | {(*head, end + "s") for head, end in last}
+                    forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
+                for words in forms:
                     for tail in tails:
                         self._put(lexicon, words, tail, _Entry(column, len(words), written))
                     self.telling.add(max(words, key=len))
@@ -111,7 +117,7 @@ class WordTable:
             lengths.append(len(after))
             lengths.sort(reverse=True)
 
-    def find(self, text: str) -> list[Seen]:
+    def find(self, text: str) -> list[WordMatch]:
         """Return the words of a text that stand for groups; of overlapping phrases the longest."""
         flat = text.replace("_", " ") if "_" in text else text
         plain = flat.isascii()
@@ -122,7 +128,7 @@ class WordTable:
         if self.telling.isdisjoint(words):
             return []
         ends: list[int] = []
-        found: list[Seen] = []
+        found: list[WordMatch] = []
         taken: dict[int, int] = {}
         rest = self.rest
         for at, word in [(at, word) for at, word in enumerate(words) if word in rest]:
@@ -139,19 +145,9 @@ class WordTable:
                         continue
                     taken[lexicon] = at + entry.counted
                     if entry.column != EXCLUDED:
-                        found.append(Seen(lexicon, entry.column, start, end))
+                        found.append(WordMatch(lexicon, entry.column, start, end))
                     break
         return found
-
-
-def _forms(phrase: str, *, plurals: bool) -> set[Words]:
-    """Ways of writing a phrase, in singular and plural."""
-    forms = variants(phrase)
-    if plurals:
-        last = [(words[:-1], words[-1]) for words in forms]
-        forms = forms | {(*head, end + "s") for head, end in last}
-        forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
-    return forms
 
 
 def _close(pieces: Sequence[str], at: int, length: int) -> bool:
@@ -193,7 +189,7 @@ class GroupReader:
 
     def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         text = row["text"] if row["outcome"] == "ok" else ""
-        words: dict[int, list[Seen]] = {}
+        words: dict[int, list[WordMatch]] = {}
         for found in self._table.find(text) if text else ():
             words.setdefault(found.lexicon, []).append(found)
         kept = dict(row.get("columns") or ())
@@ -218,7 +214,7 @@ class GroupReader:
             else:
                 one = self._of_codes(number, source, row, keys)
             places = tuple(keys.index(group) for group in one["groups"])
-            said.append(Said(one["status"], places).short())
+            said.append(GroupResponse(one["status"], places).short())
             if one["value"] is not None:
                 seen.append({"factor": factor.name, "source": source.name, "spans": [], **one})
         return {"seen": seen, "said": "|".join(said)}
@@ -250,7 +246,7 @@ class GroupReader:
         return {"status": status, "groups": list(groups), "value": value}
 
 
-def _of_words(seen: Sequence[Seen], keys: Sequence[str], text: str) -> dict[str, Any]:
+def _of_words(seen: Sequence[WordMatch], keys: Sequence[str], text: str) -> dict[str, Any]:
     written = dict.fromkeys(text[one.start : one.end] for one in seen)
     return {
         "groups": [keys[column] for column in sorted(one.column for one in seen)],

@@ -83,7 +83,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
         at, end = match.span()
         mark = text[at]
         if mark == "\n":
-            cut = at if _ends_line(text, end) else -1
+            cut = at if (not text[end : end + 1].islower()) else -1
         elif mark in ".!?…":
             cut = _trail(text, end) if _ends(text, start, at, end) else -1
         elif mark in "。！？":
@@ -91,7 +91,10 @@ def sentences(text: str) -> list[tuple[int, int]]:
         elif mark in "•▪●‣":
             cut = at
         else:
-            cut = end if _opens(text, end) else -1
+            # Whether a word that often opens a sentence stands at `at`, capitalised
+            ahead = _AHEAD.match(text, end)
+            word = ahead[2] if ahead else ""
+            cut = end if (word[:1].isupper() and word.lower() in _STARTERS) else -1
         if cut > start:
             _add(found, text, start, cut)
             start = cut
@@ -118,22 +121,10 @@ def _has_word(text: str, start: int = 0, end: int | None = None) -> bool:
     return _WORDS.search(text, start, len(text) if end is None else end) is not None
 
 
-def _ends_line(text: str, after: int) -> bool:
-    """Whether the line break before offset `after` ends a sentence."""
-    return not text[after : after + 1].islower()
-
-
 def _trail(text: str, at: int) -> int:
     """Offset behind the emoji that follow offset `at`, which belong to the sentence before."""
     found = _TRAIL.match(text, at)
     return found.end() if found else at
-
-
-def _opens(text: str, at: int) -> bool:
-    """Whether a word that often opens a sentence stands at `at`, capitalised."""
-    ahead = _AHEAD.match(text, at)
-    word = ahead[2] if ahead else ""
-    return word[:1].isupper() and word.lower() in _STARTERS
 
 
 def _ends(text: str, start: int, at: int, end: int) -> bool:

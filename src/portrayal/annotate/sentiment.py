@@ -96,7 +96,15 @@ class Polarity:
         if _MAY_HOLD_EMOTICON.search(text):
             return " ".join(self._rules.tokens(text)).lower().split()
         words: list[str] = []
-        for written in _apart(text, self._rules).split():
+        # Set contractions and quotation marks apart, as `textblob._text.find_tokens` does first
+        if "'" in text:
+            for contraction, spaced in self._rules.contractions.items():
+                text = text.replace(contraction, spaced)
+            text = text.replace("'", " ' ")
+        for mark in '“”‘’"':
+            if mark in text:
+                text = text.replace(mark, f" {mark} ")
+        for written in text.split():
             piece = self._split.get(written)
             if piece is None:
                 if len(self._split) >= _REMEMBERED:
@@ -135,18 +143,6 @@ def _rules() -> _Rules:
 def _is_abbreviation(word: str, shared: Any) -> bool:
     patterns = (shared.RE_ABBR1, shared.RE_ABBR2, shared.RE_ABBR3)
     return word in shared.ABBREVIATIONS or any(pattern.match(word) for pattern in patterns)
-
-
-def _apart(text: str, rules: _Rules) -> str:
-    """Set contractions and quotation marks apart, as `textblob._text.find_tokens` does first."""
-    if "'" in text:
-        for contraction, spaced in rules.contractions.items():
-            text = text.replace(contraction, spaced)
-        text = text.replace("'", " ' ")
-    for mark in '“”‘’"':
-        if mark in text:
-            text = text.replace(mark, f" {mark} ")
-    return text
 
 
 def _pieces(written: str, rules: _Rules) -> list[str]:

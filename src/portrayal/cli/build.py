@@ -23,8 +23,7 @@ from portrayal.cli.score import means_of, print_means, scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
-    from portrayal.annotate.agency.fine_tuning import Epoch
-    from portrayal.annotate.agency.training import Trained
+    from portrayal.annotate.agency.training import Epoch, TrainedClassifier
 
 app = typer.Typer(
     help="For those who build classifiers: a data set of agentic and communal sentences, step by "
@@ -269,9 +268,8 @@ def classifier(
 
     Example: portrayal build classifier --hand-labels agency-data/split/train.csv --out mine
     """
-    from portrayal.annotate.agency.fine_tuning import Fitting
     from portrayal.annotate.agency.labelled import read_labelled
-    from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
+    from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints
 
     json = format == "json"
     usual, settings = "linear", Fitting()
@@ -310,7 +308,7 @@ def _print_epoch(done: "Epoch") -> None:
     show.line(f"epoch {done.number}: loss {done.loss:.4f}{held}")
 
 
-def _print_trained(done: "Trained", *, as_object: bool) -> None:
+def _print_trained(done: "TrainedClassifier", *, as_object: bool) -> None:
     """Print where a classifier lies and how it scores on the validation sentences."""
     if as_object:
         scores = [score.as_json() for score in done.scores]
@@ -321,7 +319,7 @@ def _print_trained(done: "Trained", *, as_object: bool) -> None:
     show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
 
 
-def _print_checkpoints(every: "Sequence[Trained]", out: Path, *, as_object: bool) -> None:
+def _print_checkpoints(every: "Sequence[TrainedClassifier]", out: Path, *, as_object: bool) -> None:
     """Print the scores of checkpoints on their validation sentences, and their mean and SD."""
     scores = [score for each in every for score in each.scores]
     if as_object:

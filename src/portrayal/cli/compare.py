@@ -243,7 +243,7 @@ def watch(
     """
     from portrayal.comparison import watch as watch_runs
     from portrayal.comparison import watch_values
-    from portrayal.reference.shown import speaking_of
+    from portrayal.reference.labels import speaking_of
 
     json = format == "json"
     with show.working("reading rounds", quiet=json):

@@ -28,7 +28,7 @@ from portrayal.cli.options import (
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.coding import Comparison, Documents, MarkedWord, SeenGroups
+    from portrayal.coding import Documents, GroupObservations, MarkedWord, WordComparison
     from portrayal.collect.corpus import Corpus
     from portrayal.measure.cues.lists import CueList
     from portrayal.measure.cues.search import CueHits
@@ -59,16 +59,16 @@ def groups(
 
     Example: portrayal find groups --texts answers.csv --factor religion --out passages.csv
     """
-    from portrayal.coding.groups import Mention, seen_groups
+    from portrayal.coding.groups import GroupMention, observed_groups
     from portrayal.collect.fields import parse_columns
     from portrayal.collect.tables import write_table
     from portrayal.validate import check_count
 
     check_count("top", top, minimum=1)
     with show.working("reading", quiet=format == "json"):
-        seen, mentions = seen_groups(texts, factor, parse_columns(column or ()))
+        seen, mentions = observed_groups(texts, factor, parse_columns(column or ()))
     if out is not None:
-        write_table(out, Mention._fields, (each._asdict() for each in mentions))
+        write_table(out, GroupMention._fields, (each._asdict() for each in mentions))
     rows = [row for each in seen for row in _groups_of(each, top)]
     if format == "json":
         show.as_json({"texts": str(texts), "n_mentions": len(mentions), "groups": rows})
@@ -82,7 +82,7 @@ def groups(
         show.line("A lexicon counts mentions, not identities: read the passages (--out FILE).")
 
 
-def _groups_of(seen: "SeenGroups", top: int) -> Iterator[dict[str, Any]]:
+def _groups_of(seen: "GroupObservations", top: int) -> Iterator[dict[str, Any]]:
     """Rows of one source: each group, then texts that show none or could not be told."""
     factor, source = seen.factor.name, seen.source.name
     rows = [(group.key, group.label, seen.of_group[group.key]) for group in seen.factor.groups]
@@ -355,7 +355,7 @@ def _documents(
 
 def _facts(
     documents: "Documents",
-    compared: Sequence["Comparison"],
+    compared: Sequence["WordComparison"],
     masked: int,
     scope: Any,
     prior: float,
@@ -395,7 +395,11 @@ _WORD_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "
 
 
 def _print(
-    documents: "Documents", compared: Sequence["Comparison"], n_words: int, masked: int, top: int
+    documents: "Documents",
+    compared: Sequence["WordComparison"],
+    n_words: int,
+    masked: int,
+    top: int,
 ) -> None:
     unread = sum(documents.exclusions.values())
     n, unit = len(documents.texts), documents.unit

@@ -58,7 +58,7 @@ def _plan(
     from portrayal.planning import equivalence as find_needed
     from portrayal.planning import plan as make_plan
     from portrayal.reference import load_factor
-    from portrayal.reference.shown import shown_of, speaking_of
+    from portrayal.reference.labels import shown_of, speaking_of
     from portrayal.run import Run
 
     json = format == "json"
@@ -120,7 +120,7 @@ plan = each_study(
 
 def _print(made: "Plan", *, change: bool) -> None:
     """Print texts, tokens, cost, and the smallest effects that a plan could find."""
-    from portrayal.reference.shown import group_label
+    from portrayal.reference.labels import group_label
 
     answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
     cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"

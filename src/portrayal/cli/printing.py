@@ -18,10 +18,10 @@ from portrayal.errors import OptionError
 from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR
 
 if TYPE_CHECKING:
-    from portrayal.raters.people import Rate
+    from portrayal.raters.people import ScoreRate
     from portrayal.records import Estimate
     from portrayal.run import Run
-    from portrayal.run.estimates import Placed
+    from portrayal.run.estimates import EstimatePlace
     from portrayal.studies.study import Check, Row
 
 CONTROL = {
@@ -146,7 +146,7 @@ def run_facts(run: "Run") -> dict[str, Any]:
     }
 
 
-_Row = TypeVar("_Row", bound="Placed")
+_Row = TypeVar("_Row", bound="EstimatePlace")
 
 
 def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> list[_Row]:
@@ -206,12 +206,12 @@ def _error(row: "Estimate") -> str:
     return "–" if low is None else f"{_number(low)} to {_number(high)}"
 
 
-def percent(rate: "Rate") -> str:
+def percent(rate: "ScoreRate") -> str:
     """Return a share in 0–1 as per cent, with its interval."""
     return span(rate, 100, 1)
 
 
-def span(rate: "Rate", factor: float, digits: int) -> str:
+def span(rate: "ScoreRate", factor: float, digits: int) -> str:
     """Return a rate times `factor`, with its interval where it has one."""
     if rate.value is None:
         return "–"

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore, Score
-    from portrayal.annotate.agency.labelled import Labelled as LabelledFile
+    from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
     from portrayal.annotate.people.labeler.stage import Labelling
     from portrayal.collect.ask.replies import Reply
-    from portrayal.raters.people import Labelled, Labels, PeopleScore, Selective
+    from portrayal.raters.people import Labelled, ModelLabels, PeopleScore, Selective
     from portrayal.records import Prompt
 
 
@@ -120,7 +120,7 @@ def _read(stories: list[dict[str, Any]], labeler: str, reader: Path | None) -> "
     return label_by_reader(stories, reader, below=UNSURE if labeler == "routed" else 1.0)
 
 
-def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "Labels":
+def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "ModelLabels":
     """Return the labels of a model, alone or where the extractor is least sure."""
     from portrayal.annotate.people import extract_people
     from portrayal.raters.people import label_by_model
@@ -267,9 +267,9 @@ def _classifiers(
     A model is asked about all sentences, of both kinds, at once.
     """
     from portrayal.annotate.agency import load_classifier
-    from portrayal.annotate.agency.asked import classifying_of
     from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import shown
+    from portrayal.annotate.agency.rows import classifying_of
     from portrayal.collect.ask.replies import kept
     from portrayal.run import Run
 

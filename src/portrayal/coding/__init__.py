@@ -7,21 +7,12 @@ often than others do.
 
 from portrayal.coding.characters import run_documents
 from portrayal.coding.clusters import GroupClusters, cluster_codes
-from portrayal.coding.codebook import Code, Codebook, Field, codebook
-from portrayal.coding.codes import (
-    Agreement,
-    Codes,
-    Consensus,
-    ProjectAgreement,
-    agreement,
-    consensus,
-    read_codes,
-    write_codes,
-)
+from portrayal.coding.codebook import Code, Codebook, CodebookField, codebook
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
-from portrayal.coding.groups import Mention, SeenGroups, seen_groups
+from portrayal.coding.groups import GroupMention, GroupObservations, observed_groups
+from portrayal.coding.labels import read_labels, write_labels
 from portrayal.coding.project import (
-    Item,
+    CodingItem,
     ItemPerson,
     Project,
     make_project,
@@ -29,42 +20,36 @@ from portrayal.coding.project import (
     project_folder,
 )
 from portrayal.coding.sampling import Sampling, in_sentences, sample_items
-from portrayal.coding.words import Comparison, MarkedWord, marked_words
+from portrayal.coding.words import MarkedWord, WordComparison, marked_words
 
 __all__ = [
-    "Agreement",
     "Code",
     "Codebook",
-    "Codes",
-    "Comparison",
-    "Consensus",
+    "CodebookField",
+    "CodingItem",
     "Counts",
     "Documents",
-    "Field",
     "GroupClusters",
-    "Item",
+    "GroupMention",
+    "GroupObservations",
     "ItemPerson",
     "MarkedWord",
-    "Mention",
     "Project",
-    "ProjectAgreement",
     "Sampling",
-    "SeenGroups",
-    "agreement",
+    "WordComparison",
     "cluster_codes",
     "codebook",
-    "consensus",
     "count_words",
     "in_sentences",
     "make_project",
     "marked_words",
+    "observed_groups",
     "open_project",
     "places_of",
     "project_folder",
-    "read_codes",
     "read_documents",
+    "read_labels",
     "run_documents",
     "sample_items",
-    "seen_groups",
-    "write_codes",
+    "write_labels",
 ]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,24 @@ def people_of(
     columns = ["text_id", *(f"{s}_{part}" for s in SLOTS for part in ("name", "gender", "spans"))]
     rows = list(read_chosen(people_parts(run), columns, set(text_ids)))
     shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
-    return {
-        row["text_id"]: tuple(_people(row, conditions.get(row["text_id"], {}), shares))
-        for row in rows
-    }
+    people: dict[str, tuple[ItemPerson, ...]] = {}
+    for row in rows:
+        strata = conditions.get(row["text_id"], {})
+        people[row["text_id"]] = ()
+        for slot in SLOTS:
+            name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
+            if name is None and gender is None:
+                continue
+            labels = {"power": role_of(slot, strata.get("condition", ""))}
+            most = shares.most(name)
+            if most is not None:
+                labels["names"] = f"{100 * most[1]:.0f} % of bearers {most[0]}"
+                if most[1] >= THRESHOLD:
+                    labels["race"] = most[0]
+            spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
+            role = strata.get(f"{slot}_role", "")
+            people[row["text_id"]] += (ItemPerson(slot, name, gender or "", role, spans, labels),)
+    return people
 
 
 class NameShares:
@@ -130,12 +145,20 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     ]
     if not rows:
         raise DataError(f"{run.path}: no text says where it refers to its people.")
-    labels = [_labels(*row[1:]) for row in rows]
+    labels = [
+        {
+            "gender": person.gender if person.gender in GENDERS else "",
+            "race": person.labels.get("race", ""),
+            "model": row["model"],
+            "domain": own.get("domain", ""),
+        }
+        for _, person, row, own in rows
+    ]
     counts = run.texts.note().get("outcomes", {})
     return Documents(
         str(run.path),
         tuple(row[0] for row in rows),
-        {name: tuple(label.get(name, "") for label in labels) for name in groups},
+        {name: tuple(label[name] for label in labels) for name in groups},
         tuple(row[1].labels["power"] for row in rows),
         np.unique([row[2]["prompt_id"] for row in rows], return_inverse=True)[1].astype(np.int64),
         "prompt",
@@ -166,34 +189,6 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
         if re.search(r"\w", sentence):
             start = hit.start() + len(sentence) - len(sentence.lstrip())
             yield start, start + len(sentence.strip())
-
-
-def _labels(
-    person: ItemPerson, row: Mapping[str, Any], strata: Mapping[str, str]
-) -> dict[str, str]:
-    return {
-        "gender": person.gender if person.gender in GENDERS else "",
-        "race": person.labels.get("race", ""),
-        "model": row["model"],
-        "domain": strata.get("domain", ""),
-    }
-
-
-def _people(
-    row: Mapping[str, Any], strata: Mapping[str, str], shares: NameShares
-) -> Iterator[ItemPerson]:
-    for slot in SLOTS:
-        name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
-        if name is None and gender is None:
-            continue
-        labels = {"power": role_of(slot, strata.get("condition", ""))}
-        most = shares.most(name)
-        if most is not None:
-            labels["names"] = f"{100 * most[1]:.0f} % of bearers {most[0]}"
-            if most[1] >= THRESHOLD:
-                labels["race"] = most[0]
-        spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
-        yield ItemPerson(slot, name, gender or "", strata.get(f"{slot}_role", ""), spans, labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,31 +281,20 @@ def role_counts(
         inside = [row for row in texts_by_prompt if domain in (ALL, row[0])]
         named = [row for row in cast if domain in (ALL, row[1])]
         known = wanted if domain == ALL else sorted({row[0] for row in named})
-        found |= _of_domain(domain, known, named, inside, scope)
-    return found
-
-
-def _of_domain(
-    domain: str,
-    names: Sequence[str],
-    cast: Sequence[tuple[str, str, str, str, int]],
-    by_prompt: Sequence[tuple[str, str, bool, int]],
-    scope: Scope,
-) -> dict[tuple[str, str], RoleCounts]:
-    """Counts of one domain: a share of the texts that have such a role, times their number."""
-    columns = [(name, role) for name in names for role in ROLES]
-    place = {prompt: i for i, prompt in enumerate(sorted({row[1] for row in by_prompt}))}
-    counts, texts = np.zeros((len(place), len(columns))), np.zeros((len(place), len(columns)))
-    at = {column: i for i, column in enumerate(columns)}
-    for name, _, prompt, role, n in cast:
-        counts[place[prompt], at[name, role]] += n
-    for _, prompt, laden, n in by_prompt:
-        texts[place[prompt]] += [n if laden != (role == "neutral") else 0 for _, role in columns]
-    part = share_inference(counts, texts, scope)
-    found: dict[tuple[str, str], RoleCounts] = {}
-    for i, (name, role) in enumerate(columns):
-        bounds, total = part.interval(i, scope), float(texts[:, i].sum())
-        if bounds is not None:
-            bounds = replace(bounds, low=bounds.low * total, high=bounds.high * total)
-        found.setdefault((name, domain), {})[role] = RoleCount(int(counts[:, i].sum()), bounds)
+        # A count is a share of the texts that have such a role, times their number.
+        columns = {column: i for i, column in enumerate(product(known, ROLES))}
+        place = {prompt: i for i, prompt in enumerate(sorted({row[1] for row in inside}))}
+        counts, total = np.zeros((2, len(place), len(columns)))
+        for name, _, prompt, role, n in named:
+            counts[place[prompt], columns[name, role]] += n
+        for _, prompt, laden, n in inside:
+            of_role = [n if laden != (role == "neutral") else 0 for _, role in columns]
+            total[place[prompt]] += of_role
+        part = share_inference(counts, total, scope)
+        for (name, role), i in columns.items():
+            bounds, of = part.interval(i, scope), float(total[:, i].sum())
+            if bounds is not None:
+                bounds = replace(bounds, low=bounds.low * of, high=bounds.high * of)
+            own = found.setdefault((name, domain), {})
+            own[role] = RoleCount(int(counts[:, i].sum()), bounds)
     return found

@@ -8,16 +8,16 @@ each text counts as one observation.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portrayal.coding.codes import Codes, Consensus, consensus
-from portrayal.coding.project import Item, Project
+from portrayal.coding.project import Project
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.measure.clustered import share_inference
+from portrayal.raters.labels import Consensus, Labels, consensus
 from portrayal.records import Interval, Null
 from portrayal.stats import (
     benjamini_hochberg,
@@ -91,7 +91,7 @@ class CodeShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class CodeCluster:
     """Texts of one group with the same codes.
 
     Attributes
@@ -134,7 +134,7 @@ class GroupClusters:
     """
 
     group: str
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[CodeCluster, ...]
     n_items: int
     n_open: int
     exemplar: str | None
@@ -143,14 +143,14 @@ class GroupClusters:
     tied: int = 1
 
     @property
-    def largest(self) -> Cluster | None:
+    def largest(self) -> CodeCluster | None:
         """The largest cluster with a code, which the exemplar comes from."""
         return next((one for one in self.clusters if one.codes), None)
 
 
 def cluster_codes(
     project: Project,
-    codes: Codes,
+    labels: Labels,
     *,
     by: str | None = None,
     merge: Mapping[str, str] | None = None,
@@ -161,8 +161,8 @@ def cluster_codes(
 
     Parameters
     ----------
-    project, codes
-        The project, and what `read_codes` gives for it.
+    project, labels
+        The project, and what `read_labels` gives for it.
     by
         What groups texts: a stratum of the items, or a label of their people, of whom each adds its
         text to its group. The first of `STRATA` that the project has, unless given.
@@ -180,43 +180,52 @@ def cluster_codes(
         When no item has such a stratum or label.
     """
     seed = int(project.settings.get("seed", 0)) if seed is None else seed
-    scope = Scope("coding", level=level)
-    settled = consensus(project, codes)
-    by_group = _grouped(groups_of(project, by), dict(merge or {}), settled)
-    whole = {name for name, one in settled.items() if not one.open}
-    prompts = project.prompts
-    found = []
-    for group in sorted(by_group):
-        names = [name for name in by_group[group] if name in whole]
-        clusters = _clusters(project, names, settled, prompts, scope)
-        n_open = len(by_group[group]) - len(names)
-        known = {prompts.get(name, name) for name in names} if prompts else None
-        made = _with_exemplar(group, clusters, len(names), n_open, seed)
-        found.append(replace(made, n_prompts=None if known is None else len(known)))
-    return _with_shares(project, found, settled, prompts, scope)
-
-
-def _grouped(
-    groups: Mapping[str, tuple[str, ...]],
-    merge: Mapping[str, str],
-    settled: Mapping[str, Consensus],
-) -> dict[str, list[str]]:
-    """item_ids of the settled texts of each group."""
-    found: dict[str, list[str]] = {}
-    for name, labels in groups.items():
-        for label in dict.fromkeys(merge.get(label, label) for label in labels):
+    scope, prompts, settled = Scope("coding", level=level), project.prompts, consensus(labels)
+    by_group: dict[str, list[str]] = {}
+    for name, given in groups_of(project, by).items():
+        for label in dict.fromkeys((merge or {}).get(label, label) for label in given):
             if name in settled:
-                found.setdefault(label, []).append(name)
-    return found
+                by_group.setdefault(label, []).append(name)
+    groups = []
+    for group, coded in sorted(by_group.items()):
+        names = [name for name in coded if not settled[name].open]
+        clusters = _clusters(project, names, settled, scope)
+        # The exemplar is drawn from the largest cluster that shows a code.
+        shown = [one for one in clusters if one.codes]
+        first = shown[0].items if shown else ()
+        hashes = {
+            name: hashlib.blake2b(f"{seed} {name}".encode("utf-8", "replace"), digest_size=8)
+            for name in first
+        }
+        exemplar = min(first, key=lambda name: (hashes[name].hexdigest(), name), default=None)
+        tied = sum(len(one.items) == len(first) for one in shown) or 1
+        n_prompts = len({prompts.get(name, name) for name in names}) if prompts else None
+        n_open = len(coded) - len(names)
+        groups.append(
+            GroupClusters(group, clusters, len(names), n_open, exemplar, n_prompts, (), tied)
+        )
+    # The share of each group's texts that show each code, with q over all of them.
+    own = [{name for one in group.clusters for name in one.items} for group in groups]
+    items = [item.item_id for item in project.items if any(item.item_id in one for one in own)]
+    keys = [code.key for code in project.codebook.codes]
+    with_code = {key: {name for name in items if key in settled[name].given} for key in keys}
+    rows: list[CodeShare] = []
+    for members in own:
+        mine = [name for name in items if name in members]
+        parts = shares([with_code[key] for key in keys], mine, prompts, scope)
+        rows += [
+            against_others(key, part, with_code[key], members, items, prompts, level)
+            for key, part in zip(keys, parts, strict=True)
+        ]
+    q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
+    rows = [replace(r, q=None if r.p is None else float(x)) for r, x in zip(rows, q, strict=True)]
+    n = len(keys)
+    return [replace(one, shares=tuple(rows[i * n :][:n])) for i, one in enumerate(groups)]
 
 
 def _clusters(
-    project: Project,
-    items: Sequence[str],
-    settled: Mapping[str, Consensus],
-    prompts: Mapping[str, str],
-    scope: Scope,
-) -> tuple[Cluster, ...]:
+    project: Project, items: Sequence[str], settled: Mapping[str, Consensus], scope: Scope
+) -> tuple[CodeCluster, ...]:
     """The clusters of a group's texts, the largest first."""
     place = {code.key: i for i, code in enumerate(project.codebook.codes)}
     sets: dict[tuple[str, ...], list[str]] = {}
@@ -226,90 +235,33 @@ def _clusters(
         sets.items(),
         key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
     )
-    parts = shares([names for _, names in ordered], items, prompts, scope)
-    return tuple(
-        Cluster(keys, tuple(names), share)
-        for (keys, names), share in zip(ordered, parts, strict=True)
-    )
-
-
-def _with_shares(
-    project: Project,
-    groups: Sequence[GroupClusters],
-    settled: Mapping[str, Consensus],
-    prompts: Mapping[str, str],
-    scope: Scope,
-) -> list[GroupClusters]:
-    """Add the share of each group's texts that show each code, with q over all of them."""
-    keys = [code.key for code in project.codebook.codes]
-    own = [{name for one in group.clusters for name in one.items} for group in groups]
-    items = [item.item_id for item in project.items if any(item.item_id in one for one in own)]
-    shown = {key: {name for name in items if key in settled[name].given} for key in keys}
-    rows = []
-    for names in own:
-        mine = [name for name in items if name in names]
-        parts = shares([shown[key] for key in keys], mine, prompts, scope)
-        rows += [
-            against_others(key, part, shown[key], names, items, prompts, scope.level)
-            for key, part in zip(keys, parts, strict=True)
-        ]
-    q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
-    rows = [
-        row if row.p is None else replace(row, q=float(one))
-        for row, one in zip(rows, q, strict=True)
-    ]
-    n = len(keys)
-    return [
-        replace(group, shares=tuple(rows[i * n : (i + 1) * n])) for i, group in enumerate(groups)
-    ]
+    parts = shares([names for _, names in ordered], items, project.prompts, scope)
+    pairs = zip(ordered, parts, strict=True)
+    return tuple(CodeCluster(keys, tuple(names), share) for (keys, names), share in pairs)
 
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:
     """Return the group labels of each item, by `item_id`; see `cluster_codes` for `by`."""
-    names = (by,) if by is not None else STRATA
-    for name in names:
-        found = {item.item_id: tuple(_labels(item, name)) for item in project.items}
-        if any(found.values()):
-            return found
+    for name in (by,) if by is not None else STRATA:
+        groups: dict[str, tuple[str, ...]] = {}
+        for item in project.items:
+            given = [item.strata[name]] if item.strata.get(name) else []
+            if name == SAMPLED:
+                drawn = (_GROUP.fullmatch(part) for part in item.strata.get(name, "").split("; "))
+                given = [match.group(1) for match in drawn if match]
+            elif not given:
+                given = [one.labels[name] for one in item.people if one.labels.get(name)]
+            groups[item.item_id] = tuple(dict.fromkeys(given))
+        if any(groups.values()):
+            return groups
     if by is not None:
-        known = sorted({key for item in project.items for key in (*item.strata, *_keys(item))})
+        known = {key for item in project.items for key in item.strata}
+        known |= {key for item in project.items for one in item.people for key in one.labels}
         raise OptionError(
             f"no text of {project.folder} has a {by!r} to group by. Known: "
-            f"{', '.join(known) or 'none'}."
+            f"{', '.join(sorted(known)) or 'none'}."
         )
     return {item.item_id: (EVERYONE,) for item in project.items}
-
-
-def _labels(item: Item, name: str) -> Iterator[str]:
-    if name == SAMPLED:
-        drawn = (_GROUP.fullmatch(part) for part in item.strata.get(name, "").split("; "))
-        yield from dict.fromkeys(found.group(1) for found in drawn if found)
-        return
-    if item.strata.get(name):
-        yield item.strata[name]
-        return
-    yield from dict.fromkeys(one.labels[name] for one in item.people if one.labels.get(name))
-
-
-def _keys(item: Item) -> Iterator[str]:
-    for person in item.people:
-        yield from person.labels
-
-
-def _with_exemplar(
-    group: str, clusters: tuple[Cluster, ...], n_items: int, n_open: int, seed: int
-) -> GroupClusters:
-    coded = [one for one in clusters if one.codes]
-    if not coded:
-        return GroupClusters(group, clusters, n_items, n_open, None)
-    largest = coded[0]
-    exemplar = min(largest.items, key=lambda name: (_hash(f"{seed} {name}"), name))
-    tied = sum(len(one.items) == len(largest.items) for one in coded)
-    return GroupClusters(group, clusters, n_items, n_open, exemplar, tied=tied)
-
-
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def shares(
@@ -333,8 +285,13 @@ def shares(
     """
     sets = [set(one) for one in shown]
     counts = [sum(item in one for item in items) for one in sets]
+    of = len(items)
+    if not of:
+        return [Share(0, 0, None, "there are no texts") for _ in sets]
     if not any(item in prompts for item in items):
-        return [_wilson(n, len(items), scope.level) for n in counts]
+        low, high = wilson(np.array(counts), of, scope.level)
+        bounds = zip(counts, low.tolist(), high.tolist(), strict=True)
+        return [Share(n, of, Interval(x, y, scope.level, "Wilson", of)) for n, x, y in bounds]
     names = [prompts.get(item, f"\0{item}") for item in items]
     place = {name: i for i, name in enumerate(sorted(set(names)))}
     numerator, total = np.zeros((len(place), len(sets))), np.zeros((len(place), len(sets)))
@@ -343,7 +300,7 @@ def shares(
         numerator[place[name]] += [item in one for one in sets]
     inference = share_inference(numerator, total, scope)
     why = "" if len(place) > 1 else "texts of one prompt give no interval"
-    return [Share(n, len(items), inference.interval(i, scope), why) for i, n in enumerate(counts)]
+    return [Share(n, of, inference.interval(i, scope), why) for i, n in enumerate(counts)]
 
 
 def against_others(
@@ -394,10 +351,3 @@ def against_others(
     if len(probability) == 1:
         return CodeShare(code, share, null)
     return CodeShare(code, share, null, p=chance_p(share.n - fixed, lowest, probability))
-
-
-def _wilson(n: int, of: int, level: float) -> Share:
-    if not of:
-        return Share(n, of, None, "there are no texts")
-    low, high = (float(bound) for bound in wilson(n, of, level))
-    return Share(n, of, Interval(low, high, level, "Wilson", of))

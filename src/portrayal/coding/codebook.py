@@ -1,18 +1,14 @@
 """Codebook: what raters look for in a text, as a small TOML file."""
 
-import re
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from portrayal.errors import DataError, UnknownNameError
-from portrayal.validate import check_choice
+from portrayal.errors import OptionError
+from portrayal.reference.datafile import Catalogue, DataFile, Holds, Keys, matching
 
-KINDS = ("choice", "text")
-_KEY = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+Key = Annotated[str, matching("[a-z0-9][a-z0-9_-]{0,59}", "small letters, digits, _ and -")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +27,28 @@ class Code:
         The key that sets it on the raters' page; None gives it the next free digit.
     """
 
-    key: str
+    key: Key
     name: str
     definition: str
-    source: str
+    source: str = ""
     examples: tuple[str, ...] = ()
-    shortcut: str | None = None
+    shortcut: Annotated[str | None, matching("[a-z0-9]", "one digit or small letter")] = None
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class CodebookField:
     """One question with an answer: a word of the rater's own, or one of `choices`."""
 
-    key: str
+    key: Key
     label: str
-    kind: str
+    kind: Literal["choice", "text"]
     choices: tuple[str, ...] = ()
     help: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a choice between fewer than two."""
+        if (self.kind == "choice") != (len(self.choices) >= 2):
+            raise OptionError('kind "choice" takes two choices or more, "text" takes none.')
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,21 @@ class Codebook:
 
     name: str
     title: str
-    instructions: str
+    instructions: Annotated[str, Holds(convert=str.strip)] = ""
     codes: tuple[Code, ...] = ()
-    warning: str | None = None
-    fields: tuple[Field, ...] = ()
+    warning: Annotated[str | None, Holds(convert=lambda text: text.strip() or None)] = None
+    fields: tuple[CodebookField, ...] = ()
     show_people: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a codebook that asks nothing, or one thing under two names."""
+        if not self.codes and not self.fields:
+            raise OptionError("it asks nothing: add [[codes]] or [[fields]].")
+        keys = [code.key for code in self.codes] + [field.key for field in self.fields]
+        shortcuts = [code.shortcut for code in self.codes if code.shortcut]
+        for what, values in (("key", keys), ("shortcut", shortcuts)):
+            if twice := sorted({value for value in values if values.count(value) > 1}):
+                raise OptionError(f"the {what} {twice[0]!r} occurs twice.")
 
     @property
     def shortcuts(self) -> dict[str, str]:
@@ -84,11 +95,14 @@ class Codebook:
         return {code.key: code.shortcut or next(free, "") for code in self.codes}
 
 
-def codebook_names() -> tuple[str, ...]:
-    """Return the names of the codebooks that come with Portrayal, sorted."""
-    folder = files("portrayal.coding").joinpath("codebooks")
-    found = (Path(path.name) for path in folder.iterdir())
-    return tuple(sorted(path.stem for path in found if path.suffix == ".toml"))
+def read_codebook(name: str, file: DataFile, keys: Keys = ()) -> Codebook:
+    """Return the codebook at `keys` of a file, by its own name or else `name`."""
+    given = {} if "name" in file.at(keys) else {"name": name}
+    return file.record(Codebook, keys, **given)
+
+
+CODEBOOKS = Catalogue("a codebook", files("portrayal.coding") / "codebooks", read_codebook)
+"""The codebooks that ship."""
 
 
 def codebook(spec: str | Path) -> Codebook:
@@ -97,7 +111,7 @@ def codebook(spec: str | Path) -> Codebook:
     Parameters
     ----------
     spec
-        One of `codebook_names()`, or the path of a TOML file.
+        One of `CODEBOOKS.names`, or the path of a TOML file.
 
     Raises
     ------
@@ -111,127 +125,13 @@ def codebook(spec: str | Path) -> Codebook:
     >>> [code.key for code in codebook("stereotypes").codes][:2]
     ['white_savior', 'perpetual_foreigner']
     """
-    name = str(spec)
-    if name in codebook_names():
-        folder = files("portrayal.coding").joinpath("codebooks")
-        return parse_codebook(folder.joinpath(f"{name}.toml").read_text("utf-8"), name)
-    path = Path(spec)
-    if not path.is_file():
-        raise UnknownNameError(
-            f"no codebook is called {name!r}, and no file. Known: {', '.join(codebook_names())}; "
-            "or give the path of a TOML file."
-        )
-    try:
-        return parse_codebook(path.read_text("utf-8"), path.stem, str(path))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
-
-
-def parse_codebook(text: str, name: str, origin: str = "codebook") -> Codebook:
-    """Return the codebook that TOML text holds; `origin` names it in errors."""
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"{origin} is not TOML: {error}.") from error
-    made = Codebook(
-        name=_text(table, "name", origin, name),
-        title=_text(table, "title", origin),
-        instructions=_text(table, "instructions", origin, "").strip(),
-        codes=tuple(_code(row, f"{origin}, code {i}") for i, row in _rows(table, "codes", origin)),
-        warning=_text(table, "warning", origin, "").strip() or None,
-        fields=tuple(
-            _field(row, f"{origin}, field {i}") for i, row in _rows(table, "fields", origin)
-        ),
-        show_people=bool(table.get("show_people", True)),
-    )
-    _check(made, origin)
-    return made
+    return CODEBOOKS.load(spec)
 
 
 def codebook_table(book: Codebook) -> dict[str, Any]:
-    """Return a codebook as the table that `parse_codebook` reads."""
-    table: dict[str, Any] = {
-        "name": book.name,
-        "title": book.title,
-        "instructions": book.instructions,
-        "show_people": book.show_people,
-    }
-    if book.warning:
-        table["warning"] = book.warning
-    table["codes"] = [_plain(code, ("key", "name", "definition", "source")) for code in book.codes]
-    for row, code in zip(table["codes"], book.codes, strict=True):
-        row["examples"] = list(code.examples)
-        row.update({"shortcut": code.shortcut} if code.shortcut else {})
-    table["fields"] = [_plain(field, ("key", "label", "kind", "help")) for field in book.fields]
-    for row, field in zip(table["fields"], book.fields, strict=True):
-        row["choices"] = list(field.choices)
-    return table
-
-
-def _plain(row: Code | Field, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in names}
-
-
-def _rows(table: Mapping[str, Any], key: str, origin: str) -> list[tuple[int, Mapping[str, Any]]]:
-    rows = table.get(key, [])
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DataError(f"{origin}: write each of the {key} as a table headed [[{key}]].")
-    return list(enumerate(rows, 1))
-
-
-def _text(table: Mapping[str, Any], key: str, origin: str, default: str | None = None) -> str:
-    value = table.get(key, default)
-    if not isinstance(value, str) or (default is None and not value.strip()):
-        got = "nothing" if value is None else repr(value)
-        raise DataError(f"{origin}: {key} must be text; got {got}.")
-    return value
-
-
-def _texts(table: Mapping[str, Any], key: str, origin: str) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-        raise DataError(f'{origin}: {key} must be a list of texts, such as ["…"]; got {value!r}.')
-    return tuple(value)
-
-
-def _key(table: Mapping[str, Any], origin: str) -> str:
-    key = _text(table, "key", origin)
-    if not _KEY.fullmatch(key):
-        raise DataError(f"{origin}: key takes small letters, digits, _ and -; got {key!r}.")
-    return key
-
-
-def _code(row: Mapping[str, Any], origin: str) -> Code:
-    shortcut = row.get("shortcut")
-    if shortcut is not None and not (
-        isinstance(shortcut, str) and re.fullmatch("[a-z0-9]", shortcut)
-    ):
-        raise DataError(f"{origin}: shortcut is one digit or small letter; got {shortcut!r}.")
-    return Code(
-        key=_key(row, origin),
-        name=_text(row, "name", origin),
-        definition=_text(row, "definition", origin),
-        source=_text(row, "source", origin, ""),
-        examples=_texts(row, "examples", origin),
-        shortcut=shortcut,
-    )
-
-
-def _field(row: Mapping[str, Any], origin: str) -> Field:
-    kind = check_choice(f"{origin}: kind", _text(row, "kind", origin), KINDS)
-    choices = _texts(row, "choices", origin)
-    if (kind == "choice") != (len(choices) >= 2):
-        raise DataError(f'{origin}: kind "choice" takes two choices or more, "text" takes none.')
-    label, help_ = _text(row, "label", origin), _text(row, "help", origin, "")
-    return Field(_key(row, origin), label, kind, choices, help_)
-
-
-def _check(book: Codebook, origin: str) -> None:
-    if not book.codes and not book.fields:
-        raise DataError(f"{origin} asks nothing: add [[codes]] or [[fields]].")
-    keys = [code.key for code in book.codes] + [field.key for field in book.fields]
-    shortcuts = [code.shortcut for code in book.codes if code.shortcut]
-    for what, values in (("key", keys), ("shortcut", shortcuts)):
-        twice = sorted({value for value in values if values.count(value) > 1})
-        if twice:
-            raise DataError(f"{origin}: the {what} {twice[0]!r} occurs twice.")
+    """Return a codebook as the table that `read_codebook` reads."""
+    table = {key: value for key, value in asdict(book).items() if value is not None}
+    codes = [
+        {key: value for key, value in code.items() if value is not None} for code in table["codes"]
+    ]
+    return table | {"codes": codes}

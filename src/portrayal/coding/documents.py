@@ -124,7 +124,10 @@ def read_documents(
     field = find_columns(wanted, source.columns, columns=given, needed=("text",), where=source.name)
     text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
     cluster = cluster or field.get("prompt")
-    _need(source.columns, (*groups, cluster), source.name)
+    for name in (*groups, cluster):
+        if name and name not in source.columns:
+            known = ", ".join(source.columns)
+            raise DataError(f"{source.name}: there is no column {name!r}; found {known}.")
     rows: list[Mapping[str, Any]] = []
     unread: Counter[str] = Counter()
     for row in source.rows():
@@ -233,7 +236,9 @@ def count_words(
     totals = np.asarray(matrix.sum(axis=0)).ravel()
     in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
     listed = np.array(list(vocabulary), dtype=object)
-    is_hidden = np.array([_is_hidden(word, hidden) for word in listed], dtype=bool)
+    is_hidden = np.array(
+        [word in hidden or not hidden.isdisjoint(word.split("-")) for word in listed], dtype=bool
+    )
     keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
     masked = {str(listed[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)}
     if len(keep) == 0:
@@ -247,18 +252,8 @@ def count_words(
     )
 
 
-def _is_hidden(word: str, hidden: set[str]) -> bool:
-    return word in hidden or ("-" in word and any(part in hidden for part in word.split("-")))
-
-
 def _folded(words: Iterable[str]) -> Iterable[str]:
     return (part for word in words for part in words_of(word))
-
-
-def _need(found: Sequence[str], wanted: Iterable[str | None], where: str) -> None:
-    missing = [name for name in wanted if name and name not in found]
-    if missing:
-        raise DataError(f"{where}: there is no column {missing[0]!r}; found {', '.join(found)}.")
 
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:

@@ -1,21 +1,25 @@
-"""Files of codes: `codes.csv`, sheets with the labels of each rater, and Label Studio’s tasks."""
+"""Files of labels: `codes.csv`, a sheet for each rater, and Label Studio’s tasks; out and in."""
 
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from portrayal.coding.clusters import SAMPLED
 from portrayal.coding.codebook import Codebook
-from portrayal.coding.codes import Codes, Decision, FieldAnswer, read_codes, write_codes
-from portrayal.coding.project import Item, Project
-from portrayal.coding.store import KINDS, rater_key
+from portrayal.coding.labels import read_labels, write_labels
+from portrayal.coding.project import CodingItem, Project
+from portrayal.coding.store import rater_key
+from portrayal.collect.sources import open_source
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
+from portrayal.raters.labels import KINDS, Label
+from portrayal.raters.people.sheets import COLUMNS as SHEET
+from portrayal.raters.people.sheets import SampledText, is_sheet, read_sheet, sheet_row
 from portrayal.run.files import write_atomically
 from portrayal.run.pages import visible
 from portrayal.types import Tabular
@@ -24,27 +28,10 @@ CODE_COLUMNS = ("item_id", "rater", "code", "value", "note", "at", "kind")
 """Columns of `codes.csv`; `value` is 1 or 0 for a code, text for a field."""
 PEOPLE = ("subject_name", "subject_gender", "object_name", "object_gender")
 """Fields that make a sheet of people."""
-FACTS = ("prompt_id", "domain", "model", "condition")
-SHEET: tuple[str, ...] = (
-    "text_id",
-    "stratum",
-    "stratum_size",
-    *FACTS,
-    "subject_role",
-    "object_role",
-    "characters",
-    "text",
-    *PEOPLE[:2],
-    "subject_references",
-    *PEOPLE[2:],
-    "object_references",
-    "notes",
-    "rater",
-)
 
 
-def export_codes(project: Project, path: str | Path | None = None) -> Path:
-    """Write every decision and reply of raters to a CSV file and return its path.
+def export_labels(project: Project, path: str | Path | None = None) -> Path:
+    """Write every label to a CSV file and return its path.
 
     Parameters
     ----------
@@ -53,15 +40,12 @@ def export_codes(project: Project, path: str | Path | None = None) -> Path:
     path
         The file; `codes.csv` of the project where None. One that is there is replaced.
     """
-    codes = read_codes(project)
-    rows = [_row(one, one.code, int(one.value)) for one in codes.decisions]
-    rows += [_row(one, one.field, one.value) for one in codes.replies]
+    rows = (
+        {"item_id": one.text_id, "rater": one.rater, "code": one.code, "value": one.value}
+        | {"note": one.note, "at": one.at, "kind": one.kind}
+        for one in read_labels(project).rows
+    )
     return write_table(Path(path or project.folder / "codes.csv"), CODE_COLUMNS, rows)
-
-
-def _row(one: Decision | FieldAnswer, key: str, value: int | str) -> dict[str, str | int]:
-    cells = (one.item_id, one.rater, key, value, one.note, one.at, one.kind)
-    return dict(zip(CODE_COLUMNS, cells, strict=True))
 
 
 def export_sheets(project: Project, folder: str | Path | None = None) -> list[Path]:
@@ -76,96 +60,55 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
     DataError
         When the project asks something else.
     """
-    codes = read_codes(project)
-    keys = [field.key for field in project.codebook.fields]
-    place = Path(folder or project.folder)
-    if set(PEOPLE) <= set(keys):
-        columns, rows_of = SHEET, _people_rows
-    elif len(keys) == 1:
-        columns, rows_of = ("sentence", "label"), _sentence_rows
-    else:
+    labels, keys = read_labels(project), [field.key for field in project.codebook.fields]
+    of_people = set(PEOPLE) <= set(keys)
+    if not of_people and len(keys) != 1:
         asked = ", ".join(keys) or "codes alone"
         raise DataError(
             f"{project.folder} asks {asked}; a sheet takes {', '.join(PEOPLE)}, or one field. "
             "Codes go to codes.csv."
         )
-    used: dict[str, str] = {}
-    return [
-        write_table(place / _file(rater, used), columns, rows_of(project.items, codes, rater))
-        for rater in codes.raters
-    ]
-
-
-def _file(rater: str, used: dict[str, str]) -> str:
-    """A file name of a rater's own: the letters and digits of the name, numbered where taken."""
-    bare = "-".join(re.findall(r"\w+", rater)) or "rater"
-    name, number = bare, 2
-    while name in used:
-        name, number = f"{bare}-{number}", number + 1
-    used[name] = rater
-    return f"labels-{name}.csv"
-
-
-def _people_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[dict[str, str]]:
-    replies = {(one.item_id, one.field): one for one in codes.replies if one.rater == rater}
-    notes = {one.item_id: one.note for one in codes.replies if one.rater == rater}
-    rows = []
+    columns = SHEET if of_people else ("sentence", "label")
     sizes: dict[str, float] = {}
-    for item in items:
+    for item in project.items:
         sizes[_stratum(item)] = sizes.get(_stratum(item), 0.0) + item.weight
-    for item in items:
-        roles = {one.slot: one.role for one in item.people}
-        cells = {
-            "text_id": item.item_id,
-            "stratum": _stratum(item),
-            "stratum_size": str(round(sizes[_stratum(item)])),
-            **{name: item.strata.get(name, "") for name in FACTS},
-            "subject_role": roles.get("subject", ""),
-            "object_role": roles.get("object", ""),
-            "characters": "2" if "object" in roles else "1",
-            "text": item.text,
-            "notes": notes.get(item.item_id, ""),
-            "rater": rater,
-        }
-        for key in PEOPLE:
-            reply = replies.get((item.item_id, key))
-            cells[key] = reply.value if reply else ""
-        rows.append(cells)
-    return rows
+    paths: list[Path] = []
+    for rater in labels.raters:
+        own: dict[str, dict[str, str]] = {}
+        for one in labels.rows:
+            if one.rater == rater:
+                own.setdefault(one.text_id, {"notes": one.note})[one.code] = one.value
+        rows = [
+            _sheet_row(item, sizes) | {"rater": rater} | own.get(item.item_id, {})
+            if of_people
+            else {"sentence": item.text, "label": own[item.item_id][keys[0]]}
+            for item in project.items
+            if of_people or keys[0] in own.get(item.item_id, {})
+        ]
+        # The letters and digits of the name, numbered where another rater has the same.
+        bare = "-".join(re.findall(r"\w+", rater)) or "rater"
+        name, number = f"labels-{bare}.csv", 2
+        while any(path.name == name for path in paths):
+            name, number = f"labels-{bare}-{number}.csv", number + 1
+        paths.append(write_table(Path(folder or project.folder) / name, columns, rows))
+    return paths
 
 
-def _stratum(item: Item) -> str:
+def _sheet_row(item: CodingItem, sizes: Mapping[str, float]) -> dict[str, str]:
+    roles = {f"{one.slot}_role": one.role for one in item.people}
+    facts = {**item.strata, **roles, "text_id": item.item_id, "text": item.text}
+    row = sheet_row(SampledText(facts, _stratum(item), round(sizes[_stratum(item)])))
+    return row | {"characters": "2" if "object_role" in roles else "1"}
+
+
+def _stratum(item: CodingItem) -> str:
     """What a text was drawn as; of a text that no sample drew, its strata but the prompt."""
     own = (value for name, value in item.strata.items() if name != "prompt_id")
     return item.strata.get(SAMPLED) or " · ".join(own) or "all"
 
 
-def _sentence_rows(items: Sequence[Item], codes: Codes, rater: str) -> list[dict[str, str]]:
-    labels = {one.item_id: one.value for one in codes.replies if one.rater == rater}
-    return [
-        {"sentence": item.text, "label": labels[item.item_id]}
-        for item in items
-        if item.item_id in labels
-    ]
-
-
-NEEDED = ("item_id", "rater", "code", "value")
-
-
 @dataclass(frozen=True, slots=True)
-class CodeRow:
-    """One decision or reply; `code` is the key of a code or field, `value` as in the file."""
-
-    item_id: str
-    rater: str
-    code: str
-    value: str
-    note: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
+class ImportResult:
     """What came in.
 
     Attributes
@@ -173,9 +116,9 @@ class Imported:
     raters
         Texts that each rater is now done with by this import, by name.
     n_texts
-        Texts with a code or reply.
+        Texts with a label.
     left_out
-        Rows or annotations that were left out, by reason.
+        Rows or annotations that were excluded, by reason.
     """
 
     raters: Mapping[str, int]
@@ -183,108 +126,103 @@ class Imported:
     left_out: Mapping[str, int]
 
 
-def import_codes(project: Project, path: Tabular, *, replace: bool = False) -> Imported:
-    """Read codes from a file or table with the columns of `codes.csv`.
+def import_labels(
+    project: Project,
+    path: Tabular,
+    *,
+    raters: Mapping[str, str] | None = None,
+    replace: bool = False,
+) -> ImportResult:
+    """Read labels from a file, check them against the codebook, and write them to the store.
 
-    `note` and `kind` may be missing ("human" then); `at` is not read: codes carry the time of
-    their import. A text of a rater counts as done; a code it has no row for is not given.
+    A text of a rater counts as done; a code it has no row for is not given.
 
     Parameters
     ----------
     project
-        The project; rows of other texts are left out, and counted.
+        The project; labels of other texts are excluded, and counted.
     path
-        The file, a DataFrame or rows.
+        A file, DataFrame or rows with the columns of `codes.csv`, where `note` and `kind` may be
+        missing ("human" then) and `at` is not read: labels carry the time of their import; a sheet
+        of people that is filled in; or a JSON export of Label Studio.
+    raters
+        Name of a rater here by identity in Label Studio: an email address or a number. Without
+        one, a rater is called by the address, or "label-studio-" and the number.
     replace
-        Whether codes that a rater has here already are written over.
+        Whether labels that a rater has here already are written over.
 
     Raises
     ------
     DataError
-        When a column is missing, or a row cannot be read; the message says which.
+        When a column is missing, or a row cannot be read or answers no question of the codebook.
     OptionError
-        When a rater has codes of these texts already and `replace` is not set.
+        When a rater has labels of these texts already and `replace` is not set.
     """
-    rows = []
-    name = str(path) if isinstance(path, (str, Path)) else "the table"
-    advice = f"A file of codes has {', '.join(CODE_COLUMNS)}."
-    for number, cells in enumerate(read_table(path, NEEDED, advice), 2):
-        kind = cells.get("kind") or "human"
-        if kind not in KINDS:
-            raise DataError(
-                f"{name}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
-            )
-        item_id, rater, code, value = (cells[name] for name in NEEDED)
-        rows.append(CodeRow(item_id, rater, code, value, cells.get("note", ""), kind))
-    return write_rows(project, rows, name, replace=replace)
-
-
-def write_rows(project: Project, rows: Sequence[CodeRow], where: str, *, replace: bool) -> Imported:
-    """Check rows and write them as codes of their raters; `where` names them in errors."""
+    where = str(path) if isinstance(path, (str, Path)) else "the table"
+    excluded = Counter[str]()
+    if where.lower().endswith(".json"):
+        labels = list(_of_tasks(project.codebook, Path(where), raters or {}, excluded))
+    elif raters:
+        raise OptionError("--rater names raters of Label Studio; another file holds the names.")
+    else:
+        labels = list(_of_table(path, where))
     known = {item.item_id for item in project.items}
-    kept = [row for row in rows if row.item_id in known]
-    foreign = len(rows) - len(kept)
-    for row in kept:
-        _check(row, project.codebook, where)
+    kept = [one for one in labels if one.text_id in known]
     if not kept:
         raise DataError(
-            f"{where} holds no codes of this project's texts: {len(rows):,} rows, none with an "
+            f"{where} holds no codes of this project's texts: {len(labels):,} rows, none with an "
             f"item_id of {project.folder}."
         )
-    by_rater: dict[tuple[str, str], list[CodeRow]] = {}
-    for row in kept:
-        by_rater.setdefault((row.rater, row.kind), []).append(row)
-    if not replace:
-        _refuse_known(project, by_rater, where)
-    codes = {code.key for code in project.codebook.codes}
-    raters: Counter[str] = Counter()
-    for (rater, kind), of_rater in by_rater.items():
-        items = dict.fromkeys(row.item_id for row in of_rater)
-        given = {(row.item_id, row.code): row.value == "1" for row in of_rater if row.code in codes}
-        decisions = [
-            (item, code.key, given.get((item, code.key), False))
-            for item in items
-            for code in project.codebook.codes
-        ]
-        notes = {row.item_id: row.note for row in of_rater if row.note}
-        replies = [(r.item_id, r.code, r.value) for r in of_rater if r.code not in codes]
-        write_codes(project, rater, decisions, notes=notes.items(), replies=replies, kind=kind)
-        raters[rater] = len(items)
-    left_out = {"of texts that are not in this project": foreign} if foreign else {}
-    return Imported(dict(raters), len({row.item_id for row in kept}), left_out)
-
-
-def _refuse_known(project: Project, by_rater: Iterable[tuple[str, str]], where: str) -> None:
-    present = set(read_codes(project).raters)
-    again = sorted(rater for rater, _ in by_rater if rater_key(rater) in present)
-    if again:
+    codes = [code.key for code in project.codebook.codes]
+    choices = {field.key: field.choices for field in project.codebook.fields}
+    for one in kept:
+        if one.code not in (*codes, *choices):
+            raise DataError(
+                f"{where}: {one.code!r} is not a code of this project; known: "
+                f"{', '.join([*codes, *choices])}."
+            )
+        allowed = ("1", "0") if one.code in codes else choices[one.code]
+        if allowed and one.value not in allowed:
+            what = "the value of a code is 1 or 0"
+            if one.code in choices:
+                what = f"{one.code} is one of {', '.join(allowed)}"
+            raise DataError(f"{where}: {what}; got {one.value!r} for {one.code} of {one.text_id}.")
+    present = set(read_labels(project).raters)
+    again = sorted({one.rater for one in kept if rater_key(one.rater) in present})
+    if again and not replace:
         raise OptionError(
             f"{where}: {again[0]!r} has codes in {project.folder} already. Import them over the "
             "present ones with --replace, or under another name."
         )
+    write_labels(project, kept)
+    if len(kept) < len(labels):
+        excluded["of texts that are not in this project"] = len(labels) - len(kept)
+    texts = {(one.rater, one.text_id) for one in kept}
+    counts = Counter(rater for rater, _ in texts)
+    return ImportResult(dict(counts), len({text_id for _, text_id in texts}), dict(+excluded))
 
 
-def _check(row: CodeRow, book: Codebook, where: str) -> None:
-    codes = [code.key for code in book.codes]
-    fields = {one.key: one for one in book.fields}
-    if row.code in codes:
-        if row.value not in ("0", "1"):
+def _of_table(path: Tabular, where: str) -> Iterator[Label]:
+    """Labels of a sheet of people, or of a file with the columns of `codes.csv`."""
+    if isinstance(path, (str, Path)) and is_sheet(open_source(path).columns):
+        sheet = read_sheet(path)
+        for text in sheet.labels:
+            for slot, given in (("subject", text.subject), ("object", text.object)):
+                for part, value in zip(("name", "gender"), given or (), strict=False):
+                    rater, note = sheet.rater or sheet.path.stem, text.facts.get("notes", "")
+                    if value:
+                        yield Label(rater, text.text_id, f"{slot}_{part}", value, note=note)
+        return
+    needed = ("item_id", "rater", "code", "value")
+    advice = f"A file of codes has {', '.join(CODE_COLUMNS)}."
+    for number, cells in enumerate(read_table(path, needed, advice), 2):
+        kind, note = cells.get("kind") or "human", cells.get("note", "")
+        if kind not in KINDS:
             raise DataError(
-                f"{where}: the value of a code is 1 or 0; got {row.value!r} for {row.code} of "
-                f"{row.item_id}."
+                f"{where}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
             )
-    elif row.code in fields:
-        choices = fields[row.code].choices
-        if choices and row.value not in choices:
-            raise DataError(
-                f"{where}: {row.code} is one of {', '.join(choices)}; got {row.value!r} for "
-                f"{row.item_id}."
-            )
-    else:
-        raise DataError(
-            f"{where}: {row.code!r} is not a code of this project; known: "
-            f"{', '.join([*codes, *fields])}."
-        )
+        text_id, rater, code, value = (cells[name] for name in needed)
+        yield Label(rater, text_id, code, value, note=note, kind=kind)
 
 
 TASKS, CONFIG = "tasks.json", "config.xml"
@@ -348,123 +286,66 @@ def labeling_config(book: Codebook) -> str:
     return "\n".join(lines)
 
 
-def import_tasks(
-    project: Project,
-    path: str | Path,
-    *,
-    raters: Mapping[str, str] | None = None,
-    replace: bool = False,
-) -> Imported:
-    """Read a JSON export of Label Studio as codes of human raters.
-
-    Parameters
-    ----------
-    project
-        The project whose tasks were coded.
-    path
-        The export in the format "JSON".
-    raters
-        Name of a rater here by identity there: an email address or a number. Without one, a rater
-        is called by the address, or "label-studio-" and the number.
-    replace
-        Whether codes that a rater has here already are written over.
-
-    Raises
-    ------
-    DataError
-        When the file is no such export, or holds a choice that the codebook does not know.
-    OptionError
-        When a rater has codes of these texts already and `replace` is not set.
-    """
+def _of_tasks(
+    book: Codebook, path: Path, raters: Mapping[str, str], excluded: Counter[str]
+) -> Iterator[Label]:
+    """The last annotation of each rater and task that was not cancelled, as labels."""
+    how = 'Export from Label Studio in the format "JSON" (not JSON-MIN or CSV).'
     try:
-        tasks = json.loads(Path(path).read_text("utf-8"))
+        tasks = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON: {error}.") from error
-    reader = _Reader(project.codebook, str(path), dict(raters or {}))
-    rows = list(reader.rows(tasks))
-    done = write_rows(project, rows, str(path), replace=replace)
-    left_out = Counter(done.left_out) + reader.left_out
-    return Imported(done.raters, done.n_texts, dict(left_out))
-
-
-@dataclass
-class _Reader:
-    book: Codebook
-    where: str
-    raters: Mapping[str, str]
-    left_out: Counter[str] = field(default_factory=Counter)
-
-    def rows(self, tasks: object) -> Iterator[CodeRow]:
-        """Yield the last annotation of each rater and task that was not cancelled, as rows."""
-        if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-            raise DataError(f"{self.where} is not a list of tasks. {_HOW}")
-        for number, task in enumerate(tasks, 1):
-            data, made = task.get("data"), task.get("annotations")
-            if not isinstance(data, dict) or not isinstance(made, list):
-                raise DataError(f"{self.where}, task {number}: no data or no annotations. {_HOW}")
-            item_id = data.get("item_id")
-            if not isinstance(item_id, str):
-                raise DataError(
-                    f"{self.where}, task {number}: no item_id in its data, so it is not one of "
-                    "the tasks that `portrayal label export` wrote."
-                )
-            yield from self._task(item_id, made)
-
-    def _task(self, item_id: str, made: Iterable[Mapping[str, Any]]) -> Iterator[CodeRow]:
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
+        raise DataError(f"{path} is not a list of tasks. {how}")
+    for number, task in enumerate(tasks, 1):
+        data, made = task.get("data"), task.get("annotations")
+        if not isinstance(data, dict) or not isinstance(made, list):
+            raise DataError(f"{path}, task {number}: no data or no annotations. {how}")
+        text_id = data.get("item_id")
+        if not isinstance(text_id, str):
+            raise DataError(
+                f"{path}, task {number}: no item_id in its data, so it is not one of the tasks "
+                "that `portrayal label export` wrote."
+            )
         last: dict[str, Mapping[str, Any]] = {}
         for one in sorted(made, key=_when):
             if one.get("was_cancelled"):
-                self.left_out["skipped there"] += 1
+                excluded["skipped there"] += 1
                 continue
-            rater = self._rater(one.get("completed_by"))
-            if rater in last:
-                self.left_out["an earlier annotation of the same rater"] += 1
+            who = one.get("completed_by")  # a number, or a user's table
+            names = [str(who)]
+            if isinstance(who, dict):
+                names = [str(who[key]) for key in ("email", "id") if who.get(key)] or ["unknown"]
+            own = names[0] if "@" in names[0] else f"label-studio-{names[0]}"
+            rater = next((raters[name] for name in names if name in raters), own)
+            excluded["an earlier annotation of the same rater"] += rater in last
             last[rater] = one
         for rater, one in last.items():
-            yield from self._annotation(item_id, rater, one.get("result") or [])
-
-    def _annotation(
-        self, item_id: str, rater: str, result: Iterable[Mapping[str, Any]]
-    ) -> Iterator[CodeRow]:
-        given: dict[str, list[str]] = {}
-        for region in result:
-            value = region.get("value") or {}
-            said = value.get("choices") or value.get("text") or []
-            name = str(region.get("from_name"))
-            given.setdefault(name, []).extend([said] if isinstance(said, str) else map(str, said))
-        note = "\n".join(given.get(NOTE, []))
-        keys = {name: code.key for code in self.book.codes for name in (code.name, code.key)}
-        chosen = {self._key(choice, keys) for choice in given.get(CODES, [])}
-        for code in self.book.codes:
-            yield CodeRow(
-                item_id, rater, code.key, "1" if code.key in chosen else "0", note, "human"
-            )
-        for one in self.book.fields:
-            if words := given.get(f"field-{one.key}"):
-                yield CodeRow(item_id, rater, one.key, " ".join(words), note, "human")
-
-    def _key(self, choice: str, keys: Mapping[str, str]) -> str:
-        if choice not in keys:
-            raise DataError(
-                f"{self.where}: {choice!r} is not a code of this project; known: "
-                f"{', '.join(code.key for code in self.book.codes)}."
-            )
-        return keys[choice]
-
-    def _rater(self, completed_by: object) -> str:
-        """A rater's name here, from a number or a user's table."""
-        if isinstance(completed_by, dict):
-            names = [str(completed_by[k]) for k in ("email", "id") if completed_by.get(k)]
-        else:
-            names = [str(completed_by)]
-        for name in names:
-            if name in self.raters:
-                return self.raters[name]
-        first = names[0] if names else "unknown"
-        return first if "@" in first else f"label-studio-{first}"
+            yield from _of_annotation(book, path, text_id, rater, one.get("result") or [])
 
 
-_HOW = 'Export from Label Studio in the format "JSON" (not JSON-MIN or CSV).'
+def _of_annotation(
+    book: Codebook, path: Path, text_id: str, rater: str, regions: list[Mapping[str, Any]]
+) -> Iterator[Label]:
+    given: dict[str, list[str]] = {}
+    for region in regions:
+        value = region.get("value") or {}
+        words = value.get("choices") or value.get("text") or []
+        name = str(region.get("from_name"))
+        given.setdefault(name, []).extend([words] if isinstance(words, str) else map(str, words))
+    note = "\n".join(given.get(NOTE, []))
+    keys = {name: code.key for code in book.codes for name in (code.name, code.key)}
+    if unknown := [choice for choice in given.get(CODES, []) if choice not in keys]:
+        raise DataError(
+            f"{path}: {unknown[0]!r} is not a code of this project; known: "
+            f"{', '.join(code.key for code in book.codes)}."
+        )
+    chosen = {keys[choice] for choice in given.get(CODES, [])}
+    for code in book.codes:
+        yield Label(rater, text_id, code.key, str(int(code.key in chosen)), note=note)
+    for one in book.fields:
+        if words := given.get(f"field-{one.key}"):
+            yield Label(rater, text_id, one.key, " ".join(words), note=note)
 
 
 def _when(annotation: Mapping[str, Any]) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from portrayal.types import Tabular
 _FIELDS = TextFields(strata=(), required=())
 
 
-class Mention(NamedTuple):
+class GroupMention(NamedTuple):
     """What shows a group, or could not be told, in one text.
 
     Attributes
@@ -55,7 +55,7 @@ class Mention(NamedTuple):
 
 
 @dataclass
-class SeenGroups:
+class GroupObservations:
     """What the texts of a file show of one source of a factor.
 
     Attributes
@@ -77,9 +77,9 @@ class SeenGroups:
     found: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
-def seen_groups(
+def observed_groups(
     path: Tabular, factors: Sequence[str], columns: Mapping[str, str] | None = None
-) -> tuple[list[SeenGroups], list[Mention]]:
+) -> tuple[list[GroupObservations], list[GroupMention]]:
     """Return which groups texts show by the words, columns and codes of factors, and where.
 
     Parameters
@@ -106,7 +106,7 @@ def seen_groups(
     read = [load_factor(each) for each in group_settings(factors)["factors"]]
     source = open_source(path)
     own = [
-        (number, SeenGroups(factor, each))
+        (number, GroupObservations(factor, each))
         for number, (factor, each) in enumerate(text_sources(read))
         if isinstance(each, (WordSource, CodeSource))
         or (isinstance(each, ColumnSource) and each.column in source.columns)
@@ -120,7 +120,7 @@ def seen_groups(
     names = map_columns(_FIELDS, source.columns, columns=columns, where=source.name)
     looked_at = {each.source.column for _, each in own if isinstance(each.source, ColumnSource)}
     reader = group_reader(read)
-    mentions: list[Mention] = []
+    mentions: list[GroupMention] = []
     for number, row in enumerate(source.rows(), 1):
         text = story(row.get(names["text"]), source.name, number) or ""
         given = row.get(names["text_id"]) if "text_id" in names else None
@@ -139,8 +139,11 @@ def seen_groups(
 
 
 def _mentions(
-    text_id: str, text: str, seen: SeenGroups, entries: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> Iterator[Mention]:
+    text_id: str,
+    text: str,
+    seen: GroupObservations,
+    entries: Mapping[tuple[str, str], Mapping[str, Any]],
+) -> Iterator[GroupMention]:
     """What a source saw in one text; counts the text for its groups."""
     where = text_id, seen.factor.name, seen.source.name
     entry = entries.get(where[1:])
@@ -150,7 +153,7 @@ def _mentions(
     for span in entry["spans"]:
         start, end = span["start"], span["end"]
         around = text[max(0, start - WINDOW) : start], text[end : end + WINDOW]
-        yield Mention(*where, span["group"], text[start:end], start, end, *around)
+        yield GroupMention(*where, span["group"], text[start:end], start, end, *around)
     if not entry["spans"] and entry["value"]:
         for group in entry["groups"] or [f"({entry['status']})"]:
-            yield Mention(*where, group, entry["value"])
+            yield GroupMention(*where, group, entry["value"])

@@ -5,14 +5,15 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from portrayal.coding.codebook import Codebook, codebook_table, parse_codebook
+from portrayal.coding.codebook import Codebook, codebook_table, read_codebook
 from portrayal.errors import DataError, OptionError, RunError
+from portrayal.reference.datafile import read_datafile
 from portrayal.run.files import write_atomically, write_parquet
 from portrayal.validate import check_seed
 
@@ -86,7 +87,7 @@ class ItemPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CodingItem:
     """One text to code.
 
     Attributes
@@ -129,9 +130,19 @@ class Project:
         return {item: prompt for item, prompt in known.items() if prompt}
 
     @cached_property
-    def items(self) -> tuple[Item, ...]:
+    def items(self) -> tuple[CodingItem, ...]:
         """The texts, in the order in which raters see them."""
-        return tuple(_read_items(self.folder / ITEMS))
+        import pyarrow.parquet as pq
+
+        items = []
+        for row in pq.read_table(self.folder / ITEMS).to_pylist():
+            people = (
+                ItemPerson(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
+                for one in json.loads(row["people"])
+            )
+            strata = json.loads(row["strata"])
+            items.append(CodingItem(**(row | {"people": tuple(people), "strata": strata})))
+        return tuple(items)
 
 
 def project_folder(run: Path, name: str) -> Path:
@@ -149,7 +160,7 @@ def project_folder(run: Path, name: str) -> Path:
 
 def make_project(
     folder: str | Path,
-    items: Iterable[Item],
+    items: Iterable[CodingItem],
     codebook: Codebook,
     *,
     seed: int = 0,
@@ -184,8 +195,18 @@ def make_project(
         wrong = "there are no texts" if not rows else "two texts have one item_id"
         raise DataError(f"{folder}: {wrong}; a project takes one or more, each with its own id.")
     folder.mkdir(parents=True, exist_ok=True)
-    _write_items(folder / ITEMS, rows)
+    import pyarrow as pa
     import tomli_w
+
+    columns = {
+        "item_id": [item.item_id for item in rows],
+        "text": [item.text for item in rows],
+        "title": [item.title for item in rows],
+        "people": [json.dumps([asdict(one) for one in item.people]) for item in rows],
+        "strata": [json.dumps(dict(item.strata), sort_keys=True) for item in rows],
+        "weight": [float(item.weight) for item in rows],
+    }
+    write_parquet(pa.table(columns), folder / ITEMS)
 
     settings = {
         "project": {"n_items": len(rows), "seed": check_seed(seed), "how": dict(how or {})},
@@ -203,53 +224,14 @@ def open_project(folder: str | Path) -> Project:
     RunError
         When the folder is not a project.
     """
-    import tomllib
-
     folder = Path(folder)
-    path = folder / SETTINGS
-    if not path.is_file():
+    if not (folder / SETTINGS).is_file():
         raise RunError(
             f"{folder} is not a coding project: it has no {SETTINGS}. "
             "Make one with `portrayal label draw RUN`."
         )
-    try:
-        table = tomllib.loads(path.read_text("utf-8"))
-        book = json.loads(json.dumps(table["codebook"]))
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
-    import tomli_w
-
-    codebook = parse_codebook(tomli_w.dumps(book), folder.name, str(path))
-    return Project(folder, codebook, table.get("project", {}))
-
-
-def _write_items(path: Path, rows: list[Item]) -> None:
-    import pyarrow as pa
-
-    columns = {
-        "item_id": [item.item_id for item in rows],
-        "text": [item.text for item in rows],
-        "title": [item.title for item in rows],
-        "people": [json.dumps([asdict(one) for one in item.people]) for item in rows],
-        "strata": [json.dumps(dict(item.strata), sort_keys=True) for item in rows],
-        "weight": [float(item.weight) for item in rows],
-    }
-    write_parquet(pa.table(columns), path)
-
-
-def _read_items(path: Path) -> Iterator[Item]:
-    import pyarrow.parquet as pq
-
-    for row in pq.read_table(path).to_pylist():
-        people = tuple(
-            ItemPerson(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
-            for one in json.loads(row["people"])
-        )
-        yield Item(
-            row["item_id"],
-            row["text"],
-            row["title"],
-            people,
-            json.loads(row["strata"]),
-            row["weight"],
-        )
+    file = read_datafile(folder / SETTINGS)
+    for name in ("project", "codebook"):
+        if not isinstance(file.table.get(name), dict):
+            raise file.wrong((), f"the table [{name}] is missing.")
+    return Project(folder, read_codebook(folder.name, file, ("codebook",)), file.at(("project",)))

@@ -18,7 +18,7 @@ from portrayal.coding.characters import (
     sentence_places,
     texts_of,
 )
-from portrayal.coding.project import Item, ItemPerson
+from portrayal.coding.project import CodingItem
 from portrayal.collect.corpus import SLOTS, run_corpus
 from portrayal.errors import DataError
 from portrayal.measure import Scope
@@ -72,7 +72,7 @@ class Sampling:
             check_choice("by", name, ("model", "domain"))
 
 
-def sample_items(run: Run, sampling: Sampling) -> list[Item]:
+def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
     """Draw texts of a run as items of a coding project, in an order that the seed fixes.
 
     Items carry the subject's and object's labels, the strata they were drawn for (`sampled_as`),
@@ -83,40 +83,58 @@ def sample_items(run: Run, sampling: Sampling) -> list[Item]:
     DataError
         When no text fits, or people are needed and were not annotated.
     """
-    strata = _strata(run, sampling)
+    make = {"random": _readable, "cue": _by_cue, "names": _by_name, "group": _by_group}
+    strata = make[sampling.how](run, sampling)
     if not any(strata.values()):
         raise DataError(f"{run.path}: no text fits a sample by {sampling.how}.")
-    strata = _per(run, strata, sampling.by)
-    drawn, reasons = _draw(strata, sampling)
-    ids = list(drawn)
-    texts, prompts = texts_of(run, ids), read_prompts(run.prompts_path, words="text")
-    known = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
-    people = people_of(run, ids, known)
-    order = Scope("coding", seed=sampling.seed).rng("order").permutation(len(ids))
+    prompts = read_prompts(run.prompts_path, words="text")
+    if sampling.by:  # each stratum split by model, by domain, or by both
+        known: dict[str, str] = {}
+        for (table,) in read_shards(run.texts, ("text_id", "prompt_id", "model")):
+            for row in table.to_pylist():
+                domain = prompts[row["prompt_id"]].get("domain", "")
+                values = {"model": row["model"], "domain": domain}
+                known[row["text_id"]] = ", ".join(values[name] for name in sampling.by)
+        split: dict[str, list[str]] = defaultdict(list)
+        for name, ids in strata.items():
+            for i in ids:
+                split[f"{name}; {known[i]}"].append(i)
+        strata = split
+    scope = Scope("coding", seed=sampling.seed)
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(name for name, ids in strata.items() if ids):
+        ids = sorted(strata[name])
+        for place in scope.rng("sample", sampling.how, name).permutation(len(ids))[: sampling.n]:
+            reasons[ids[place]].append(name)
+    # A text is missed where every stratum that it belongs to misses it.
+    missed = dict.fromkeys(reasons, 1.0)
+    for ids in strata.values():
+        for i in ids:
+            if i in missed:
+                missed[i] *= 1.0 - min(1.0, sampling.n / len(ids))
+    ids = sorted(missed)
+    texts = texts_of(run, ids)
+    strata_of = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
+    people = people_of(run, ids, strata_of)
     items = []
-    for i in (sorted(ids)[place] for place in order):
-        row = texts[i]
+    for i in (ids[place] for place in scope.rng("order").permutation(len(ids))):
+        row, own = texts[i], strata_of[i]
         labels = {
             "model": row["model"],
-            "domain": known[i].get("domain", ""),
-            "condition": known[i].get("condition", ""),
+            "domain": own.get("domain"),
+            "condition": own.get("condition"),
             "prompt_id": row["prompt_id"],
             "sampled_as": "; ".join(reasons[i]),
         }
+        shown = {key: value for key, value in labels.items() if value}
+        weight = 1.0 / (1.0 - missed[i])
         items.append(
-            Item(
-                i,
-                row["text"],
-                known[i].get("text", ""),
-                people.get(i, ()),
-                {key: value for key, value in labels.items() if value},
-                1.0 / drawn[i],
-            )
+            CodingItem(i, row["text"], own.get("text", ""), people.get(i, ()), shown, weight)
         )
     return items
 
 
-def in_sentences(items: Sequence[Item]) -> list[Item]:
+def in_sentences(items: Sequence[CodingItem]) -> list[CodingItem]:
     """Return one item for each sentence of the items, named by its number: `000000012:3`.
 
     People keep the references that lie in the sentence; the weight is the text's. Sentences without
@@ -125,55 +143,33 @@ def in_sentences(items: Sequence[Item]) -> list[Item]:
     made = []
     for item in items:
         for number, (start, end) in enumerate(sentence_places(item.text), 1):
-            people = tuple(_inside(person, start, end) for person in item.people)
+            people = tuple(
+                replace(
+                    one,
+                    spans=tuple(
+                        (low - start, high - start)
+                        for low, high in one.spans
+                        if start <= low < high <= end
+                    ),
+                )
+                for one in item.people
+            )
             name, text = f"{item.item_id}:{number}", item.text[start:end]
             made.append(replace(item, item_id=name, text=text, people=people))
     return made
 
 
-def _inside(person: ItemPerson, start: int, end: int) -> ItemPerson:
-    spans = (
-        (low - start, high - start) for low, high in person.spans if start <= low < high <= end
-    )
-    return replace(person, spans=tuple(spans))
-
-
-def _draw(strata: Strata, sampling: Sampling) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """Return the chance of each drawn text, and the strata it was drawn for."""
-    scope = Scope("coding", seed=sampling.seed)
-    rate = {name: min(1.0, sampling.n / len(ids)) for name, ids in strata.items() if ids}
-    reasons: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(rate):
-        ids = sorted(strata[name])
-        for place in scope.rng("sample", sampling.how, name).permutation(len(ids))[: sampling.n]:
-            reasons[ids[place]].append(name)
-    missed: dict[str, float] = dict.fromkeys(reasons, 1.0)
-    for name, share in rate.items():
-        for i in strata[name]:
-            if i in missed:
-                missed[i] *= 1.0 - share
-    return {i: 1.0 - chance for i, chance in sorted(missed.items())}, reasons
-
-
-def _strata(run: Run, sampling: Sampling) -> Strata:
-    if sampling.how == "random":
-        return {"random": _readable(run)}
-    if sampling.how == "cue":
-        return _by_cue(run, sampling.cues or cue_list())
-    return _by_name(run, sampling) if sampling.how == "names" else _by_group(run, sampling)
-
-
-def _readable(run: Run) -> list[str]:
+def _readable(run: Run, _: Sampling) -> Strata:
     found: list[str] = []
     for table in run_corpus(run).tables():
         found += table.filter(pc.equal(table["outcome"], "ok"))["text_id"].to_pylist()
-    return found
+    return {"random": found}
 
 
-def _by_cue(run: Run, cues: CueList) -> Strata:
+def _by_cue(run: Run, sampling: Sampling) -> Strata:
     """Texts by cue and by the role of whom it describes; a text counts once in each."""
     found: dict[str, set[str]] = defaultdict(set)
-    for mention in find_cues(run_corpus(run), cues).mentions:
+    for mention in find_cues(run_corpus(run), sampling.cues or cue_list()).mentions:
         role = "" if mention.role == ELSEWHERE else f", {mention.role}"
         found[f"{mention.cue.group}: {mention.cue.term}{role}"].add(mention.text_id)
     return {name: sorted(ids) for name, ids in found.items()}
@@ -222,20 +218,3 @@ def _by_group(run: Run, sampling: Sampling) -> Strata:
         if most is not None:
             found[f"{most[0]}, {role}"].add(text_id)
     return {name: sorted(ids) for name, ids in found.items()}
-
-
-def _per(run: Run, strata: Strata, attributes: Sequence[str]) -> Strata:
-    """Split strata by model, by domain, or by both."""
-    if not attributes:
-        return strata
-    prompts = read_prompts(run.prompts_path)
-    known: dict[str, str] = {}
-    for (table,) in read_shards(run.texts, ("text_id", "prompt_id", "model")):
-        for row in table.to_pylist():
-            values = {"model": row["model"], "domain": prompts[row["prompt_id"]].get("domain", "")}
-            known[row["text_id"]] = ", ".join(values[name] for name in attributes)
-    split: dict[str, list[str]] = defaultdict(list)
-    for name, ids in strata.items():
-        for i in ids:
-            split[f"{name}; {known[i]}"].append(i)
-    return split

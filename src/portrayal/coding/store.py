@@ -14,54 +14,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from portrayal.errors import DataError, OptionError
+from portrayal.raters.labels import KINDS
 
 DISPUTES = ""
 """What marks the texts on which raters differ; any other mark is the key of a rater."""
-
-SCHEMA = """
-create table if not exists raters (
-    rater text primary key, name text not null, kind text not null, since text not null
-) without rowid;
-create table if not exists rater_codes (rater text primary key, kept text not null) without rowid;
-create table if not exists clicks (
-    seq integer primary key autoincrement, click_id text not null unique, rater text not null,
-    item_id text not null, about text not null, key text not null, value text, before text,
-    at text not null, undone integer not null default 0
-);
-create index if not exists clicks_of_rater on clicks (rater, undone, seq);
-create table if not exists answers (
-    rater text not null, item_id text not null, about text not null, key text not null,
-    value text not null, at text not null, kind text not null,
-    primary key (rater, item_id, about, key)
-) without rowid;
-create index if not exists answers_done on answers (rater, item_id, value) where about = 'done';
-create index if not exists answers_of_item on answers (item_id, kind);
-create table if not exists disputes (item_id text primary key) without rowid;
-create table if not exists changes (
-    seq integer primary key autoincrement, what text not null, item_id text not null,
-    marked integer not null
-);
-create index if not exists changes_of on changes (what, seq);
-create trigger if not exists dispute_begins after insert on disputes begin
-    insert into changes (what, item_id, marked) values ('', new.item_id, 1);
-end;
-create trigger if not exists dispute_ends after delete on disputes begin
-    insert into changes (what, item_id, marked) values ('', old.item_id, 0);
-end;
-create trigger if not exists done_said after insert on answers when new.about = 'done' begin
-    insert into changes (what, item_id, marked) values (new.rater, new.item_id, new.value = '1');
-end;
-create trigger if not exists done_taken after delete on answers when old.about = 'done' begin
-    insert into changes (what, item_id, marked) values (old.rater, old.item_id, 0);
-end;
-"""
-
-
-KINDS = ("human", "llm", "adjudicated")
 ABOUT = ("code", "field", "note", "done")
 """What a click answers: a code, a field, the note, or whether the rater is done with the text."""
 LONGEST = 20_000
@@ -119,9 +80,10 @@ class Store:
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         self._writing = threading.Lock()
+        schema = files(__package__).joinpath("schema.sql").read_text("utf-8")
         try:
             with self._lend() as connection:
-                connection.executescript(SCHEMA)
+                connection.executescript(schema)
         except sqlite3.DatabaseError as error:
             raise DataError(
                 f"{self.path} cannot be used as a store of codes: {error}. It must be a file that "
@@ -134,7 +96,14 @@ class Store:
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = self._open()
+            given: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
+            connection = sqlite3.connect(self.path, timeout=30, **given)
+            try:
+                connection.execute("pragma journal_mode = wal")
+                connection.execute("pragma synchronous = full")
+            except sqlite3.DatabaseError:
+                connection.close()
+                raise
         try:
             yield connection
         finally:
@@ -142,18 +111,6 @@ class Store:
                 connection.close()
             else:
                 self._idle.append(connection)
-
-    def _open(self) -> sqlite3.Connection:
-        found = sqlite3.connect(
-            self.path, timeout=30, isolation_level=None, check_same_thread=False
-        )
-        try:
-            found.execute("pragma journal_mode = wal")
-            found.execute("pragma synchronous = full")
-        except sqlite3.DatabaseError:
-            found.close()
-            raise
-        return found
 
     def close(self) -> None:
         """Close every connection; the object is of no use afterwards."""
@@ -240,18 +197,8 @@ class Store:
             known = connection.execute(query, (click.click_id,)).fetchone()
             if known is not None:
                 return int(known[0])
-            kind = _kind(connection, click.rater)
             place = (click.rater, click.item_id, click.about, click.key)
-            before = _standing(connection, place)
-            at = _now()
-            add = (
-                "insert into clicks (click_id, rater, item_id, about, key, value, before, at)"
-                " values (?, ?, ?, ?, ?, ?, ?, ?)"
-            )
-            done = connection.execute(add, (click.click_id, *place, click.value, before, at))
-            _put(connection, place, click.value, at, kind)
-            _settle(connection, click.item_id, kind)
-            return int(done.lastrowid or 0)
+            return _record(connection, click.click_id, place, click.value)
 
     def undo(self, rater: str, click_id: str) -> Click | None:
         """Take back the last click of a rater; return it, or None where none is left.
@@ -263,7 +210,6 @@ class Store:
             query = "select 1 from clicks where click_id = ?"
             if connection.execute(query, (click_id,)).fetchone():
                 return None
-            kind = _kind(connection, rater)
             query = (
                 "select seq, click_id, rater, item_id, about, key, value, before from clicks"
                 " where rater = ? and undone = 0 order by seq desc limit 1"
@@ -272,16 +218,10 @@ class Store:
             if row is None:
                 return None
             seq, *fields, before = row
-            click, at = Click(*fields), _now()
+            click = Click(*fields)
             connection.execute("update clicks set undone = 1 where seq = ?", (seq,))
-            add = (
-                "insert into clicks (click_id, rater, item_id, about, key, value, before, at,"
-                " undone) values (?, ?, ?, ?, ?, ?, ?, ?, 2)"
-            )
             place = (click.rater, click.item_id, click.about, click.key)
-            connection.execute(add, (click_id, *place, before, click.value, at))
-            _put(connection, place, before, at, kind)
-            _settle(connection, click.item_id, kind)
+            _record(connection, click_id, place, before, undone=2)
             return click
 
     def answers(self, rater: str, item_id: str) -> dict[tuple[str, str], str]:
@@ -321,19 +261,18 @@ class Store:
 
     def of_item(self, item_id: str) -> list[StandingAnswer]:
         """Return what the human raters say of one text."""
-        query = (
-            "select rater, item_id, about, key, value, at, kind from answers"
-            " where item_id = ? and kind = 'human' order by rater, about, key"
-        )
-        return [StandingAnswer(*row) for row in self._read(query, (item_id,))]
+        return list(self._answers("item_id = ? and kind = 'human'", (item_id,)))
 
-    def every(self, kind: str | None = None) -> Iterator[StandingAnswer]:
+    def every(self) -> Iterator[StandingAnswer]:
         """Yield all answers that stand, in the order of text, rater and question."""
+        yield from self._answers("true", ())
+
+    def _answers(self, where: str, given: tuple[str, ...]) -> Iterator[StandingAnswer]:
         query = (
-            "select rater, item_id, about, key, value, at, kind from answers"
-            " where ? is null or kind = ? order by item_id, rater, about, key"
+            f"select rater, item_id, about, key, value, at, kind from answers where {where}"  # noqa: S608
+            " order by item_id, rater, about, key"
         )
-        yield from (StandingAnswer(*row) for row in self._read(query, (kind, kind)))
+        yield from (StandingAnswer(*row) for row in self._read(query, given))
 
     def write_all(self, answers: Mapping[tuple[str, str, str], str], rater: str) -> None:
         """Write many answers of one rater, by (item_id, about, key), in one transaction."""
@@ -390,10 +329,25 @@ def _kind(connection: sqlite3.Connection, rater: str) -> str:
     return str(row[0])
 
 
-def _standing(connection: sqlite3.Connection, place: tuple[str, str, str, str]) -> str | None:
+def _record(
+    connection: sqlite3.Connection,
+    click_id: str,
+    place: tuple[str, str, str, str],
+    value: str | None,
+    undone: int = 0,
+) -> int:
+    """Log a click, and keep the answers and disputes true; return its sequence number."""
+    kind, at = _kind(connection, place[0]), _now()
     query = "select value from answers where rater = ? and item_id = ? and about = ? and key = ?"
-    row = connection.execute(query, place).fetchone()
-    return None if row is None else str(row[0])
+    before = (connection.execute(query, place).fetchone() or (None,))[0]
+    add = (
+        "insert into clicks (click_id, rater, item_id, about, key, value, before, at, undone)"
+        " values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    done = connection.execute(add, (click_id, *place, value, before, at, undone))
+    _put(connection, place, value, at, kind)
+    _settle(connection, place[1], kind)
+    return int(done.lastrowid or 0)
 
 
 def _put(

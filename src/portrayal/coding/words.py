@@ -4,12 +4,11 @@ Weighted log odds with an informative Dirichlet prior (Monroe, Colaresi & Quinn 
 intersection of groups, within each role, against the rest or against an unmarked group.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from portrayal.coding.documents import Counts, Documents
 from portrayal.errors import OptionError
@@ -72,7 +71,7 @@ class MarkedWord:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WordComparison:
     """The words of one group against others, those that mark it most first.
 
     Attributes
@@ -109,7 +108,7 @@ def marked_words(
     *,
     unmarked: Mapping[str, str] | None = None,
     prior: float = PRIOR,
-) -> list[Comparison]:
+) -> list[WordComparison]:
     """Compare each group's words with the others'.
 
     Parameters
@@ -138,14 +137,30 @@ def marked_words(
     """
     if not 0 < prior < np.inf:
         raise OptionError(f"prior must be above 0, such as {PRIOR:g}; got {prior!r}.")
-    _check_unmarked(documents, unmarked or {})
+    for name, label in (unmarked or {}).items():
+        if name not in documents.groups:
+            known = ", ".join(documents.groups)
+            raise OptionError(
+                f"--reference-group names {name!r}, which is not a group; groups: {known}."
+            )
+        labels = sorted(set(documents.groups[name]) - {""})
+        if label not in labels:
+            raise OptionError(f"no text has {name}={label}; labels: {', '.join(labels[:20])}.")
     totals = np.asarray(counts.matrix.sum(axis=0)).ravel()
     alpha = informative_prior(totals, prior)
     compared = [
         _compare(documents, counts, alpha, pair, scope)
         for pair in _pairs(documents, unmarked or {})
     ]
-    return _with_q(compared)
+    # The family of q is all words of all comparisons.
+    words = [word for one in compared for word in one.words]
+    z = np.array([word.z_clustered for word in words])
+    df = np.array([max(word.clusters - 1, 1) for word in words])
+    q = iter(benjamini_hochberg(2 * t_sf(np.abs(z), df)).tolist() if words else [])
+    return [
+        replace(one, words=tuple(replace(word, q=next(q)) for word in one.words))
+        for one in compared
+    ]
 
 
 @dataclass(frozen=True)
@@ -158,45 +173,35 @@ class _Pair:
 
 
 def _pairs(documents: Documents, unmarked: Mapping[str, str]) -> Iterator[_Pair]:
+    """Each label, or combination of labels, in each role, with the texts it is compared with."""
     columns = {name: np.array(labels) for name, labels in documents.groups.items()}
     roles = np.array(documents.role)
-    found = sorted(set(documents.role) - {"", ALL})
-    for role in (ALL, *found):
-        inside = np.ones(len(roles), dtype=bool) if role == ALL else roles == role
-        for size in range(1, len(columns) + 1):
-            for names in combinations(columns, size):
-                yield from _pairs_of(columns, names, role, inside, unmarked)
-
-
-def _pairs_of(
-    columns: Mapping[str, NDArray[np.str_]],
-    names: Sequence[str],
-    role: str,
-    inside: BoolArray,
-    unmarked: Mapping[str, str],
-) -> Iterator[_Pair]:
-    """Pairs of the labels of some attributes; texts without one of these labels are in neither."""
-    known = inside & np.all([columns[name] != "" for name in names], axis=0)
-    base = {name: unmarked[name] for name in names if name in unmarked}
-    labels = [sorted(set(columns[name].tolist()) - {""}) for name in names]
-    for values in product(*labels):
-        group = dict(zip(names, values, strict=True))
-        first = known & np.all([columns[n] == v for n, v in group.items()], axis=0)
-        second, against = known & ~first, REST
-        if len(base) == len(names) and group != base:
-            second = known & np.all([columns[n] == v for n, v in base.items()], axis=0)
-            against = " ".join(base.values())
-        yield _Pair(group, role, against, first, second)
+    sizes = range(1, len(columns) + 1)
+    attributes = [names for size in sizes for names in combinations(columns, size)]
+    for role, names in product((ALL, *sorted(set(documents.role) - {"", ALL})), attributes):
+        # Texts without one of the labels are on neither side.
+        known = np.all([columns[name] != "" for name in names], axis=0)
+        known &= (roles == role) | (role == ALL)
+        base = {name: unmarked[name] for name in names if name in unmarked}
+        labels = [sorted(set(columns[name].tolist()) - {""}) for name in names]
+        for values in product(*labels):
+            group = dict(zip(names, values, strict=True))
+            first = known & np.all([columns[n] == v for n, v in group.items()], axis=0)
+            second, against = known & ~first, REST
+            if len(base) == len(names) and group != base:
+                second = known & np.all([columns[n] == v for n, v in base.items()], axis=0)
+                against = " ".join(base.values())
+            yield _Pair(group, role, against, first, second)
 
 
 def _compare(
     documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
-) -> Comparison:
+) -> WordComparison:
     n_texts, n_others = int(pair.first.sum()), int(pair.second.sum())
     common = (pair.group, pair.role, pair.against, n_texts, n_others)
     if not n_texts or not n_others:
         empty = " ".join(pair.group.values()) if not n_texts else pair.against
-        return Comparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
+        return WordComparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
     found = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
     middle, spread, top = _shuffled(documents, counts, alpha, pair, scope)
     first = counts.matrix[pair.first]
@@ -224,7 +229,7 @@ def _compare(
         for i in np.lexsort((np.arange(len(found.z)), -found.z))
         if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
     )
-    return Comparison(*common, found.n_clusters, words, members=pair.first)
+    return WordComparison(*common, found.n_clusters, words, members=pair.first)
 
 
 def _shuffled(
@@ -253,26 +258,3 @@ def _shuffled(
     middle, spread = z.mean(axis=0), z.std(axis=0)
     spread = np.where(spread > 0, spread, np.nan)
     return middle, spread, np.nanmax(np.abs((z - middle) / spread), axis=1, initial=0.0)
-
-
-def _with_q(compared: list[Comparison]) -> list[Comparison]:
-    """Give every word its q; the family is all words of all comparisons."""
-    from dataclasses import replace
-
-    listed = [(c, word) for c in compared for word in c.words]
-    z = np.array([word.z_clustered for _, word in listed])
-    df = np.array([max(word.clusters - 1, 1) for _, word in listed])
-    q = iter(benjamini_hochberg(2 * t_sf(np.abs(z), df)).tolist() if listed else [])
-    return [replace(c, words=tuple(replace(word, q=next(q)) for word in c.words)) for c in compared]
-
-
-def _check_unmarked(documents: Documents, unmarked: Mapping[str, str]) -> None:
-    for name, label in unmarked.items():
-        if name not in documents.groups:
-            known = ", ".join(documents.groups)
-            raise OptionError(
-                f"--reference-group names {name!r}, which is not a group; groups: {known}."
-            )
-        labels = sorted(set(documents.groups[name]) - {""})
-        if label not in labels:
-            raise OptionError(f"no text has {name}={label}; labels: {', '.join(labels[:20])}.")

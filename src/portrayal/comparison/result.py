@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from portrayal.comparison.matching import Instrument
 from portrayal.records import ALL
-from portrayal.reference.shown import Shown, group_label, speaking_of, strata_parts
+from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.run.pages import html_table
 
 Scale = Literal["ratio", "difference"]
@@ -247,7 +247,7 @@ class Comparison:
     prompts: Prompts
     only_a: Mapping[str, int] = field(default_factory=dict)
     only_b: Mapping[str, int] = field(default_factory=dict)
-    factors: tuple[Shown, ...] = ()
+    factors: tuple[FactorLabels, ...] = ()
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each change, a column for each stratum and group."""

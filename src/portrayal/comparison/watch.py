@@ -29,7 +29,7 @@ from portrayal.comparison.sums import Numbering, Sums, measured, why_not
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.scope import stated_changes
 from portrayal.records import ALL
-from portrayal.reference.shown import Shown
+from portrayal.reference.labels import FactorLabels
 from portrayal.run import Run
 from portrayal.stats import latest_change
 from portrayal.types import FloatArray
@@ -148,7 +148,7 @@ class Watch:
     instruments: tuple[Instrument, ...]
     n_prompts: int
     left_out: tuple[str, ...] = ()
-    factors: tuple[Shown, ...] = ()
+    factors: tuple[FactorLabels, ...] = ()
 
     @property
     def alarms(self) -> tuple[Timeline, ...]:

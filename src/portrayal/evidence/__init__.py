@@ -4,12 +4,12 @@ Each field is filled from the run, with the ids of its estimates, or says that t
 measure it. A manifest holds the digests of texts, instruments, estimates, report and pack.
 """
 
-from portrayal.evidence.forms import Field, Form, Section, form, forms
-from portrayal.evidence.pack import NOT_MEASURED, Answer, Pack, Statement, pack_of
+from portrayal.evidence.forms import Form, FormField, FormSection, form, forms
+from portrayal.evidence.pack import NOT_MEASURED, FormAnswer, Pack, Statement, pack_of
 from portrayal.evidence.writing import (
     FORMATS,
-    Checked,
     Problem,
+    Verification,
     to_json,
     to_markdown,
     verify_evidence,
@@ -20,14 +20,14 @@ from portrayal.evidence.writing import (
 __all__ = [
     "FORMATS",
     "NOT_MEASURED",
-    "Answer",
-    "Checked",
-    "Field",
     "Form",
+    "FormAnswer",
+    "FormField",
+    "FormSection",
     "Pack",
     "Problem",
-    "Section",
     "Statement",
+    "Verification",
     "form",
     "forms",
     "pack_of",

@@ -1,21 +1,15 @@
 """Forms: the questions of a text, each with the article, section or control that asks it."""
 
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from portrayal.errors import DataError, UnknownNameError
-
-_FIELD = {"key", "answers", "asks", "fill", "measures", "left"}
-_SECTION = {"title", "field"}
-_FORM = {"title", "follows", "changes", "url", "notes", "section"}
+from portrayal.reference.datafile import Catalogue, DataFile, KeyName
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """One question of a text.
 
     Attributes
@@ -44,14 +38,14 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FormSection:
     """Some questions under one title."""
 
     title: str
-    fields: tuple[Field, ...]
+    fields: Annotated[tuple[FormField, ...], KeyName("field")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """The questions of one text.
 
@@ -74,13 +68,13 @@ class Form:
     name: str
     title: str
     follows: str
-    changes: str
-    url: str
-    notes: tuple[str, ...]
-    sections: tuple[Section, ...]
+    changes: str = ""
+    url: str = ""
+    notes: tuple[str, ...] = ()
+    sections: Annotated[tuple[FormSection, ...], KeyName("section")]
 
     @property
-    def fields(self) -> tuple[Field, ...]:
+    def fields(self) -> tuple[FormField, ...]:
         """Every question in order."""
         return tuple(field for section in self.sections for field in section.fields)
 
@@ -91,8 +85,7 @@ def forms() -> tuple[str, ...]:
     >>> forms()
     ('colorado', 'eu-ai-act', 'iso-42001', 'model-card')
     """
-    folder = files("portrayal.evidence").joinpath("forms")
-    return tuple(sorted(path.name.removesuffix(".toml") for path in folder.iterdir()))
+    return _FORMS.names
 
 
 def form(name: str | Path) -> Form:
@@ -103,83 +96,27 @@ def form(name: str | Path) -> Form:
     UnknownNameError
         When there is neither a form nor a file of that name.
     DataError
-        When the file is no form; names the file, the entry and what is wrong.
+        When the file is no form: with file, line and key, and what was expected.
 
     Examples
     --------
     >>> form("eu-ai-act").follows.partition(",")[0]
     'Regulation (EU) 2024/1689'
     """
-    if str(name) in forms():
-        text = files("portrayal.evidence").joinpath("forms", f"{name}.toml").read_text("utf-8")
-        return _form(str(name), text, str(name))
-    path = Path(name)
-    if not path.is_file():
-        raise UnknownNameError(
-            f"{str(name)!r} is neither a form ({', '.join(forms())}) nor a file that exists."
-        )
-    try:
-        return _form(path.stem, path.read_text(encoding="utf-8"), str(path))
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
+    return _FORMS.load(name)
 
 
-def _form(name: str, text: str, where: str) -> Form:
-    try:
-        told = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: not valid TOML ({error}).") from error
-    _check(told, _FORM, {"title", "follows", "section"}, where)
-    sections = tuple(
-        _section(each, f"{where}: section {number}")
-        for number, each in enumerate(_tables(told, "section", where), 1)
-    )
-    made = Form(
-        name,
-        told["title"],
-        told["follows"],
-        told.get("changes", ""),
-        told.get("url", ""),
-        tuple(told.get("notes", ())),
-        sections,
-    )
-    keys = [field.key for field in made.fields]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
-        raise DataError(f"{where}: the key {twice!r} stands twice.")
+def _read(name: str, file: DataFile) -> Form:
+    made = file.record(Form, name=name)
+    held: set[str] = set()
+    for i, section in enumerate(made.sections):
+        for j, field in enumerate(section.fields):
+            if field.key in held:
+                raise file.wrong(
+                    ("section", i, "field", j, "key"), f"the key {field.key!r} stands twice."
+                )
+            held.add(field.key)
     return made
 
 
-def _section(told: Mapping[str, Any], where: str) -> Section:
-    _check(told, _SECTION, _SECTION, where)
-    fields = []
-    for number, each in enumerate(_tables(told, "field", where), 1):
-        place = f"{where}, field {number}"
-        _check(each, _FIELD, {"key", "answers", "asks"}, place)
-        lists = {name: tuple(each.get(name, ())) for name in ("fill", "measures")}
-        fields.append(Field(**{**each, **lists}))
-    return Section(told["title"], tuple(fields))
-
-
-def _tables(told: Mapping[str, Any], name: str, where: str) -> list[Mapping[str, Any]]:
-    found = told[name]
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise DataError(f"{where}: each {name} is a table of its own, headed [[{name}]].")
-    return found
-
-
-def _check(told: Mapping[str, Any], known: set[str], needed: set[str], where: str) -> None:
-    """Refuse an entry that lacks a key, has one that is not known, or one of another type."""
-    if missing := sorted(needed - told.keys()):
-        raise DataError(f"{where}: {missing[0]} is missing.")
-    if unknown := sorted(told.keys() - known):
-        raise DataError(f"{where}: no key is called {unknown[0]!r}; {', '.join(sorted(known))}.")
-    for name, value in told.items():
-        if name in ("fill", "measures", "notes"):
-            fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        else:
-            fits = name in ("section", "field") or isinstance(value, str)
-        if not fits:
-            raise DataError(
-                f"{where}: {name} is {value!r}, which is of another kind than expected."
-            )
+_FORMS = Catalogue("a form", files("portrayal.evidence").joinpath("forms"), _read)

@@ -9,7 +9,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.errors import DataError
-from portrayal.evidence.forms import Field, Form, form
+from portrayal.evidence.forms import Form, FormField, form
 from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.report.findings import leads
@@ -57,10 +57,10 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FormAnswer:
     """A field with what the run says to it; no statements where it was not measured."""
 
-    field: Field
+    field: FormField
     statements: tuple[Statement, ...]
 
     @property
@@ -88,7 +88,7 @@ class Pack:
     asked: str
     form: Form
     view: View
-    answers: tuple[Answer, ...]
+    answers: tuple[FormAnswer, ...]
 
     @property
     def n_measured(self) -> int:
@@ -151,9 +151,9 @@ class _Source:
         return _surest_first(self.view, stated or every)
 
 
-def _answer(source: _Source, field: Field) -> Answer:
+def _answer(source: _Source, field: FormField) -> FormAnswer:
     found = [said for name in field.fill for said in FILLS[name](source, field)]
-    return Answer(field, tuple(found))
+    return FormAnswer(field, tuple(found))
 
 
 def _surest_first(view: View, rows: list[Estimate]) -> list[Estimate]:
@@ -179,7 +179,7 @@ def _listed(rows: list[Estimate], what: str) -> Iterator[Statement]:
     yield Statement(f"{text}.", "estimates.parquet", tuple(known[:MOST]))
 
 
-def _system(source: _Source, _: Field) -> Iterator[Statement]:
+def _system(source: _Source, _: FormField) -> Iterator[Statement]:
     view, texts = source.view, source.texts
     named = [f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "]
     named.append(fmt.listed(texts["models"]) + ".")
@@ -192,7 +192,7 @@ def _system(source: _Source, _: Field) -> Iterator[Statement]:
             yield Statement(f"{model} was asked with: {given or 'no parameters'}.", "texts/")
 
 
-def _study(source: _Source, _: Field) -> Iterator[Statement]:
+def _study(source: _Source, _: FormField) -> Iterator[Statement]:
     study, settings = source.view.study, source.view.settings
     version = settings.get("portrayal", __version__)
     if study is None:
@@ -205,7 +205,7 @@ def _study(source: _Source, _: Field) -> Iterator[Statement]:
     )
 
 
-def _texts(source: _Source, _: Field) -> Iterator[Statement]:
+def _texts(source: _Source, _: FormField) -> Iterator[Statement]:
     t = source.texts
     yield Statement(
         f"{fmt.plural(t['n_texts'], 'text')} in answer to {fmt.plural(t['n_prompts'], 'prompt')}, "
@@ -216,7 +216,7 @@ def _texts(source: _Source, _: Field) -> Iterator[Statement]:
     yield Statement(f"The prompts vary {strata}.", "prompts.parquet")
 
 
-def _origin(source: _Source, _: Field) -> Iterator[Statement]:
+def _origin(source: _Source, _: FormField) -> Iterator[Statement]:
     t, note = source.texts, source.view.note
     if t["first"] is None:
         name = note.get("source", "a file")
@@ -225,14 +225,14 @@ def _origin(source: _Source, _: Field) -> Iterator[Statement]:
         yield Statement(f"The models were asked from {t['first']} to {t['last']} (UTC).", "texts/")
 
 
-def _refusals(source: _Source, _: Field) -> Iterator[Statement]:
+def _refusals(source: _Source, _: FormField) -> Iterator[Statement]:
     outcomes = dict(source.texts["outcomes"])
     unread = ", ".join(f"{n:,} {name}" for name, n in outcomes.items() if name != "ok")
     text = f"{outcomes.get('ok', 0):,} of {source.texts['n_texts']:,} texts could be read"
     yield Statement(f"{text}; {unread}." if unread else f"{text}.", "texts/")
 
 
-def _instruments(source: _Source, _: Field) -> Iterator[Statement]:
+def _instruments(source: _Source, _: FormField) -> Iterator[Statement]:
     settings = source.view.settings
     for name in settings.get("annotators", ()):
         component = described(name, "annotators")
@@ -249,7 +249,7 @@ def _instruments(source: _Source, _: Field) -> Iterator[Statement]:
             yield Statement(said, "estimates.parquet")
 
 
-def _reader(source: _Source, _: Field) -> Iterator[Statement]:
+def _reader(source: _Source, _: FormField) -> Iterator[Statement]:
     view = source.view
     for name in view.settings.get("annotators", ()):
         accuracy = getattr(described(name, "annotators"), "accuracy", "")
@@ -270,7 +270,7 @@ def _reader(source: _Source, _: Field) -> Iterator[Statement]:
         )
 
 
-def _findings(source: _Source, _: Field) -> Iterator[Statement]:
+def _findings(source: _Source, _: FormField) -> Iterator[Statement]:
     first = source.first
     if first.none:
         near = leads(source.view)
@@ -280,14 +280,14 @@ def _findings(source: _Source, _: Field) -> Iterator[Statement]:
         yield Statement(f"{found.headline}: {facts}.", "estimates.parquet", found.estimates)
 
 
-def _limits(source: _Source, _: Field) -> Iterator[Statement]:
+def _limits(source: _Source, _: FormField) -> Iterator[Statement]:
     for line in source.first.cannot:
         yield Statement(line, "estimates.parquet")
     if groups := report_of(source.view).wording.groups:
         yield Statement(groups, "audit.toml")
 
 
-def _groups(source: _Source, _: Field) -> Iterator[Statement]:
+def _groups(source: _Source, _: FormField) -> Iterator[Statement]:
     values: dict[str, dict[str, None]] = {}
     for e in source.judged:
         for name, value in e.group.items():
@@ -298,21 +298,21 @@ def _groups(source: _Source, _: Field) -> Iterator[Statement]:
         yield Statement(text, "estimates.parquet")
 
 
-def _results(source: _Source, _: Field) -> Iterator[Statement]:
+def _results(source: _Source, _: FormField) -> Iterator[Statement]:
     yield from _listed(source.judged, "differences between groups")
 
 
-def _unitary(source: _Source, _: Field) -> Iterator[Statement]:
+def _unitary(source: _Source, _: FormField) -> Iterator[Statement]:
     rows = [e for e in source.judged if len(e.group) == 1]
     yield from _listed(rows, "groups by one attribute")
 
 
-def _crossed(source: _Source, _: Field) -> Iterator[Statement]:
+def _crossed(source: _Source, _: FormField) -> Iterator[Statement]:
     rows = [e for e in source.judged if len(e.group) > 1]
     yield from _listed(rows, "groups by several attributes together")
 
 
-def _estimates(source: _Source, field: Field) -> Iterator[Statement]:
+def _estimates(source: _Source, field: FormField) -> Iterator[Statement]:
     view = source.view
     for name, rows in view.by_measure.items():
         if stem(name) in field.measures:
@@ -321,7 +321,7 @@ def _estimates(source: _Source, field: Field) -> Iterator[Statement]:
             yield from _listed(_surest_first(view, view.only_main(rows)), what)
 
 
-def _metrics(source: _Source, _: Field) -> Iterator[Statement]:
+def _metrics(source: _Source, _: FormField) -> Iterator[Statement]:
     for name in dict.fromkeys(e.measure for e in source.judged):
         component = described(name)
         if component is not None:
@@ -329,7 +329,7 @@ def _metrics(source: _Source, _: Field) -> Iterator[Statement]:
             yield Statement(f"{said} After {component.source}.", "audit.toml")
 
 
-def _uncertainty(source: _Source, _: Field) -> Iterator[Statement]:
+def _uncertainty(source: _Source, _: FormField) -> Iterator[Statement]:
     view = source.view
     methods = dict.fromkeys(e.interval.method for e in source.judged if e.interval is not None)
     if not methods:
@@ -347,13 +347,13 @@ def _uncertainty(source: _Source, _: Field) -> Iterator[Statement]:
     )
 
 
-def _options(source: _Source, _: Field) -> Iterator[Statement]:
+def _options(source: _Source, _: FormField) -> Iterator[Statement]:
     given = source.view.options
     said = ", ".join(f"{name} {value}" for name, value in sorted(given.items()) if value != [])
     yield Statement(f"Options of the audit: {said}.", "audit.toml")
 
 
-def _logs(source: _Source, _: Field) -> Iterator[Statement]:
+def _logs(source: _Source, _: FormField) -> Iterator[Statement]:
     del source
     yield Statement(
         "The run keeps every text, what was read in it and every estimate; manifest.json beside "
@@ -363,7 +363,7 @@ def _logs(source: _Source, _: Field) -> Iterator[Statement]:
     )
 
 
-FILLS: Mapping[str, Callable[[_Source, Field], Iterator[Statement]]] = {
+FILLS: Mapping[str, Callable[[_Source, FormField], Iterator[Statement]]] = {
     "crossed": _crossed,
     "estimates": _estimates,
     "findings": _findings,

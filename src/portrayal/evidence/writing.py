@@ -21,7 +21,7 @@ from portrayal.evidence.manifest import (
     packs_of,
     read_manifest,
 )
-from portrayal.evidence.pack import NOT_MEASURED, NOTES, Answer, Pack, Statement, pack_of
+from portrayal.evidence.pack import NOT_MEASURED, NOTES, FormAnswer, Pack, Statement, pack_of
 from portrayal.pipeline.datasheet import escape
 from portrayal.records import Estimate, Interval, Null
 from portrayal.report import write_report
@@ -113,7 +113,7 @@ def to_json(pack: Pack) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def _field(view: View, answer: Answer) -> dict[str, Any]:
+def _field(view: View, answer: FormAnswer) -> dict[str, Any]:
     field = answer.field
     return {
         **{"key": field.key, "answers": field.answers, "asks": field.asks},
@@ -182,7 +182,7 @@ def _lines(pack: Pack) -> Iterator[str]:
             yield from _answer(view, answers[field.key])
 
 
-def _answer(view: View, answer: Answer) -> Iterator[str]:
+def _answer(view: View, answer: FormAnswer) -> Iterator[str]:
     field = answer.field
     yield f"\n### {_safe(field.answers)}"
     yield f"\n*{_safe(field.asks)}*"
@@ -248,7 +248,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Verification:
     """What a check of a run against its packs gave.
 
     Attributes
@@ -274,7 +274,7 @@ class Checked:
         return not self.problems
 
 
-def verify_evidence(run: Run, folder: str | Path | None = None) -> Checked:
+def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
     """Check a run against the manifests of its packs.
 
     Every file is digested again, and where the package is of the same version its parts are
@@ -311,7 +311,7 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Checked:
             problems |= dict.fromkeys(_made_again(run, each, said["form"]))
         n_files += sum(map(len, (*said["run"].values(), said["outside"], said["pack"])))
         manifests[str(each / MANIFEST)] = digest(each / MANIFEST)
-    return Checked(tuple(problems), tuple(notes), n_files, manifests)
+    return Verification(tuple(problems), tuple(notes), n_files, manifests)
 
 
 def _differing_files(run: Run, folder: Path, said: Mapping[str, Any]) -> Iterator[Problem]:

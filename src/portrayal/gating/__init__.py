@@ -1,19 +1,19 @@
 """Gates: may a run be shipped? A policy, and a verdict with four outcomes."""
 
+from portrayal.gating.example import example_policy, write_example
 from portrayal.gating.gate import gate
 from portrayal.gating.outputs import FORMATS, as_json, as_junit, as_markdown, as_table
 from portrayal.gating.policy import Policy, Rule, read_policy
-from portrayal.gating.scaffold import example_policy, write_example
-from portrayal.gating.verdict import EXIT_CODES, Check, Limit, Needed, Verdict
+from portrayal.gating.verdict import EXIT_CODES, Limit, RuleCheck, SampleSize, Verdict
 
 __all__ = [
     "EXIT_CODES",
     "FORMATS",
-    "Check",
     "Limit",
-    "Needed",
     "Policy",
     "Rule",
+    "RuleCheck",
+    "SampleSize",
     "Verdict",
     "as_json",
     "as_junit",

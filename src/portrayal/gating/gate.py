@@ -1,8 +1,9 @@
 """The gate: a run and its base under a policy, from the sums that both keep."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +22,18 @@ from portrayal.comparison import (
     study_of,
 )
 from portrayal.errors import OptionError
-from portrayal.gating.deciding import decide, outcome
-from portrayal.gating.matching import check_rule, check_sums, fits, reads
+from portrayal.gating.decision import decide, outcome
+from portrayal.gating.matching import check_rule, fits, reads
 from portrayal.gating.policy import Policy, Rule, read_policy
 from portrayal.gating.ranges import is_share, place
-from portrayal.gating.verdict import Check, Limit, Verdict
+from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.records import ALL, Estimate
 from portrayal.run import Run
+from portrayal.run.influences import NO_SUMS
 from portrayal.stats.paired import SAME
 
 Given = str | Path | Run | Side
+RowsOf = Callable[[Side, str], dict[Key, int]]
 
 
 def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verdict:
@@ -81,7 +84,7 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     if base is not None:
         study_of((base, side))
         _check_instruments(asked, base, side)
-    rows = _Rows()
+    rows = cache(rows_of)  # the estimates of a side and model by what they are, for all rules
     checks = [check for rule in asked.rules for check in _checks(rule, asked, base, side, rows)]
     decided = decide(checks, asked)
     limits = tuple(_limits(asked, [each for each in (side, base) if each is not None]))
@@ -100,24 +103,26 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
 
 
 def _check_rules(policy: Policy, side: Side) -> None:
+    """Refuse rules that read nothing of the run, or that nothing of it could be judged by."""
     for rule in policy.rules:
         with rule.named():
             check_rule(rule, side.run.records, side.models, str(side.run.path))
             rows = [row for row, e in enumerate(side.run.records) if reads(rule, e)]
-            _check_size(rule, {side.run.records[row].statistic for row in rows})
-            check_sums(rule, [side.run.influences.reasons[row] for row in rows])
-
-
-def _check_size(rule: Rule, statistics: set[str]) -> None:
-    if rule.allowed_change is None or "ratio" not in statistics:
-        return
-    if len(statistics) > 1:
-        kinds = ", ".join(sorted(statistics))
-        raise OptionError(f"measure {rule.measure} has {kinds}; name one with statistic.")
-    if rule.allowed_change < 1:
-        raise OptionError(
-            f"allowed_change of a ratio is a factor of 1 or more; got {rule.allowed_change}."
-        )
+            kinds = sorted({side.run.records[row].statistic for row in rows})
+            if rule.allowed_change is not None and "ratio" in kinds:
+                if len(kinds) > 1:
+                    raise OptionError(
+                        f"measure {rule.measure} has {', '.join(kinds)}; name one with statistic."
+                    )
+                if rule.allowed_change < 1:
+                    raise OptionError(
+                        "allowed_change of a ratio is a factor of 1 or more; got "
+                        f"{rule.allowed_change}."
+                    )
+            if all(side.run.influences.reasons[row] == NO_SUMS for row in rows):
+                raise OptionError(
+                    f"measure {rule.measure} keeps no sums by prompt, so no gate can test it."
+                )
 
 
 def _check_instruments(policy: Policy, base: Side, side: Side) -> None:
@@ -136,20 +141,9 @@ def _check_instruments(policy: Policy, base: Side, side: Side) -> None:
         )
 
 
-class _Rows:
-    """Rows of estimates by side and model, looked up once for all rules."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[Side, str], dict[Key, int]] = {}
-
-    def of(self, side: Side, model: str) -> dict[Key, int]:
-        """The estimates of a model by what they are."""
-        if (side, model) not in self._known:
-            self._known[side, model] = rows_of(side, model)
-        return self._known[side, model]
-
-
-def _checks(rule: Rule, policy: Policy, base: Side | None, side: Side, rows: _Rows) -> list[Check]:
+def _checks(
+    rule: Rule, policy: Policy, base: Side | None, side: Side, rows: RowsOf
+) -> list[RuleCheck]:
     """Judge every estimate that a rule reads."""
     if base is None or rule.allowed_change is None:
         found = list(_ranges(rule, policy, side, rows))
@@ -170,19 +164,22 @@ def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]
     return each + [pair for pair in pairs if pair == (ALL, ALL) and "all" in patterns]
 
 
-def _changes(rule: Rule, policy: Policy, base: Side, side: Side, known: _Rows) -> Iterator[Check]:
+def _changes(
+    rule: Rule, policy: Policy, base: Side, side: Side, known: RowsOf
+) -> Iterator[RuleCheck]:
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
     choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed)
     for models in _pairs(rule, model_pairs(base, side)):
-        index = [known.of(each, model) for each, model in zip((base, side), models, strict=True)]
+        index = [known(each, model) for each, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if reads(rule, side.run.records[j])]
         for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
             bounds = _bounds(rule, change, (base, side), both, policy.level)
             yield _of_change(rule, change, side.run, both[1], bounds)
         for key, row in index[1].items():
             if key not in index[0] and reads(rule, side.run.records[row]):
-                yield _missing(rule, side.run.records[row], models[1], base.name)
+                blank = _blank(rule, side.run.records[row], models[1])
+                yield _untestable(rule, replace(blank, reason=f"{base.name} has no such estimate"))
 
 
 def _bounds(
@@ -208,7 +205,7 @@ def _bounds(
     return max(known) if len(known) == len(found) else None
 
 
-def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | None) -> Check:
+def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | None) -> RuleCheck:
     size = rule.allowed_change or 0.0
     ends = (1.0 / size if size else 0.0, size) if change.scale == "ratio" else (-size, size)
     closed = (rule.worse != "up", rule.worse != "down")
@@ -217,7 +214,7 @@ def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | N
     p_beyond, p_within = _p_values(change, closed) if bounds is None else (1.0, bounds)
     return _untestable(
         rule,
-        Check(
+        RuleCheck(
             rule=rule.name,
             measure=change.measure,
             statistic=change.statistic,
@@ -261,14 +258,8 @@ def _carriers(run: Run, row: int) -> int:
     return int(((first != 0) | (np.nan_to_num(second) != 0)).sum())
 
 
-def _missing(rule: Rule, estimate: Estimate, model: str, base: str) -> Check:
-    return _untestable(
-        rule, replace(_blank(rule, estimate, model), reason=f"{base} has no such estimate")
-    )
-
-
-def _blank(rule: Rule, estimate: Estimate, model: str) -> Check:
-    return Check(
+def _blank(rule: Rule, estimate: Estimate, model: str) -> RuleCheck:
+    return RuleCheck(
         rule=rule.name,
         measure=estimate.measure,
         statistic=estimate.statistic,
@@ -287,12 +278,12 @@ def _blank(rule: Rule, estimate: Estimate, model: str) -> Check:
     )
 
 
-def _ranges(rule: Rule, policy: Policy, side: Side, known: _Rows) -> Iterator[Check]:
+def _ranges(rule: Rule, policy: Policy, side: Side, known: RowsOf) -> Iterator[RuleCheck]:
     """Judge where the values lie that a rule reads, of every model."""
     ends = rule.allowed_range or (-math.inf, math.inf)
     models = side.models if len(side.models) == 1 else [*side.models, ALL]
     for model, _ in _pairs(rule, [(model, model) for model in models]):
-        for row in known.of(side, model).values():
+        for row in known(side, model).values():
             estimate = side.run.records[row]
             if not reads(rule, estimate):
                 continue
@@ -318,7 +309,7 @@ def _ranges(rule: Rule, policy: Policy, side: Side, known: _Rows) -> Iterator[Ch
             )
 
 
-def _untestable(rule: Rule, check: Check) -> Check:
+def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
     """Skip a check without a test where its rule says so."""
     skipped = check.p_beyond is None and rule.untestable == "skip"
     return replace(check, status="skipped") if skipped else check

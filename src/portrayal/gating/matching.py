@@ -6,7 +6,6 @@ from fnmatch import fnmatchcase
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Rule
 from portrayal.records import Estimate
-from portrayal.run.influences import NO_SUMS
 
 
 def reads(rule: Rule, estimate: Estimate) -> bool:
@@ -58,14 +57,6 @@ def check_rule(rule: Rule, records: Iterable[Estimate], models: Sequence[str], p
         raise OptionError(
             f"no estimate of {rule.measure} has this statistic, group and where together; "
             f"`portrayal list estimates {path} --measure {rule.measure}` lists them."
-        )
-
-
-def check_sums(rule: Rule, reasons: Iterable[str | None]) -> None:
-    """Refuse a rule whose estimates all keep no sums by prompt, and so have no test."""
-    if all(reason == NO_SUMS for reason in reasons):
-        raise OptionError(
-            f"measure {rule.measure} keeps no sums by prompt, so no gate can test it."
         )
 
 

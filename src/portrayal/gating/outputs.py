@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 from rich.console import Console
 from rich.table import Table
 
-from portrayal.gating.verdict import Check, Needed, Verdict, number
-from portrayal.reference.shown import speaking_of
+from portrayal.gating.verdict import RuleCheck, SampleSize, Verdict, number
+from portrayal.reference.labels import speaking_of
 
 WIDTH = 80
 
@@ -119,21 +119,21 @@ def _notes(verdict: Verdict) -> list[str]:
     return notes
 
 
-def _why(check: Check) -> str:
+def _why(check: RuleCheck) -> str:
     parts = [check.reason] if check.reason else []
     if check.needed is not None:
         parts.append(_would_do(check.needed, check))
     return "; ".join(parts) or "neither shown within what is allowed nor beyond it"
 
 
-def _would_do(needed: Needed, check: Check) -> str:
+def _would_do(needed: SampleSize, check: RuleCheck) -> str:
     return (
         f"about {needed.texts:,} texts ({needed.prompts:,} prompts) of each run would do, assuming "
         f"{needed.assuming}; now {check.n_texts:,} ({check.n_prompts:,})"
     )
 
 
-def _sentence(check: Check) -> str:
+def _sentence(check: RuleCheck) -> str:
     said = f"{check.found_words}, allowed {check.allowed_words}"
     return said if check.status == "fail" else f"{said}; {_why(check)}"
 

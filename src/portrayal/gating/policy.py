@@ -2,44 +2,30 @@
 
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import portrayal.registry as registry
-from portrayal.errors import DataError, OptionError, PortrayalError, UnknownNameError
+from portrayal.errors import DataError, OptionError, UnknownNameError
+from portrayal.reference.datafile import DataFile, Holds, KeyName, Share, parse_toml, read_datafile
 from portrayal.validate import check_choice, check_level, check_seed
 
 Passes = Literal["shown_within", "no_excess_shown"]
-Inconclusive = Literal["fail", "pass", "inconclusive"]
+Inconclusive = Literal["inconclusive", "fail", "pass"]
 Untestable = Literal["inconclusive", "skip"]
 Worse = Literal["either", "up", "down"]
-
-_RULE_KEYS = (
-    "name",
-    "measure",
-    "statistic",
-    "group",
-    "where",
-    "allowed_change",
-    "allowed_range",
-    "worse",
-    "untestable",
-)
-_LIMITS = ("refused", "empty", "failed", "unmatched")
-_TOP_KEYS = (
-    "level",
-    "passes",
-    "inconclusive",
-    "power",
-    "seed",
-    "despite",
-    "unreadable",
-    "rule",
-)
+Patterns = Annotated[
+    tuple[str, ...],
+    Holds(
+        'a pattern such as "*", or a list of them',
+        bool,
+        lambda patterns: (patterns,) if isinstance(patterns, str) else patterns,
+        reads=str | tuple[str, ...],
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -74,8 +60,8 @@ class Rule:
 
     name: str
     measure: str
-    group: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    group: Mapping[str, Patterns] = field(default_factory=dict)
+    where: Mapping[str, Patterns] = field(default_factory=dict)
     statistic: str = "*"
     allowed_change: float | None = None
     allowed_range: tuple[float, float] | None = None
@@ -117,6 +103,20 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class _Unreadable:
+    """The largest shares of texts and people that may be unreadable, those that are stated."""
+
+    refused: Share | None = None
+    empty: Share | None = None
+    failed: Share | None = None
+    unmatched: Share | None = None
+
+
+def _stated(limits: _Unreadable) -> dict[str, float]:
+    return {name: share for name, share in vars(limits).items() if share is not None}
+
+
+@dataclass(frozen=True)
 class Policy:
     """What must hold before a run passes.
 
@@ -143,13 +143,15 @@ class Policy:
         Start of the random subsets of prompts.
     """
 
-    rules: tuple[Rule, ...]
+    rules: Annotated[tuple[Rule, ...], KeyName("rule")]
     level: float = 0.95
     passes: Passes = "shown_within"
     inconclusive: Inconclusive = "inconclusive"
     power: float = 0.8
     despite: tuple[str, ...] = ()
-    unreadable: Mapping[str, float] = field(default_factory=dict)
+    unreadable: Annotated[Mapping[str, float], Holds(reads=_Unreadable, convert=_stated)] = field(
+        default_factory=dict
+    )
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -166,7 +168,7 @@ class Policy:
         check_choice("passes", self.passes, ("shown_within", "no_excess_shown"))
         check_choice("inconclusive", self.inconclusive, ("inconclusive", "fail", "pass"))
         for name, share in self.unreadable.items():
-            check_choice("unreadable", name, _LIMITS)
+            check_choice("unreadable", name, tuple(_Unreadable.__annotations__))
             if not 0.0 <= share <= 1.0:
                 raise OptionError(f"unreadable.{name} is a share between 0 and 1; got {share!r}.")
 
@@ -192,153 +194,28 @@ def read_policy(path: str | Path) -> Policy:
     0.95
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise DataError(
-            f"{path} cannot be read ({why}). `portrayal gate --init {path}` writes a policy."
-        ) from None
-    return parse_policy(text, str(path))
+        file = read_datafile(path)
+    except DataError as error:
+        raise DataError(f"{error} `portrayal gate --init {path}` writes a policy.") from None
+    return _policy(file)
 
 
 def parse_policy(text: str, name: str) -> Policy:
     """Return the policy that a text in TOML asks for; errors begin with `name`."""
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"{name} is not TOML: {error}.") from None
-    return _Reader(name, text).policy(table)
+    return _policy(parse_toml(text, name))
 
 
-class _Reader:
-    """One file, so that every error can name its line."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self._path = path
-        self._lines = list(_places(text))
-
-    @contextmanager
-    def at(self, section: str, key: str | None = None) -> Iterator[None]:
-        """Put file and line before what is wrong with a key of a section."""
-        try:
-            yield
-        except DataError:
-            raise
-        except PortrayalError as error:
-            words = [key] if key else re.findall(r"\w+", str(error))
-            raise DataError(f"{self._path}{self._line(section, words)}: {error}") from None
-
-    def _line(self, section: str, words: list[str]) -> str:
-        """The line of the first of these keys, else of the section."""
-        sections = (section, "unreadable") if section == "" else (section,)
-        there = [(key, number) for found, key, number in self._lines if found in sections]
-        exact = [number for word in words for key, number in there if key == word]
-        numbers = exact or [number for _, number in there if section]
-        return f", line {numbers[0]}" if numbers else ""
-
-    def policy(self, table: dict[str, Any]) -> Policy:
-        """Return the policy of a parsed file."""
-        self._known("", table, _TOP_KEYS)
-        rules = table.get("rule", [])
-        with self.at("", "rule"):
-            if not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
-                raise OptionError("rules are tables; begin each with [[rule]].")
-        made = [self._rule(number, each) for number, each in enumerate(rules, 1)]
-        limits = self._typed("", table, "unreadable", dict, {})
-        self._known("unreadable", limits, _LIMITS)
-        shares = {key: self._number("unreadable", limits, key) for key in limits}
-        known: dict[str, Any] = {
-            key: self._number("", table, key) for key in ("level", "power") if key in table
-        }
-        for key in ("passes", "inconclusive"):
-            if key in table:
-                known[key] = self._typed("", table, key, str)
-        if "seed" in table:
-            known["seed"] = self._typed("", table, "seed", int)
-        despite = self._typed("", table, "despite", list, [])
-        with self.at(""):
-            return Policy(tuple(made), unreadable=shares, despite=tuple(map(str, despite)), **known)
-
-    def _rule(self, number: int, table: dict[str, Any]) -> Rule:
-        section = f"rule {number}"
-        self._known(section, table, _RULE_KEYS)
-        with self.at(section):
-            if "measure" not in table:
-                raise OptionError(f'rule {number} names no measure; add measure = "…".')
-        known: dict[str, Any] = {
-            key: self._typed(section, table, key, str)
-            for key in ("measure", "statistic", "worse", "untestable")
-            if key in table
-        }
-        known["name"] = self._typed(section, table, "name", str, f"rule {number}")
-        for key in ("group", "where"):
-            known[key] = {
-                name: self._patterns(section, key, name, value)
-                for name, value in self._typed(section, table, key, dict, {}).items()
-            }
-        if "allowed_change" in table:
-            known["allowed_change"] = self._number(section, table, "allowed_change")
-        if "allowed_range" in table:
-            ends = self._typed(section, table, "allowed_range", list)
-            with self.at(section, "allowed_range"):
-                if len(ends) != 2 or not all(map(_is_number, ends)):
-                    raise OptionError("allowed_range is [lowest, highest], two numbers.")
-            known["allowed_range"] = (float(ends[0]), float(ends[1]))
-        keys = ("rule", *table)
-        places = {key: f"{self._path}{self._line(section, [key])}" for key in keys}
-        with self.at(section):
-            return Rule(**known, places=places)
-
-    def _patterns(self, section: str, key: str, name: str, value: Any) -> tuple[str, ...]:
-        values = value if isinstance(value, list) else [value]
-        with self.at(section, key):
-            if not values or not all(isinstance(each, str) for each in values):
-                raise OptionError(f'{key}.{name} is a pattern such as "*", or a list of them.')
-        return tuple(values)
-
-    def _known(self, section: str, table: Mapping[str, Any], known: Any) -> None:
-        for key in table:
-            with self.at(section, key):
-                if key not in known:
-                    where = f"[{section}]" if section == "unreadable" else section or "a policy"
-                    raise OptionError(f"{where} has no key {key!r}; keys: {', '.join(known)}.")
-
-    def _typed(
-        self, section: str, table: Mapping[str, Any], key: str, kind: type, *default: Any
-    ) -> Any:
-        value = table.get(key, *default)
-        with self.at(section, key):
-            if not isinstance(value, kind) or isinstance(value, bool):
-                raise OptionError(f"{key} must be {_KINDS[kind]}; got {value!r}.")
-        return value
-
-    def _number(self, section: str, table: Mapping[str, Any], key: str) -> float:
-        with self.at(section, key):
-            if not _is_number(table[key]):
-                raise OptionError(f"{key} must be a number; got {table[key]!r}.")
-        return float(table[key])
-
-
-_KINDS = {str: "text in quotes", dict: "a table", list: "a list", int: "a whole number"}
-
-
-def _is_number(value: object) -> bool:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return False
-    return (isinstance(value, float) and not math.isnan(value)) or abs(value) < 1e300
-
-
-def _places(text: str) -> Iterator[tuple[str, str | None, int]]:
-    """Yield (section, key, line) of every table header and key of a TOML text."""
-    section, rules = "", 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*\[\[\s*rule\s*\]\]", line):
-            rules += 1
-            section = f"rule {rules}"
-            yield section, None, number
-        elif header := re.match(r"\s*\[\s*([\w.]+)\s*\]", line):
-            name, _, inner = header[1].partition(".")
-            section = f"rule {rules}" if name == "rule" else name
-            yield section, inner or None, number
-        elif key := re.match(r"\s*[\"']?(\w+)[\"']?\s*[.=]", line):
-            yield section, key[1], number
+def _policy(file: DataFile) -> Policy:
+    """The policy of a file; a rule without a name is called by its number."""
+    if not isinstance(file.table.get("rule", []), list) or not file.table.get("rule"):
+        raise file.wrong((), "the policy has no rule; begin each with [[rule]].")
+    rules = []
+    for i, table in enumerate(file.value(tuple[Mapping[str, Any], ...], ("rule",))):
+        keys = ("rule", i)
+        given = {} if "name" in table else {"name": f"rule {i + 1}"}
+        rule = file.record(Rule, keys, **given, places={})
+        at = {"rule": f"{file.name}, line {file.line(keys)}"}
+        at |= {key: f"{file.name}, line {file.line((*keys, key))}" for key in table}
+        rules.append(replace(rule, places=at))
+    rest = {key: value for key, value in file.table.items() if key != "rule"}
+    return replace(file, table=rest).record(Policy, rules=tuple(rules))

@@ -1,7 +1,7 @@
 """Whether values of one run lie within a range: clustered one-sided tests of its two ends."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,11 +15,10 @@ from portrayal.stats import (
     infer_shares,
 )
 from portrayal.stats.clustered import Clustered
-from portrayal.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RangeTest:
     """A value with its interval, and one-sided p-values at both ends of a range.
 
     Attributes
@@ -46,7 +45,7 @@ class Placed:
     reason: str | None
 
 
-def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> Placed:
+def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> RangeTest:
     """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
 
     Shares and ratios of counts are inferred by the effective binomial, all else by Student's t.
@@ -77,7 +76,7 @@ def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> Placed
         for at, (half, end) in enumerate(zip(halves, closed, strict=False))
     ]
     beyond = [1.0 - p for p in inside]
-    return Placed(
+    return RangeTest(
         value,
         float(found.low[0]),
         float(found.high[0]),
@@ -107,13 +106,16 @@ def _inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, fl
     a, n, b, m = (column[at, np.newaxis] for column in kept.columns)
     form, scale = kept.forms[row], float(kept.scales[row])
     counts = bool(np.all((a >= 0) & (a <= n + 1e-9)))
-    if form == "mean" and counts:
-        return (
-            lambda null: _scaled(infer_shares(a, n, level, null / scale), scale),
-            (0.0, scale),
-        )
     if form == "mean":
-        return lambda null: _scaled(infer_means(a, n, level, null / scale), scale), _ANY
+        infer = infer_shares if counts else infer_means
+
+        def mean(null: float) -> Clustered:
+            found = infer(a, n, level, null / scale)
+            return replace(
+                found, value=found.value * scale, low=found.low * scale, high=found.high * scale
+            )
+
+        return mean, (0.0, scale) if counts else _ANY
     if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
         return lambda null: infer_ratios((a, n), (b, m), level, null), (0.0, np.inf)
     if form == "difference":
@@ -124,23 +126,14 @@ def _inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, fl
     def influences(null: float) -> Clustered:
         with np.errstate(divide="ignore", invalid="ignore"):
             at_null = np.log(null) if log else null
-        return _unlogged(infer_influences(one.value, one.influence, (n,), level, at_null), log=log)
+        found = infer_influences(one.value, one.influence, (n,), level, at_null)
+        if not log:
+            return found
+        return replace(
+            found, value=np.exp(found.value), low=np.exp(found.low), high=np.exp(found.high)
+        )
 
     return influences, (0.0, np.inf) if log else _ANY
 
 
 _ANY = (-np.inf, np.inf)
-
-
-def _scaled(found: Clustered, scale: float) -> Clustered:
-    return _with(found, (found.value * scale, found.low * scale, found.high * scale))
-
-
-def _unlogged(found: Clustered, *, log: bool) -> Clustered:
-    if not log:
-        return found
-    return _with(found, (np.exp(found.value), np.exp(found.low), np.exp(found.high)))
-
-
-def _with(found: Clustered, numbers: tuple[FloatArray, FloatArray, FloatArray]) -> Clustered:
-    return Clustered(*numbers, found.p, found.n_clusters, found.carriers, found.df, found.reason)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from portrayal.reference.shown import Shown, group_label, speaking_of, strata_words
+from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_words
 from portrayal.run.pages import html_table
 
 Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
@@ -18,7 +18,7 @@ _SHOWN = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class SampleSize:
     """How many texts would decide what is inconclusive.
 
     Attributes
@@ -35,7 +35,7 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RuleCheck:
     """One estimate under one rule.
 
     Attributes
@@ -88,7 +88,7 @@ class Check:
     reason: str | None = None
     p_beyond_all: float | None = None
     status: Status = "inconclusive"
-    needed: Needed | None = None
+    needed: SampleSize | None = None
 
     @property
     def label(self) -> str:
@@ -171,10 +171,10 @@ class Verdict:
     against: str | None
     level: float
     passes: str
-    checks: tuple[Check, ...]
+    checks: tuple[RuleCheck, ...]
     limits: tuple[Limit, ...] = ()
     decided: Outcome | None = None
-    factors: tuple[Shown, ...] = ()
+    factors: tuple[FactorLabels, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -187,13 +187,13 @@ class Verdict:
         return self.outcome == "pass"
 
     @property
-    def needed(self) -> Needed | None:
+    def needed(self) -> SampleSize | None:
         """The largest number of texts that an inconclusive check asks for."""
         known = [check.needed for check in self.checks if check.needed is not None]
         return max(known, key=lambda each: each.texts, default=None)
 
     @property
-    def sorted(self) -> list[Check]:
+    def sorted(self) -> list[RuleCheck]:
         """The checks, what failed first."""
         return sorted(self.checks, key=lambda check: _ORDER.index(check.status))
 
@@ -264,7 +264,7 @@ def number(value: float | None, *, signed: bool = False) -> str:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (Needed, Limit, Check)):
+    if isinstance(value, (SampleSize, Limit, RuleCheck)):
         return {name: _plain(getattr(value, name)) for name in value.__slots__}
     if isinstance(value, Mapping):
         return dict(value)

@@ -227,7 +227,7 @@ def _reader(
 ) -> Any:
     if classify is None:
         from portrayal.annotate.agency import load_classifier
-        from portrayal.annotate.agency.asked import classifying_of
+        from portrayal.annotate.agency.rows import classifying_of
 
         asked = classifying_of(spec, settings)
         if asked is None:

@@ -11,8 +11,8 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
-from portrayal.annotate.agency.asked import Classifying, classifying_of_options
-from portrayal.annotate.group_asked import GroupLabelling, group_labelling, group_labels_sentence
+from portrayal.annotate.agency.rows import Classifying, classifying_of_options
+from portrayal.annotate.group_labels import GroupLabelling, group_labelling, group_labels_sentence
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
 from portrayal.collect import import_texts
@@ -23,7 +23,7 @@ from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
 from portrayal.pipeline.datasheet import write_datasheet
-from portrayal.reference.shown import kept_words
+from portrayal.reference.labels import kept_words
 from portrayal.run import (
     Run,
     Stage,

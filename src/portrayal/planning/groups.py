@@ -13,7 +13,7 @@ from portrayal.planning.power import counted_whole
 from portrayal.records import ALL, Estimate, Prompt
 from portrayal.reference import Factor
 from portrayal.reference.factors import NameSource
-from portrayal.reference.shown import shown_of
+from portrayal.reference.labels import shown_of
 from portrayal.run import read_prompts
 
 if TYPE_CHECKING:

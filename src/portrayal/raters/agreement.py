@@ -1,18 +1,20 @@
-"""Agreement: how often raters say the same, how far beyond chance, and how sure that is.
+"""Agreement: how often raters say the same, how far beyond chance, and how uncertain that is.
 
 Texts that answer one prompt resemble each other, so intervals resample prompts; texts where no
-prompt is known. A language model is a rater like another here: who is compared with whom is said
-by the caller.
+prompt is known. People are compared with people. A language model is compared with what people
+settle on, apart from that, and its labels enter no figure of people.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.raters.labels import Label, Labels, consensus
 from portrayal.records import Interval
 from portrayal.stats import (
     beyond_chance,
@@ -53,7 +55,7 @@ class Ratings:
     question
         Key of the code or field, or what else is compared.
     raters, items
-        Whose answers, about which texts.
+        Whose answers, about which texts; a text stands once for each unit that was labelled in it.
     n_categories
         How many answers there are; of a code 0 is no and 1 is yes.
     values
@@ -142,15 +144,13 @@ class Resampling:
         """
         wanted = self.draws if draws is None else draws
         rows = max(1, _BLOCK // max(n_clusters, width, 1))
+        drawn, rng = None, np.random.default_rng(self.seed)
         if n_clusters * self.draws <= _KEPT:
-            kept = _kept(n_clusters, self.draws, self.seed)[:wanted]
-            for start in range(0, wanted, rows):
-                yield kept[start : start + rows].astype(np.float64)
-            return
-        rng = np.random.default_rng(self.seed)
+            drawn = _kept(n_clusters, self.draws, self.seed)[:wanted]
         for start in range(0, wanted, rows):
-            drawn = cluster_weights(n_clusters, min(rows, wanted - start), rng)
-            yield drawn.astype(np.float64)
+            n = min(rows, wanted - start)
+            part = cluster_weights(n_clusters, n, rng) if drawn is None else drawn[start:][:n]
+            yield part.astype(np.float64)
 
     def bounds(self, replicates: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return bounds of replicates, shape (draws, k); the level widens where clusters are few.
@@ -181,8 +181,8 @@ class Resampling:
         Notes
         -----
         Where no resample differs from another, as when raters agree on every text, the interval is
-        Wilson's of the observed share, with chance held as it is: an interval without width would
-        claim more than so many texts can say.
+        Wilson's of the observed share, with chance held as it is and each prompt counted once: an
+        interval without width would claim more than so many texts can say.
         """
         names = [self.prompts.get(item, item) for item in items]
         unit = "prompt" if any(item in self.prompts for item in items) else "text"
@@ -196,24 +196,20 @@ class Resampling:
             return value, None, f"texts of one {unit} give no interval"
         blocks = self.weights(n_clusters, width=len(items))
         draws = np.concatenate([_value(*parts(block[:, cluster])) for block in blocks])
-        if np.nanmax(draws) - np.nanmin(draws) < _STILL:
-            return value, *self._still(float(observed), chance, n_cases)
-        low, high = (float(x) for x in expanded_percentile(draws, self.level, n_clusters))
-        if math.isnan(low):
-            return value, None, "too few texts show it: resamples without any have no value"
-        method = f"bootstrap by {unit}"
-        return value, Interval(low, high, self.level, method, n_clusters, self.seed), ""
-
-    def _still(
-        self, observed: float, chance: FloatArray | None, n_cases: int
-    ) -> tuple[Interval | None, str]:
-        """The interval where resamples do not differ."""
+        if np.nanmax(draws) - np.nanmin(draws) >= _STILL:
+            low, high = (float(x) for x in expanded_percentile(draws, self.level, n_clusters))
+            if math.isnan(low):
+                return value, None, "too few texts show it: resamples without any have no value"
+            method = f"bootstrap by {unit}"
+            return value, Interval(low, high, self.level, method, n_clusters, self.seed), ""
         if chance is not None and observed < 1:
-            return None, "one rater gives the same answer throughout, so that kappa cannot differ"
-        low, high = (float(x) for x in wilson(observed * n_cases, n_cases, self.level))
+            why = "one rater gives the same answer throughout, so that kappa cannot differ"
+            return value, None, why
+        n = min(n_cases, n_clusters)  # texts of one prompt are one observation
+        low, high = (float(x) for x in wilson(float(observed) * n, n, self.level))
         if chance is not None:
             low, high = (float(beyond_chance(bound, chance)) for bound in (low, high))
-        return Interval(max(low, -1.0), high, self.level, "Wilson", n_cases), ""
+        return value, Interval(max(low, -1.0), high, self.level, "Wilson", n), ""
 
 
 @lru_cache(maxsize=4)
@@ -279,12 +275,16 @@ def coefficient(
         Of the interval.
     """
     raters = questions[0].raters
-    comparable, parts = _PARTS[statistic]
-    answered = [one for one in questions if comparable(one).any()]
-    if not answered:
-        return Coefficient(question, statistic, raters, None, _no_text(statistic, raters), 0)
-    known = np.any([comparable(one) for one in answered], axis=0)
-    prepared = [parts(one.only(known)) for one in answered]
+    fewest = len(raters) if statistic in ("cohens_kappa", "fleiss_kappa") else 2
+    comparable = [(one.values >= 0).sum(1) >= fewest for one in questions]
+    known = np.any(comparable, axis=0)
+    if not known.any():
+        why = "no text was coded by two of these raters"
+        if statistic == "fleiss_kappa" and fewest > 2:
+            why = f"no text was coded by all {fewest} raters; alpha takes what is missing"
+        return Coefficient(question, statistic, raters, None, why, 0)
+    answered = zip(questions, comparable, strict=True)
+    prepared = [_parts(statistic, one.only(known)) for one, rows in answered if rows.any()]
 
     def of_weights(weights: FloatArray) -> Parts:
         pairs = [of_question(weights) for of_question in prepared]
@@ -295,59 +295,189 @@ def coefficient(
     n_items = n_cases = int(known.sum())
     if statistic == "positive_agreement":
         n_cases = int((known & (questions[0].values == YES).any(1)).sum())
-    value, bounds, why = how.interval(of_weights, answered[0].only(known).items, n_cases)
+    items = questions[0].only(known).items
+    value, bounds, no_interval = how.interval(of_weights, items, n_cases)
     if math.isnan(value):
-        return Coefficient(question, statistic, raters, None, _undefined(statistic), n_items)
-    return Coefficient(question, statistic, raters, value, None, n_items, bounds, why)
+        why = "all answers are the same, so that chance alone explains all agreement"
+        if statistic == "positive_agreement":
+            why = "no one gives this code"
+        return Coefficient(question, statistic, raters, None, why, n_items)
+    return Coefficient(question, statistic, raters, value, None, n_items, bounds, no_interval)
 
 
-def _no_text(statistic: str, raters: Sequence[str]) -> str:
-    if statistic == "fleiss_kappa" and len(raters) > 2:
-        return f"no text was coded by all {len(raters)} raters; alpha takes what is missing"
-    return "no text was coded by two of these raters"
-
-
-def _undefined(statistic: str) -> str:
-    if statistic == "positive_agreement":
-        return "no one gives this code"
-    return "all answers are the same, so that chance alone explains all agreement"
-
-
-def _by_two(ratings: Ratings) -> BoolArray:
-    return np.asarray((ratings.values >= 0).sum(1) >= 2)
-
-
-def _by_all(ratings: Ratings) -> BoolArray:
-    return np.asarray((ratings.values >= 0).all(1))
-
-
-OfWeights = Callable[[FloatArray], Parts]
-"""Parts of a statistic by how often each text counts."""
-
-
-def _percent(ratings: Ratings) -> OfWeights:
+def _parts(statistic: str, ratings: Ratings) -> Callable[[FloatArray], Parts]:
+    """Observed and chance agreement by how often each text counts."""
     counts = ratings.counts
-    return lambda weights: (percent_agreement(counts, weights), None)
+    k, tables = ratings.n_categories, ratings.tables() if len(ratings.raters) == 2 else counts
+    flat = tables.reshape(len(tables), -1)
+    parts: dict[str, Callable[[FloatArray], Parts]] = {
+        "percent_agreement": lambda w: (percent_agreement(counts, w), None),
+        "positive_agreement": lambda w: (specific_agreement(counts, w)[..., YES], None),
+        "cohens_kappa": lambda w: cohen_parts((w @ flat).reshape(*w.shape[:-1], k, k)),
+        "fleiss_kappa": partial(fleiss_parts, counts),
+        "krippendorff_alpha": partial(krippendorff_parts, counts),
+    }
+    return parts[statistic]
 
 
-def _positive(ratings: Ratings) -> OfWeights:
-    counts = ratings.counts
-    return lambda weights: (specific_agreement(counts, weights)[..., YES], None)
+ALL_CODES = "all codes"
+WHOLE_SET = "whole set"
+PEOPLE = "people"
+"""What people settle on, as the rater that a language model is compared with."""
 
 
-def _cohen(ratings: Ratings) -> OfWeights:
-    k, tables = ratings.n_categories, ratings.tables().reshape(len(ratings.items), -1)
-    return lambda weights: cohen_parts((weights @ tables).reshape(*weights.shape[:-1], k, k))
+@dataclass(frozen=True)
+class Agreement:
+    """A group of raters and how far they agree.
+
+    Attributes
+    ----------
+    raters
+        Who is compared; a language model with `PEOPLE`.
+    n_done
+        Texts that each of them is done with.
+    coefficients
+        First each question, then `ALL_CODES` (observed and chance agreement averaged over codes)
+        and `WHOLE_SET` (all codes of a text as one answer).
+    warnings
+        Where a kappa misleads, in sentences.
+    left_open
+        Decisions, of a text and a code, that people left open; they are not compared.
+    """
+
+    raters: tuple[str, ...]
+    n_done: dict[str, int]
+    coefficients: tuple[Coefficient, ...]
+    warnings: tuple[str, ...] = ()
+    left_open: int = 0
+
+    def get(self, question: str, statistic: str) -> Coefficient | None:
+        """Return the coefficient of all raters together; None where there is none."""
+        for one in self.coefficients:
+            if (one.question, one.statistic) == (question, statistic):
+                return one
+        return None
 
 
-_PARTS: dict[str, tuple[Callable[[Ratings], BoolArray], Callable[[Ratings], OfWeights]]] = {
-    "percent_agreement": (_by_two, _percent),
-    "positive_agreement": (_by_two, _positive),
-    "cohens_kappa": (_by_all, _cohen),
-    "fleiss_kappa": (_by_all, lambda ratings: partial(fleiss_parts, ratings.counts)),
-    "krippendorff_alpha": (_by_two, lambda ratings: partial(krippendorff_parts, ratings.counts)),
-}
-"""Which texts a statistic takes, and its parts."""
+@dataclass(frozen=True)
+class LabelAgreement:
+    """The agreement of people with each other, all and in pairs, and of each model with people."""
+
+    people: Agreement
+    pairs: tuple[Agreement, ...]
+    models: tuple[Agreement, ...]
+
+
+def agreement(
+    labels: Labels, *, level: float = 0.95, draws: int = 2000, seed: int = 0
+) -> LabelAgreement:
+    """Compare the raters of one sample.
+
+    Parameters
+    ----------
+    labels
+        Of a project or of sheets.
+    level, draws, seed
+        Confidence level (a fraction), resamples, seed.
+
+    Raises
+    ------
+    OptionError
+        For a level, number of draws or seed that cannot be used.
+    """
+    how = Resampling(level, draws, seed, labels.prompts)
+    people, models, settled = labels.of("human"), labels.of("llm"), consensus(labels)
+    raters, names = people.raters, labels.codes
+    questions = ratings_of(people, raters)
+    if names:
+        questions[WHOLE_SET] = whole_sets([questions[key] for key in names])
+    of_two = ("percent_agreement", "positive_agreement", "cohens_kappa")
+    kappas = ("fleiss_kappa",) if len(raters) > 2 else ("cohens_kappa", "fleiss_kappa")
+    done = {rater: sum(one.rater == rater for one in people.done) for rater in raters}
+    pairs = combinations(raters, 2) if len(raters) > 2 else ()
+    against = []
+    for model in models.raters:
+        of_model = {one.text_id for one in models.done if one.rater == model}
+        texts = [name for name in settled if name in of_model]
+        rows = [one for one in models.rows if one.rater == model and one.text_id in settled]
+        rows += [
+            Label(PEOPLE, name, key, str(int(value)))
+            for name in texts
+            for key, value in settled[name].codes.items()
+        ]
+        both = replace(labels, rows=tuple(rows), fields=())
+        compared = _compared(ratings_of(both, (PEOPLE, model)), (PEOPLE, model), of_two, names, how)
+        n_done = {PEOPLE: len(settled), model: len(of_model)}
+        n_open = sum(len(settled[name].open) for name in texts)
+        against.append(replace(compared, n_done=n_done, left_open=n_open))
+    pooled = (*of_two[:2], *kappas, "krippendorff_alpha")
+    return LabelAgreement(
+        replace(_compared(questions, raters, pooled, names, how), n_done=done),
+        tuple(
+            replace(
+                _compared(questions, pair, of_two, names, how),
+                n_done={rater: done[rater] for rater in pair},
+            )
+            for pair in pairs
+        ),
+        tuple(against),
+    )
+
+
+def _compared(
+    questions: Mapping[str, Ratings],
+    raters: tuple[str, ...],
+    statistics: Sequence[str],
+    names: Mapping[str, str],
+    how: Resampling,
+) -> Agreement:
+    """Each question, then all codes together, then whole sets, by each statistic."""
+    if len(raters) < 2:
+        return Agreement(raters, {}, ())
+    chosen = {key: one.between(*raters) for key, one in questions.items()}
+    codes = [chosen[key] for key in names]
+    groups = {key: [one] for key, one in chosen.items() if key != WHOLE_SET}
+    groups |= {ALL_CODES: codes} if len(codes) > 1 else {}
+    groups |= {WHOLE_SET: [chosen[WHOLE_SET]]} if WHOLE_SET in chosen else {}
+    made = tuple(
+        coefficient(question, statistic, of_question, how)
+        for question, of_question in groups.items()
+        for statistic in statistics
+        if statistic != "positive_agreement" or question in names
+    )
+    return Agreement(raters, {}, made, tuple(paradoxes(codes, names)))
+
+
+def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
+    """Return what raters answer to each code and field, by its key.
+
+    Answers to fields are compared without regard to case and spaces.
+    """
+    units = dict.fromkeys((one.text_id, one.unit) for one in labels.rows)
+    row, column = ({name: i for i, name in enumerate(names)} for names in (units, raters))
+    given: dict[str, dict[tuple[int, int], str]]
+    given = {key: {} for key in (*labels.codes, *labels.fields)}
+    for one in labels.rows:
+        value = " ".join(one.value.split()).casefold()
+        given[one.code][row[one.text_id, one.unit], column[one.rater]] = value
+    questions = {}
+    for key, cells in given.items():
+        answers = ("0", "1") if key in labels.codes else sorted(set(cells.values()))
+        number = {answer: i for i, answer in enumerate(answers)}
+        values = np.full((len(row), len(raters)), MISSING, dtype=np.int64)
+        for place, value in cells.items():
+            values[place] = number[value]
+        items = tuple(text_id for text_id, _ in units)
+        questions[key] = Ratings(key, raters, items, max(len(answers), 1), values)
+    return questions
+
+
+def whole_sets(codes: Sequence[Ratings]) -> Ratings:
+    """Return each rater's set of codes for a text as one answer; sets are numbered as they come."""
+    stacked = np.stack([one.values for one in codes], axis=-1)
+    sets, number = np.unique(stacked.reshape(-1, len(codes)), axis=0, return_inverse=True)
+    values = np.where((stacked >= 0).all(-1), number.reshape(stacked.shape[:2]), MISSING)
+    return replace(codes[0], question=WHOLE_SET, n_categories=max(len(sets), 1), values=values)
 
 
 HIGH = 0.8
@@ -363,56 +493,35 @@ RAISED = 0.05
 def paradoxes(questions: Sequence[Ratings], names: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each paradox among codes; `names` are those of the codes by key."""
     for ratings in questions:
-        yield from _prevalence(ratings, names[ratings.question])
-        if len(ratings.raters) == 2:
-            yield from _bias(ratings, names[ratings.question])
-
-
-def _prevalence(ratings: Ratings, name: str) -> Iterator[str]:
-    counts = ratings.counts
-    counts = counts[counts.sum(1) >= 2]
-    total = counts.sum()
-    if not total:
-        return
-    observed = float(percent_agreement(counts))
-    kappa = float(_kappa(ratings))
-    yes = float(counts[:, YES].sum() / total)
-    if not (observed >= HIGH and kappa <= LOW and abs(1 - 2 * yes) >= SKEWED):
-        return
-    common, rare = ("no", YES) if yes < 0.5 else ("yes", 0)
-    share = max(yes, 1 - yes)
-    called = "kappa" if len(ratings.raters) == 2 else "alpha"
-    seldom = float(specific_agreement(counts)[rare])
-    yield (
-        f"{name}: raters agree on {observed:.0%} of texts, yet {called} is {_two(kappa)}. "
-        f'{share:.0%} of answers are "{common}", so that chance alone would make most of this '
-        f"agreement; where one rater gives the rarer answer, another does too in {seldom:.0%} of "
-        "cases. Read these together (first paradox of Feinstein and Cicchetti, 1990)."
-    )
-
-
-def _bias(ratings: Ratings, name: str) -> Iterator[str]:
-    table = ratings.tables().sum(0)
-    kappa, without = float(cohens_kappa(table)), float(kappa_without_bias(table))
-    if not kappa - without >= RAISED:
-        return
-    shares = table[YES].sum() / table.sum(), table[:, YES].sum() / table.sum()
-    one, two = (
-        f"{rater} in {share:.0%}" for rater, share in zip(ratings.raters, shares, strict=True)
-    )
-    yield (
-        f"{name}: raters give it unequally often, {one} of texts and {two}. With equal shares "
-        f"and the same agreement kappa would be {_two(without)} in place of {_two(kappa)} (second "
-        f"paradox of Feinstein and Cicchetti, 1990; bias index {float(bias_index(table)):.2f}, "
-        f"prevalence index {float(prevalence_index(table)):.2f})."
-    )
-
-
-def _kappa(ratings: Ratings) -> float:
-    """Cohen's kappa of two raters, else alpha, which takes what is missing."""
-    if len(ratings.raters) == 2:
-        return float(cohens_kappa(ratings.tables().sum(0)))
-    return float(krippendorff_alpha(np.asarray(ratings.counts)))
+        name, is_pair = names[ratings.question], len(ratings.raters) == 2
+        counts = ratings.counts[ratings.counts.sum(1) >= 2]
+        if not len(counts):
+            continue
+        table = ratings.tables().sum(0) if is_pair else counts
+        kappa = float(cohens_kappa(table) if is_pair else krippendorff_alpha(counts))
+        observed, yes = float(percent_agreement(counts)), float(counts[:, YES].sum() / counts.sum())
+        if observed >= HIGH and kappa <= LOW and abs(1 - 2 * yes) >= SKEWED:
+            common, rare = ("no", YES) if yes < 0.5 else ("yes", 0)
+            yield (
+                f"{name}: raters agree on {observed:.0%} of texts, yet "
+                f"{'kappa' if is_pair else 'alpha'} is {_two(kappa)}. {max(yes, 1 - yes):.0%} of "
+                f'answers are "{common}", so that chance alone would make most of this agreement; '
+                "where one rater gives the rarer answer, another does too in "
+                f"{float(specific_agreement(counts)[rare]):.0%} of cases. Read these together "
+                "(first paradox of Feinstein and Cicchetti, 1990)."
+            )
+        without = float(kappa_without_bias(table)) if is_pair else math.nan
+        if kappa - without >= RAISED:
+            shares = table[YES].sum() / table.sum(), table[:, YES].sum() / table.sum()
+            pairs = zip(ratings.raters, shares, strict=True)
+            one, two = (f"{rater} in {share:.0%}" for rater, share in pairs)
+            yield (
+                f"{name}: raters give it unequally often, {one} of texts and {two}. With equal "
+                f"shares and the same agreement kappa would be {_two(without)} in place of "
+                f"{_two(kappa)} (second paradox of Feinstein and Cicchetti, 1990; bias index "
+                f"{float(bias_index(table)):.2f}, prevalence index "
+                f"{float(prevalence_index(table)):.2f})."
+            )
 
 
 def _two(kappa: float) -> str:

@@ -1,17 +1,13 @@
-"""What all sheets share: none is written over, rows come once, and the majority decides."""
+"""What all sheets share: none is written over, and rows come once."""
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
 
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
 from portrayal.run.files import write_atomically
 from portrayal.validate import check_different_files
-
-Said = TypeVar("Said", bound=Hashable)
 
 
 def check_new(*paths: Path) -> None:
@@ -52,16 +48,3 @@ def unique_rows(
                 f"{path}: row {number}: {row[key]!r} stands in row {first[row[key]]} already."
             )
         yield number, row
-
-
-def majority(said: Iterable[Said]) -> Said | None:
-    """Return what more than half say; None where no answer has so many.
-
-    >>> majority(["F", "F", "M"]), majority(["F", "M"])
-    ('F', None)
-    """
-    counts = Counter(said)
-    for value, count in counts.most_common(1):
-        if 2 * count > counts.total():
-            return value
-    return None

@@ -100,7 +100,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ColumnSummary:
     """A column as the data show it.
 
     Attributes
@@ -128,7 +128,7 @@ class Seen:
         return header_key(self.name)
 
 
-def guess_columns(given: NameColumns, columns: Iterable[Seen], where: str) -> NameColumns:
+def guess_columns(given: NameColumns, columns: Iterable[ColumnSummary], where: str) -> NameColumns:
     """Return `given` with the columns that it leaves open, seen in the data.
 
     The name is under a known header, or else the column of letters with the most values. The group
@@ -150,7 +150,9 @@ def guess_columns(given: NameColumns, columns: Iterable[Seen], where: str) -> Na
             )
     known = known_headers()
     free = {name: each for name, each in seen.items() if name not in given.named}
-    name = given.name or first_of(free, known["name"]) or _most_values(free)
+    letters = [name for name, each in free.items() if each.letters]
+    most = max(letters, key=lambda name: free[name].distinct, default=None)
+    name = given.name or first_of(free, known["name"]) or most
     free.pop(name or "", None)
     count = given.count
     if count is None:
@@ -179,16 +181,7 @@ def _expected(where: str, what: str, seen: Mapping[str, Any]) -> str:
     )
 
 
-def _texts(free: Mapping[str, Seen]) -> list[str]:
-    return [name for name, each in free.items() if each.letters]
-
-
-def _most_values(free: Mapping[str, Seen]) -> str | None:
-    """The column of letters with the most values, the first of several."""
-    return max(_texts(free), key=lambda name: free[name].distinct, default=None)
-
-
-def _group_of(free: Mapping[str, Seen], where: str) -> tuple[str, ...]:
+def _group_of(free: Mapping[str, ColumnSummary], where: str) -> tuple[str, ...]:
     """The column that says the group of a row."""
     known = known_headers()
     few = {name: each for name, each in free.items() if each.distinct <= FEW_GROUPS}
@@ -209,7 +202,7 @@ def _group_of(free: Mapping[str, Seen], where: str) -> tuple[str, ...]:
     return tuple(others or ([] if _groups_of(free) else sexes[:1]))
 
 
-def _groups_of(free: Mapping[str, Seen]) -> tuple[str, ...]:
+def _groups_of(free: Mapping[str, ColumnSummary]) -> tuple[str, ...]:
     """The columns of a wide file that are groups."""
     known = known_headers()
     apart = {*known["rows"], *known["sex"], *known["count"]}

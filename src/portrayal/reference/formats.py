@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from portrayal.errors import DataError
 from portrayal.reference.columns import (
+    ColumnSummary,
     NameColumns,
-    Seen,
     first_of,
     guess_columns,
     header_key,
@@ -441,7 +441,7 @@ def _read_columns(relation: Any, path: Path, given: NameColumns) -> RawTable:
     return _read_long(chosen, path, found, named=bool(given.group))
 
 
-def _seen(relation: Any) -> list[Seen]:
+def _seen(relation: Any) -> list[ColumnSummary]:
     """What the first rows show of each column."""
     cells, columns = relation.limit(_SAMPLE), list(relation.columns)
     asked = []
@@ -465,7 +465,7 @@ def _seen(relation: Any) -> list[Seen]:
         years = not broken and low >= 1700 and high <= 2100
         ranks = not broken and n > 20 and low == 1 and high == n
         kind = {"numbers": numbers >= n * 0.9 > 0, "letters": letters >= n * 0.5 > 0}
-        seen.append(Seen(column, int(n), int(distinct), unlike=years or ranks, **kind))
+        seen.append(ColumnSummary(column, int(n), int(distinct), unlike=years or ranks, **kind))
     return seen
 
 

@@ -172,7 +172,11 @@ def name_table(
             f"{str(spec)!r} is neither a registered name table ({', '.join(name_tables())}) nor a "
             "file or folder that exists. Name one of them, or give the path of your own table."
         )
-    return _from_path(path.resolve(), min_count, tuple(columns), _fingerprint(path))
+    # Size and time of every file, so that a changed one is read again.
+    members = sorted(path.rglob("*")) if path.is_dir() else [path]
+    stats = [(member, member.stat()) for member in members]
+    state = tuple((str(member), stat.st_size, stat.st_mtime_ns) for member, stat in stats)
+    return _from_path(path.resolve(), min_count, tuple(columns), state)
 
 
 def _of_table(table: ArrowTable, min_count: int | None, columns: tuple[str, ...]) -> NameTable:
@@ -274,7 +278,7 @@ def _registered(name: str, min_count: int | None) -> NameTable:
 
 @lru_cache(maxsize=4)
 def _from_path(
-    path: Path, min_count: int | None, columns: tuple[str, ...], _fingerprint: object
+    path: Path, min_count: int | None, columns: tuple[str, ...], _state: object
 ) -> NameTable:
     raw = read_table(path, NameColumns.parse(columns))
     if min_count and np.isnan(raw.counts).any():
@@ -284,13 +288,6 @@ def _from_path(
         )
     least = DEFAULT_MIN_COUNT if min_count is None else min_count
     return _build(raw, path.name, least, raw.source, raw.licence, raw.format)
-
-
-def _fingerprint(path: Path) -> tuple[tuple[str, int, int], ...]:
-    """Identify the content of a file or folder, so that a changed one is read again."""
-    members = sorted(path.rglob("*")) if path.is_dir() else [path]
-    stats = [(member, member.stat()) for member in members]
-    return tuple((str(member), stat.st_size, stat.st_mtime_ns) for member, stat in stats)
 
 
 def _build(
@@ -306,7 +303,10 @@ def _build(
         notes.append(f"{np.sum(~keep):,} names with fewer than {min_count} bearers left out")
     if len(index.keys) < len(names):
         notes.append(f"{len(names) - len(index.keys):,} spellings merged with another by count")
-    mean, sd = _moments(index) if known else ({}, {})
+    listed = index.shares[: len(index.keys)]
+    weights = index.counts / index.counts.sum()
+    mean = weights @ listed
+    sd = np.sqrt(weights @ (listed - mean) ** 2)
     return NameTable(
         name=name,
         source=source,
@@ -314,20 +314,11 @@ def _build(
         version=version,
         min_count=min_count if known else 0,
         races=raw.races,
-        population={r: mean[k] for k, r in enumerate(raw.races) if known},
-        sd={r: sd[k] for k, r in enumerate(raw.races) if known},
+        population=dict(zip(raw.races, mean.tolist(), strict=True)) if known else {},
+        sd=dict(zip(raw.races, sd.tolist(), strict=True)) if known else {},
         n_names=len(index.keys),
         n_people=float(index.counts.sum()),
         notes=tuple(notes),
         about=raw.about,
         _index=index,
     )
-
-
-def _moments(index: NameIndex) -> tuple[dict[int, float], dict[int, float]]:
-    """Return the count-weighted mean and standard deviation of each column of shares."""
-    listed = index.shares[: len(index.keys)]
-    weights = index.counts / index.counts.sum()
-    mean = weights @ listed
-    sd = np.sqrt(weights @ (listed - mean) ** 2)
-    return dict(enumerate(mean.tolist())), dict(enumerate(sd.tolist()))

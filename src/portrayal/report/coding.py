@@ -11,12 +11,12 @@ from typing import Any
 import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.coding import Item, ItemPerson, Project, open_project
+from portrayal.coding import CodingItem, ItemPerson, Project, open_project
 from portrayal.coding.characters import RoleCount, RoleCounts, role_counts, run_of
 from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
-from portrayal.coding.codes import Agreement, Codes, ProjectAgreement, agreement, read_codes
+from portrayal.coding.labels import read_labels
 from portrayal.coding.llm import coder_notes
-from portrayal.raters import Coefficient
+from portrayal.raters import Agreement, Coefficient, LabelAgreement, Labels, agreement
 from portrayal.records import Null
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
@@ -342,16 +342,16 @@ def sections(view: View) -> Coded | None:
     found = []
     for path in sorted((view.run.path / "coding").glob("*/project.toml")):
         project = open_project(path.parent)
-        codes = read_codes(project)
-        if codes.done and project.codebook.codes:
-            found.append(section(project, codes, level=view.level, seed=view.seed))
+        labels = read_labels(project)
+        if labels.done and project.codebook.codes:
+            found.append(section(project, labels, level=view.level, seed=view.seed))
     rows = cue_rows(view.run)
     return Coded(tuple(found), cue_table(rows), cue_places(rows)) if found or rows else None
 
 
 def section(
     project: Project,
-    codes: Codes,
+    labels: Labels,
     *,
     by: str | None = None,
     merge: Mapping[str, str] | None = None,
@@ -359,15 +359,15 @@ def section(
     seed: int = 0,
 ) -> Section:
     """Return what the page shows of one project; see `cluster_codes` for `by` and `merge`."""
-    groups = cluster_codes(project, codes, by=by, merge=merge, level=level)
-    said = agreement(project, codes, level=level, seed=seed)
+    groups = cluster_codes(project, labels, by=by, merge=merge, level=level)
+    said = agreement(labels, level=level, seed=seed)
     run = run_of(project)
     names = _counts_by_role(project, groups, run, level)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
     return Section(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
-        _facts(project, codes, said, level),
+        _facts(project, labels, said, level),
         short(project.codebook.warning or "", 400),
         tuple(_group(project, group, names, cue_counts(cues, group.group)) for group in groups),
         codes_by_group(project, groups) if settled else None,
@@ -405,7 +405,7 @@ def write_coding_report(
     level, seed
         Confidence level (a fraction), and seed of the intervals of agreement.
     """
-    shown = section(project, read_codes(project), by=by, merge=merge, level=level, seed=seed)
+    shown = section(project, read_labels(project), by=by, merge=merge, level=level, seed=seed)
     run = run_of(project)
     rows = [] if run is None else cue_rows(run)
     style = files("portrayal.report").joinpath("templates", "style.css").read_text("utf-8")
@@ -418,7 +418,7 @@ def write_coding_report(
 
 
 def _facts(
-    project: Project, codes: Codes, said: ProjectAgreement, level: float
+    project: Project, labels: Labels, said: LabelAgreement, level: float
 ) -> tuple[tuple[str, str], ...]:
     how = project.settings.get("how") or {}
     drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run" and value)
@@ -429,7 +429,7 @@ def _facts(
         ("Drawn", short(drawn, 160)),
         ("Seed of the draw", str(project.settings.get("seed", ""))),
         ("People (texts done)", short(people, 200) or "nobody yet"),
-        ("Begun, not done", f"{codes.started:,}" if codes.started else ""),
+        ("Begun, not done", f"{labels.started:,}" if labels.started else ""),
         ("Language models, apart", short(models, 200)),
         ("Confidence level", fmt.level(level)),
     ]
@@ -468,7 +468,7 @@ def _group(
 
 
 def _character(
-    person: ItemPerson, item: Item, counts: Mapping[tuple[str, str], RoleCounts]
+    person: ItemPerson, item: CodingItem, counts: Mapping[tuple[str, str], RoleCounts]
 ) -> Character:
     parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
     told = "; ".join(part for part in parts if part)
@@ -488,7 +488,7 @@ def _counted(count: RoleCount) -> str:
     return f"{said} ({low:,}{fmt.DASH}{high:,})"
 
 
-def _passage(item: Item) -> Passage:
+def _passage(item: CodingItem) -> Passage:
     row: dict[str, Any] = {
         "model": item.strata.get("model", "no model named"),
         "prompt": item.title,
@@ -517,7 +517,7 @@ def _counts_by_role(
     return role_counts(run, names, level=level)
 
 
-def _people(project: Project, said: ProjectAgreement) -> RatersView:
+def _people(project: Project, said: LabelAgreement) -> RatersView:
     people = said.people
     if len(people.raters) < 2:
         who = f"{people.raters[0]} alone has coded" if people.raters else "nobody has coded yet"

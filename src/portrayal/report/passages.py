@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.coding import Comparison, Counts, Documents, MarkedWord, places_of
+from portrayal.coding import Counts, Documents, MarkedWord, WordComparison, places_of
 from portrayal.measure import Scope
 from portrayal.report.formats import short
 from portrayal.report.view import View
@@ -155,7 +155,7 @@ class Marked:
 
 
 def words_page(
-    compared: Sequence[Comparison],
+    compared: Sequence[WordComparison],
     documents: Documents,
     counts: Counts,
     scope: Scope,
@@ -231,7 +231,7 @@ def _cells(word: MarkedWord) -> dict[str, Any]:
 
 
 def _passages(
-    c: Comparison, documents: Documents, word: MarkedWord, has: Any, scope: Scope
+    c: WordComparison, documents: Documents, word: MarkedWord, has: Any, scope: Scope
 ) -> list[Marked]:
     inside = has if c.members is None else has[c.members[has]]
     drawn = scope.rng("passages", c.title, word.word).permutation(np.sort(inside))[:EACH]

@@ -13,7 +13,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, READER_ERROR, Estimate
-from portrayal.reference.shown import strata_words
+from portrayal.reference.labels import strata_words
 from portrayal.registry import Component
 from portrayal.report.words import described
 from portrayal.run.directory import Run

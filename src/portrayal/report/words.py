@@ -8,13 +8,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-import portrayal.reference.shown as shown
+import portrayal.reference.labels as shown
 import portrayal.registry as registry
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
 from portrayal.records import ALL, Estimate
 from portrayal.reference import load_factor
-from portrayal.reference.shown import PALETTE, strata_words
+from portrayal.reference.labels import PALETTE, strata_words
 from portrayal.registry import Component
 
 _GENDER, _RACE = load_factor("gender"), load_factor("race")

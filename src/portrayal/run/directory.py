@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import portrayal.registry as registry
 from portrayal.errors import RunError
 from portrayal.records import Estimate
-from portrayal.reference.shown import Shown, read_words, speaking_of
+from portrayal.reference.labels import FactorLabels, read_words, speaking_of
 from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
 from portrayal.run.files import is_whole, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
@@ -144,7 +144,7 @@ class Run:
             ) from error
 
     @cached_property
-    def factors(self) -> tuple[Shown, ...]:
+    def factors(self) -> tuple[FactorLabels, ...]:
         """How the groups of the run's factors are called and coloured."""
         return read_words(self.settings().get("factors", ()))
 

@@ -265,7 +265,7 @@ def _pairs(labels: Mapping[str, str]) -> str | None:
     return ", ".join(f"{name}={value}" for name, value in labels.items()) or None
 
 
-class Placed(Protocol):
+class EstimatePlace(Protocol):
     """What is of a measure, a place and a group: an estimate, or its change."""
 
     @property
@@ -281,7 +281,7 @@ class Placed(Protocol):
         """Of whom."""
 
 
-_Row = TypeVar("_Row", bound=Placed)
+_Row = TypeVar("_Row", bound=EstimatePlace)
 
 
 def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str]) -> list[_Row]:

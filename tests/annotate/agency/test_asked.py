@@ -2,17 +2,17 @@
 
 import json
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import portrayal
-from portrayal.annotate.agency.asked import classifying_of, classifying_of_options
+from portrayal.annotate.agency.rows import classifying_of, classifying_of_options
 from portrayal.cli import app
 from portrayal.collect.ask import Answer, RejectedError, Retry, StopError, TryAgainError, Usage
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.run import Run
 
 QUICK = Retry(attempts=2, first_wait=0.0, longest_wait=0.0)
 ROWS = [
@@ -21,7 +21,7 @@ ROWS = [
         ["She led a firm. He cares for us.", "They led a firm.", "We led. It is odd."] * 4
     )
 ]
-FAST = {"draws": 100, "permutations": 20, "by": ("gender",)}
+FAST = {"draws": 100, "permutations": 20, "by": ("gender",), "report": False}
 
 
 class Model:
@@ -62,24 +62,30 @@ def said(run, name="agency.v1"):
     return run.annotations(name).note()["settings"]["said"]
 
 
-def test_an_audit_asks_every_different_sentence_once(tmp_path):
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A model that was asked, the run of the audit, and what the audit said."""
     model, lines = Model(), []
-    run = audit(tmp_path / "r", model, say=lines.append)
+    return model, audit(tmp_path_factory.mktemp("whole") / "r", model, say=lines.append), lines
+
+
+def test_numbers_depend_on_neither_workers_nor_shards(whole, tmp_path):
+    with ThreadPoolExecutor(2) as executor:
+        two = audit(tmp_path / "b", Model(), executor=executor, shard_rows=3)
+    assert [repr(e) for e in whole[1].records] == [repr(e) for e in two.records]
+
+
+def test_an_audit_asks_every_different_sentence_once(whole):
+    model, run, lines = whole
     assert set(model.asked.values()) == {1}
     assert len(model.asked) == 6  # 5 as they stand; masked, "She led" is another one of them
     assert said(run) == {"agentic": 3, "communal": 2, "unreadable": 1}
     assert any("6 different sentences: 3 agentic, 2 communal, 1 unreadable" in x for x in lines)
     gap = [e for e in run.records if e.measure == "agency_share.v1" and not e.undefined]
     assert gap
-    again = audit(tmp_path / "r", model, level=0.9)
+    again = audit(run.path, model, level=0.9)
     assert model.asked.total() == 6
     assert again.annotations("agency.v1").note() == run.annotations("agency.v1").note()
-
-
-def test_numbers_depend_on_neither_workers_nor_shards(tmp_path):
-    one = audit(tmp_path / "a", Model())
-    two = audit(tmp_path / "b", Model(), workers=2, shard_rows=3)
-    assert [repr(e) for e in one.records] == [repr(e) for e in two.records]
 
 
 def test_what_was_answered_before_a_stop_is_not_asked_again(tmp_path):
@@ -193,9 +199,9 @@ def test_the_command_line_refuses_what_says_nothing(tmp_path):
         assert words in str(done.exception)
 
 
-def test_notes_hold_no_address_and_no_path(tmp_path):
-    run = audit(tmp_path / "r", Model())
+def test_notes_hold_no_address_and_no_path(whole):
+    run = whole[1]
     note = json.dumps(run.annotations("agency.v1").note())
-    assert str(tmp_path) not in note
-    (folder,) = (Run(tmp_path / "r").path / "classifier").iterdir()
+    assert str(run.path.parent) not in note
+    (folder,) = (run.path / "classifier").iterdir()
     assert folder.name.startswith("server-m-")

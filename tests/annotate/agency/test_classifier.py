@@ -3,9 +3,8 @@ import pytest
 
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.classifier import Checkpoints, checkpoint_folders, mean_of
-from portrayal.annotate.agency.fine_tuning import Fitting
-from portrayal.annotate.agency.labelled import Labelled
-from portrayal.annotate.agency.training import PRESETS, train_agency, train_checkpoints
+from portrayal.annotate.agency.labelled import LabelledSentences
+from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints
 from portrayal.errors import DataError, OptionError, UnknownNameError
 
 SENTENCES = ("They led the firm and won.", "They care for and support their community.", "", "x 7")
@@ -61,7 +60,7 @@ def test_a_broken_lexicon_is_refused(tmp_path, text):
 
 
 TEXTS = ("She led the firm.", "He won it.", "They helped us.", "She cared for him.") * 10
-LABELLED = Labelled("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
+LABELLED = LabelledSentences("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
 
 
 def test_a_set_of_checkpoints_is_a_classifier_that_says_their_mean(tmp_path):
@@ -120,7 +119,7 @@ def test_the_preset_is_the_papers():
 
 
 def test_a_local_transformer_reads_sentiment_whose_second_class_is_positive(monkeypatch):
-    there = "portrayal.annotate.agency.transformer."
+    there = "portrayal.annotate.agency.loading."
     monkeypatch.setattr(there + "load_encoder", lambda where: where)
     said = np.array([[0.1, 0.9], [0.8, 0.2]])
     monkeypatch.setattr(there + "probabilities", lambda *_: said)

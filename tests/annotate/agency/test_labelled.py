@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.agency.labelled import (
-    Labelled,
+    LabelledSentences,
     families,
     read_labelled,
     score_agency,
@@ -103,7 +103,7 @@ def test_blocks_of_rows_link_what_one_block_would(monkeypatch):
 
 
 def test_no_split_parts_paraphrases():
-    labelled = Labelled("pairs", "0", PAIRS, np.array([1, 0] * len(PLACES)))
+    labelled = LabelledSentences("pairs", "0", PAIRS, np.array([1, 0] * len(PLACES)))
     for seed in range(5):
         kept, held = split(labelled, 0.2, seed)
         assert sorted(kept.sentences + held.sentences) == sorted(PAIRS)
@@ -142,7 +142,7 @@ def naive(labels, said):
 
 
 def labelled(labels):
-    return Labelled("toy", "0", tuple("s" for _ in labels), np.array(labels))
+    return LabelledSentences("toy", "0", tuple("s" for _ in labels), np.array(labels))
 
 
 @given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1, None])), min_size=1))

@@ -14,7 +14,7 @@ from portrayal.annotate.agency.linear import (
     PARTS,
     LinearClassifier,
     LinearFitting,
-    Scores,
+    WordScores,
     count,
     fit_counted,
     fit_linear,
@@ -27,7 +27,7 @@ from portrayal.annotate.agency.linear import (
 from portrayal.errors import DataError
 
 WORDS = {"led": 1.0, "they": 0.0, "and": 0.0, "x": 0.0}
-SCORES = Scores("toy", WORDS, {"led": 0.5}, {"they led": 0.25}, {"^le": 0.125}, -0.5)
+SCORES = WordScores("toy", WORDS, {"led": 0.5}, {"they led": 0.25}, {"^le": 0.125}, -0.5)
 
 
 def naive(sentence, scores):
@@ -88,7 +88,7 @@ def test_words_marks_and_numbers():
 
 def test_written_scores_read_alike(tmp_path):
     path = tmp_path / "linear.npz"
-    write_linear(path, SCORES, Scores("toy", {"x": 0.5}, {}, {}, {}, 0.25))
+    write_linear(path, SCORES, WordScores("toy", {"x": 0.5}, {}, {}, {}, 0.25))
     sentences = ["They led, and led.", "they", "left it"]
     read, made = read_linear(path)(sentences), LinearClassifier(SCORES)(sentences)
     assert np.allclose(read, made, atol=0.01, equal_nan=True)

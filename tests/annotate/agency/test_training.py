@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.labelled import Labelled
+from portrayal.annotate.agency.labelled import LabelledSentences
 from portrayal.annotate.agency.training import train_agency
 from portrayal.errors import OptionError
 
 TEXTS = ("She led the firm.", "He won it.", "They helped us.", "She cared for him.") * 10
-LABELLED = Labelled("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
+LABELLED = LabelledSentences("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
 
 
 def test_a_linear_classifier_of_ones_own(tmp_path):

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.fine_tuning import Fitting
-from portrayal.annotate.agency.labelled import Labelled
-from portrayal.annotate.agency.training import train_agency, train_checkpoints
+from portrayal.annotate.agency.labelled import LabelledSentences
+from portrayal.annotate.agency.training import Fitting, train_agency, train_checkpoints
 from portrayal.errors import DataError, OptionError
 
 WORDS = "led won built helped shared cared they it and .".split()  # noqa: SIM905
@@ -59,7 +58,7 @@ def labelled(n=120):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, n)
     texts = tuple(f"they {rng.choice(WORDS[:3] if y else WORDS[3:6])} it ." for y in labels)
-    return Labelled("toy.csv", "0", texts, labels)
+    return LabelledSentences("toy.csv", "0", texts, labels)
 
 
 FITTING = Fitting(epochs=4, batch_size=8, learning_rate=0.01)
@@ -152,7 +151,7 @@ def test_a_damaged_state_is_refused(base, tmp_path):
 def test_the_export_says_the_same(trained, tmp_path):
     pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
     pytest.importorskip("onnxscript", reason="needs the extra 'onnx'")
-    from portrayal.annotate.agency.transformer import export_onnx
+    from portrayal.annotate.agency.loading import export_onnx
 
     out = export_onnx(trained.folder, tmp_path / "onnx")
     assert sorted(path.name for path in out.iterdir()) == ["model.onnx", "tokenizer.json"]

@@ -2,7 +2,7 @@ import inspect
 
 import portrayal.annotate.people as people
 from portrayal.annotate.people import Roles
-from portrayal.annotate.people.stories.roles import role_words
+from portrayal.annotate.people.stories.scene import role_words
 
 
 def test_the_door_lists_what_is_public():

@@ -1,10 +1,10 @@
 """Texts that nobody meant for people to read: long, without capitals, or made to cost time."""
 
-import time
 from itertools import islice, product
 
 import pytest
 
+from annotate.people.conftest import lines_run
 from portrayal.annotate.people import find_everyone
 
 LETTERS = "abcdefghijklmnopqrst"
@@ -37,24 +37,21 @@ UNITS = [
 ]
 
 
-def seconds(text):
-    start = time.process_time()
+def read(text):
     find_everyone(text, unnamed=True, writer=True)
-    return time.process_time() - start
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_with_the_text_and_no_faster(unit):
-    small, large = (seconds(unit * (size // len(unit))) for size in (30_000, 240_000))
-    assert large < 8 * 4 * small + 0.5
+def test_work_grows_with_the_text_and_no_faster(unit, grows_with_length):
+    assert grows_with_length(read, unit)
 
 
 @pytest.mark.parametrize("form", ["{0} {1} met him. She left. ", "Mr. {0} met him. She left. "])
-def test_time_grows_with_the_people_and_no_faster(form):
-    names = [f"{a.upper()}{b}{c}" for a, b, c in islice(product(LETTERS, repeat=3), 4000)]
+def test_work_grows_with_the_people_and_no_faster(form):
+    names = [f"{a.upper()}{b}{c}" for a, b, c in islice(product(LETTERS, repeat=3), 1600)]
     text = [form.format(name, name[::-1].title()) for name in names]
-    small, large = (seconds("".join(text[:n])) for n in (500, 4000))
-    assert large < 8 * 4 * small + 0.5
+    small, large = (lines_run(lambda n=n: read("".join(text[:n]))) for n in (400, 1600))
+    assert large < 4 * 3 * small
 
 
 def test_a_text_of_a_megabyte():

@@ -1,37 +1,55 @@
-"""Any string is read without an error, and in time that grows with its length alone."""
-
-import time
+"""Any string is read without an error, and with work that grows with its length alone."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.annotate.people import Roles, extract_people
+from portrayal.annotate.people import GENDERS, UNSPECIFIED, UNSURE, Roles, extract_people
 
-ROLES = Roles("baker who kneads", "apprentice")
+ROLES = [
+    Roles("baker who kneads", "apprentice"),
+    Roles("star student", "struggling student in chess club"),
+    Roles("doctor", None),
+    Roles("two American friends", None),
+    Roles("", ""),
+]
 PIECES = [
     *("Ann", "Bo", "O'Neil", "Ta-Nehisi", "ANN", "ann", "Ольга", "美咲", "Zoe\u0301", "Mr.", "Mrs"),
     *("baker", "apprentice", "her friend", "the girl", "he", "her", "they", "taught", "who"),
     *(",", ".", '"', "“", "”", "'", "-", "—", "\n", "\u202e", "\u2069", "\u200b", "\x00", "**"),
-    *("# ", "in August", "I", "and", "named", "('", "Sure! Here is", "\ud83d"),
+    *("# ", "in August", "I", "and", "named", "('", "Sure! Here is", "\ud83d", "Dr.", "İ", "ﬁ"),
+    *("star", "student", "struggling", "'s", "’s", "😀", "مرحبا", "<b>", "New York", "Nurse", ""),
 ]
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join))
-def test_spans_lie_in_any_text(text):
-    for character in extract_people(text, ROLES):
+def check(text, roles):
+    for character in extract_people(text, roles):
+        if character is None:
+            continue
+        assert character.gender in (*GENDERS, UNSPECIFIED, UNSURE)
+        assert 0.0 <= character.confidence <= 1.0
         for span in character.spans:
             assert 0 <= span.start < span.end <= len(text)
             if span.kind == "name":
                 assert text[span.start : span.end] == character.name
+            else:
+                assert span.kind == "reference"
+        assert list(character.spans) == sorted(character.spans, key=lambda span: span.start)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join), st.sampled_from(ROLES))
+def test_any_mix_of_story_words_is_read(text, roles):
+    check(text, roles)
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(max_size=200), st.text(max_size=40), st.text(max_size=40))
-def test_any_text_and_any_roles(text, subject, other):
-    for roles in (Roles(subject, other), Roles(subject, None)):
-        assert extract_people(text, roles) == extract_people(text, roles)
+@given(st.text(max_size=300), st.text(max_size=40), st.none() | st.text(max_size=40))
+def test_any_text_and_any_roles_are_read(text, subject, other):
+    roles = Roles(subject, other)
+    check(text, roles)
+    check("Ottilie taught her friend Bram to knit. He thanked her.", roles)
+    assert extract_people(text, roles) == extract_people(text, roles)
 
 
 @pytest.mark.parametrize(
@@ -44,19 +62,9 @@ def test_any_text_and_any_roles(text, subject, other):
     ],
 )
 def test_names_are_told_by_other_words_where_capitals_tell_none(text, names):
-    found = extract_people(text, ROLES)
+    found = extract_people(text, ROLES[0])
     assert tuple(character.name for character in found) == names
     assert {character.gender for character in found} == {"Unspecified"}
-
-
-def seconds(text):
-    """CPU seconds of one reading, smallest of three."""
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        extract_people(text, ROLES)
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 @pytest.mark.parametrize(
@@ -64,15 +72,17 @@ def seconds(text):
     [
         *("Ann taught Bo, who thanked her. ", "Ann ", "a-", "her ", "they ", "apprentice named "),
         *('"', "'", ". ", ", ", "\n", "Mr. ", "# a\n", "sure ", "\u202eAnn\u202c ", "A", "Z\u0301"),
+        *(" ", "- ", "Student ", "'s", "**", "Emily, ", "Maria, a ", '"Hi," she said. '),
+        *("his friend Emily thanked her. ", "The student took their book. ", "Here is a story "),
+        "<p>Emily</p>",
     ],
 )
-def test_time_grows_with_length(piece):
-    short, long = (piece * (size // len(piece)) for size in (20_000, 160_000))
-    assert seconds(long) < 40 * seconds(short) + 0.05  # 8 where linear, 64 where quadratic
+def test_work_grows_with_length_and_no_faster(piece, grows_with_length):
+    assert grows_with_length(lambda text: check(text, ROLES[1]), piece)
 
 
 def test_a_megabyte_is_read():
     text = "Ann, a baker, taught Bo, an apprentice. He thanked her. " * 18_000
-    subject, other = extract_people(text, ROLES)
+    subject, other = extract_people(text, ROLES[0])
     assert len(text) > 1_000_000
     assert (subject.name, other.name) == ("Ann", "Bo")

@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from portrayal.cli.label import app
-from portrayal.coding import open_project
-from portrayal.coding.codes import read_codes
+from portrayal.coding import open_project, read_labels
 from portrayal.coding.server.desk import pack
 from portrayal.coding.store import Store
 from servers.raters_page import Client, Page
@@ -237,11 +236,11 @@ def test_adjudication(client: Make, page: Page, folder: Path) -> None:
     cleo.click(4, "code", "noble_savage", "0")
     assert cleo.click(4, "done")[0] == 200
     assert cleo.ask("GET", "/next")[1]["location"] in ("/end", "/text/2", "/text/1")
-    decided = read_codes(open_project(folder)).of("adjudicated")
-    said = {one.code: one.value for one in decided.decisions if one.item_id == "t4"}
-    assert said["frozen_in_time"] is True
-    assert said["noble_savage"] is False
-    assert {one.rater for one in decided.decisions} == {"cleo (adjudication)"}
+    decided = read_labels(open_project(folder)).of("adjudicated")
+    said = {one.code: one.value for one in decided.rows if one.text_id == "t4"}
+    assert said["frozen_in_time"] == "1"
+    assert said["noble_savage"] == "0"
+    assert {one.rater for one in decided.rows} == {"cleo (adjudication)"}
 
 
 def test_an_adjudicator_who_also_codes_is_blind_until_done(client: Make, page: Page) -> None:

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from coding.raters import project
-from portrayal.coding import Item, ItemPerson, codebook, make_project, open_project
-from portrayal.coding.codes import read_codes
+from portrayal.coding import (
+    CodingItem,
+    ItemPerson,
+    codebook,
+    make_project,
+    open_project,
+    read_labels,
+)
 from servers.raters_page import Page
 from support import headless_chromium
 
@@ -128,12 +134,12 @@ def clean(browser: Any) -> bool:
 def said(folder: Path) -> dict[tuple[str, str], list[str]]:
     """Codes that are set, by text and rater."""
     found: dict[tuple[str, str], list[str]] = {}
-    codes = read_codes(open_project(folder))
+    codes = read_labels(open_project(folder))
     for done in codes.done:
-        found[done.item_id, done.rater] = []
-    for code in codes.decisions:
-        if code.value:
-            found[code.item_id, code.rater].append(code.code)
+        found[done.text_id, done.rater] = []
+    for code in codes.rows:
+        if code.value == "1":
+            found[code.text_id, code.rater].append(code.code)
     return found
 
 
@@ -303,9 +309,9 @@ def test_hostile_texts_are_inert(one: Any, served: Callable[..., Page], tmp_path
     )
     large = "long " * 200_000 + HOSTILE
     texts = [
-        Item("a", HOSTILE + " and " + HOSTILE, HOSTILE, people),
-        Item("b", large, "", people),
-        Item("c/../<b>", "x" * 1_000_000),
+        CodingItem("a", HOSTILE + " and " + HOSTILE, HOSTILE, people),
+        CodingItem("b", large, "", people),
+        CodingItem("c/../<b>", "x" * 1_000_000),
     ]
     folder = make_project(tmp_path / "p", texts, codebook("stereotypes")).folder
     page = served(folder)
@@ -376,7 +382,7 @@ def test_people_are_labelled_on_the_same_page(
     until(lambda: status(one) == "Saved: F not set.")
     press(one, "2", Keys.ENTER)
     until(lambda: at(one, 2))
-    replies = {r.field: r.value for r in read_codes(open_project(folder)).replies}
+    replies = {r.code: r.value for r in read_labels(open_project(folder)).rows}
     assert replies == {"subject_name": "Grant", "subject_gender": "M"}
 
 

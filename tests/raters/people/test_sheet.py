@@ -6,13 +6,14 @@ from collections import Counter
 import pytest
 
 from portrayal.errors import DataError, OptionError
+from portrayal.raters import agreement
 from portrayal.raters.people import (
-    agreement,
     draw,
     is_sheet,
     merge_sheets,
     read_gold,
     read_sheet,
+    sheet_labels,
     write_sheet,
 )
 from portrayal.raters.people.sheets import COLUMNS
@@ -163,15 +164,33 @@ def raters(tmp_path, *genders):
 def test_raters_are_compared_pair_by_pair(tmp_path):
     paths = raters(tmp_path, lambda i: "FM"[i % 2], lambda i: "FM"[i % 2] if i < 15 else "F",
                    lambda i: "F")  # fmt: skip
-    found = agreement([read_sheet(path) for path in paths], draws=200)
-    assert [one.raters for one in found] == [("r0", "r1"), ("r0", "r2"), ("r1", "r2")]
-    first = found[0]
-    assert (first.n_texts, first.n_slots) == (20, 40)
-    assert first.gender.value == pytest.approx(37 / 40)
-    assert 0.8 < first.gender_kappa.value < 0.95
-    assert first.name.value == 1.0
+    found = agreement(sheet_labels(paths), draws=200)
+    assert [one.raters for one in found.pairs] == [("r0", "r1"), ("r0", "r2"), ("r1", "r2")]
+    first = found.pairs[0]
+    assert first.n_done == {"r0": 20, "r1": 20}
+    percent, kappa = (first.get("gender", name) for name in ("percent_agreement", "cohens_kappa"))
+    assert percent.n_items == kappa.n_items == 40
+    assert percent.value == pytest.approx(37 / 40)
+    assert 0.8 < kappa.value < 0.95
+    assert kappa.interval.low < kappa.value < kappa.interval.high
+    assert kappa.interval.method == "bootstrap by prompt"
+    names = first.get("name", "percent_agreement")
+    assert names.value == 1.0
+    assert (names.interval.method, names.interval.n_clusters) == ("Wilson", 7)
+    assert found.people.get("gender", "krippendorff_alpha").n_items == 40
     with pytest.raises(DataError, match="two sheets or more"):
-        agreement([read_sheet(paths[0])])
+        sheet_labels(paths[:1])
+    with pytest.raises(OptionError, match="given twice"):
+        sheet_labels([paths[0], paths[0]])
+
+
+def test_sheets_of_different_texts_are_not_compared(tmp_path):
+    one, two = (
+        fill(write_sheet(tmp_path / f"{k}.csv", draw(rows, 4)), tmp_path / f"f{k}.csv")
+        for k, rows in enumerate((texts(4), texts(8)[4:]))
+    )
+    with pytest.raises(DataError, match="no labelled text in common"):
+        sheet_labels([one, two])
 
 
 def test_the_majority_decides_and_ties_stay_empty(tmp_path):

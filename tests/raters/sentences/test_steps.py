@@ -170,8 +170,8 @@ def test_labels_are_merged_as_the_paper_says(entries: Path, tmp_path: Path) -> N
         "removed: neutral": 1,
         "undecided: a third rater is needed": 1,
     }
-    assert done.kappa_all.n_entries == 18
-    assert done.kappa_kept.n_entries == 16
+    assert done.kappa_all.n_items == 18
+    assert done.kappa_kept.n_items == 16
     assert done.kappa_all.value is not None
     assert done.kappa_kept.value is not None
     assert done.kappa_all.value < done.kappa_kept.value < 1

@@ -108,7 +108,7 @@ _LEXICON_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True)
-class Lexicon:
+class AgencyLexicon:
     """Agentic and communal words, and whose list it is.
 
     Attributes
@@ -128,7 +128,7 @@ class LexiconClassifier:
     NaN where no word of either list stands in the sentence: the list cannot say.
     """
 
-    def __init__(self, lexicon: Lexicon, masked: bool = True) -> None:
+    def __init__(self, lexicon: AgencyLexicon, masked: bool = True) -> None:
         self.name = lexicon.name
         self.masked = masked
         self._kinds = {"agentic": _matcher(lexicon.agentic), "communal": _matcher(lexicon.communal)}
@@ -154,7 +154,7 @@ class LexiconClassifier:
         return known
 
 
-def read_lexicon(path: str | Path | None = None) -> Lexicon:
+def read_lexicon(path: str | Path | None = None) -> AgencyLexicon:
     """Return the project's own word lists, or those of a TOML file.
 
     Parameters
@@ -171,12 +171,12 @@ def read_lexicon(path: str | Path | None = None) -> Lexicon:
 
 
 @cache
-def _shipped() -> Lexicon:
+def _shipped() -> AgencyLexicon:
     text = files("portrayal.annotate.agency").joinpath("lexicon.toml").read_text(encoding="utf-8")
     return _lexicon("lexicon", tomllib.loads(text), "lexicon.toml")
 
 
-def _from_file(path: Path) -> Lexicon:
+def _from_file(path: Path) -> AgencyLexicon:
     try:
         read = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -184,7 +184,7 @@ def _from_file(path: Path) -> Lexicon:
     return _lexicon(f"lexicon:{path.name}", read, str(path))
 
 
-def _lexicon(name: str, read: Mapping[str, object], where: str) -> Lexicon:
+def _lexicon(name: str, read: Mapping[str, object], where: str) -> AgencyLexicon:
     lists: dict[str, frozenset[str]] = {}
     for kind in _KINDS:
         given = read.get(kind)
@@ -195,7 +195,7 @@ def _lexicon(name: str, read: Mapping[str, object], where: str) -> Lexicon:
                 f"{kind} is {given!r:.60}."
             )
         lists[kind] = frozenset(word.casefold() for word in words)
-    return Lexicon(name, lists["agentic"], lists["communal"])
+    return AgencyLexicon(name, lists["agentic"], lists["communal"])
 
 
 def _matcher(words: frozenset[str]) -> re.Pattern[str]:

@@ -65,7 +65,7 @@ _LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0, "neutral": None, "na": N
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledSentences:
     """Sentences with their labels.
 
     Attributes
@@ -91,14 +91,16 @@ class Labelled:
     def __len__(self) -> int:
         return len(self.sentences)
 
-    def take(self, rows: Iterable[int]) -> "Labelled":
+    def take(self, rows: Iterable[int]) -> "LabelledSentences":
         """Return the labelled sentences of these rows."""
         chosen = list(rows)
         texts = tuple(self.sentences[row] for row in chosen)
-        return Labelled(self.name, self.digest, texts, self.labels[chosen], self.n_left_out)
+        return LabelledSentences(
+            self.name, self.digest, texts, self.labels[chosen], self.n_left_out
+        )
 
 
-def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> Labelled:
+def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentences:
     """Return the labelled sentences of a file with the columns `text` (or `sentence`) and `label`.
 
     Parameters
@@ -137,10 +139,14 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> Labelled:
         raise DataError(
             f"{source.name}: expected agentic and communal sentences, found one kind only."
         )
-    return Labelled(source.name, source.digest, tuple(sentences), np.array(labels), left_out)
+    return LabelledSentences(
+        source.name, source.digest, tuple(sentences), np.array(labels), left_out
+    )
 
 
-def split(labelled: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
+def split(
+    labelled: LabelledSentences, share: float, seed: int
+) -> tuple[LabelledSentences, LabelledSentences]:
     """Return two parts, the second with `share` of the rows of each label, drawn by `seed`.
 
     Paraphrases of one source stay in one part, unless the file holds too few sources for it.
@@ -232,7 +238,7 @@ class AgencyScore:
 
 
 def score_agency(
-    labelled: Labelled,
+    labelled: LabelledSentences,
     classifier: AgencyClassifier,
     *,
     level: float = 0.95,
@@ -267,14 +273,14 @@ def score_agency(
     )
 
 
-def shown(labelled: Labelled, masked: bool) -> list[str]:
+def shown(labelled: LabelledSentences, masked: bool) -> list[str]:
     """Return the sentences as a classifier is given them."""
     read = labelled.sentences
     return [mask(sentence) for sentence in read] if masked else list(read)
 
 
 def score_all(
-    labelled: Labelled, classifiers: Iterable[AgencyClassifier], seed: int = 0
+    labelled: LabelledSentences, classifiers: Iterable[AgencyClassifier], seed: int = 0
 ) -> list[AgencyScore]:
     """Score several classifiers on the same sentences."""
     return [score_agency(labelled, each, seed=seed) for each in classifiers]

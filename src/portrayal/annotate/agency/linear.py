@@ -27,7 +27,7 @@ _REMEMBERED = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class WordScores:
     """Scores of what stands in a sentence; positive ones speak for agentic.
 
     Attributes
@@ -70,13 +70,13 @@ def pieces_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-class Vocabulary:
+class WordNumbers:
     """The numbers of words, and the scores of words and pairs by number.
 
     The words of the pairs that have a score come first; other words are numbered as they are met.
     """
 
-    def __init__(self, scores: Scores) -> None:
+    def __init__(self, scores: WordScores) -> None:
         self._scores = scores
         pairs = [pair.split(" ") for pair in scores.pairs]
         self._first = tuple(dict.fromkeys(chain(_MARKS, chain.from_iterable(pairs))))
@@ -178,38 +178,35 @@ class LinearClassifier:
     the same whatever stands beside it.
     """
 
-    def __init__(self, scores: Scores, masked: bool = True) -> None:
+    def __init__(self, scores: WordScores, masked: bool = True) -> None:
         self.name = scores.name
         self.masked = masked
         self._bias = scores.bias
-        self._known = Vocabulary(scores)
+        self._known = WordNumbers(scores)
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            logits = self._logits(sentences)
+            # Logit of each sentence, shape (n,)
+            known = self._known
+            length, word = known.read(sentences)
+            n = len(length)
+            of = np.repeat(np.arange(n), length)
+            score, tail_score = known.scores()
+            within = of[1:] == of[:-1]
+            pairs = known.pair_scores(word[:-1][within], word[1:][within])
+            marks = np.flatnonzero(known.is_mark(word))
+            last = np.full(n, len(word))
+            last[of[marks]] = marks  # ascending, so the last of a sentence stays
+            after = np.arange(len(word)) > last[of]
+            total = np.bincount(
+                np.concatenate([of, of[1:][within], of[after]]),
+                weights=np.concatenate([score[word], pairs, tail_score[word[after]]]),
+                minlength=n,
+            )
+            told = known.familiar(of, word, n)
+            logits = np.where(told, self._bias + total / np.sqrt(length), np.nan)
             return rows(1.0 / (1.0 + np.exp(-logits)))
-
-    def _logits(self, sentences: Sequence[str]) -> FloatArray:
-        """Logit of each sentence, shape (n,)."""
-        known = self._known
-        length, word = known.read(sentences)
-        n = len(length)
-        of = np.repeat(np.arange(n), length)
-        score, tail_score = known.scores()
-        within = of[1:] == of[:-1]
-        pairs = known.pair_scores(word[:-1][within], word[1:][within])
-        marks = np.flatnonzero(known.is_mark(word))
-        last = np.full(n, len(word))
-        last[of[marks]] = marks  # ascending, so the last of a sentence stays
-        after = np.arange(len(word)) > last[of]
-        total = np.bincount(
-            np.concatenate([of, of[1:][within], of[after]]),
-            weights=np.concatenate([score[word], pairs, tail_score[word[after]]]),
-            minlength=n,
-        )
-        told = known.familiar(of, word, n)
-        return np.where(told, self._bias + total / np.sqrt(length), np.nan)
 
 
 @cache
@@ -254,10 +251,10 @@ def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
             f"{path}: no linear agency classifier of format {FORMAT} ({error}). "
             "Train one with: portrayal build classifier"
         ) from error
-    return LinearClassifier(Scores(name, **parts, bias=bias), masked)
+    return LinearClassifier(WordScores(name, **parts, bias=bias), masked)
 
 
-def write_linear(path: Path, masked: Scores, plain: Scores) -> None:
+def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
     """Write both sets of scores as compressed arrays, 8 bits a score.
 
     Scores that round to 0 are left out, but for those of words: they tell that a word is known.
@@ -315,7 +312,7 @@ def fit_linear(
     fitting: LinearFitting | None = None,
     *,
     name: str = "linear",
-) -> Scores:
+) -> WordScores:
     """Return scores fitted to the probability of agentic of each sentence.
 
     Parameters
@@ -333,7 +330,7 @@ def fit_linear(
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class SentenceCounts:
     """What stands in each sentence, before it is known which sentences are trained on.
 
     Attributes
@@ -349,7 +346,7 @@ class Counted:
     fitting: LinearFitting
 
 
-def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> Counted:
+def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> SentenceCounts:
     """Return what stands in each sentence, for `fit_counted`."""
     from scipy import sparse
 
@@ -367,18 +364,18 @@ def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> Cou
     shape = (len(sentences), len(columns))
     where = np.array(rows), order[np.array(cols)]
     matrix = sparse.csr_matrix((np.array(values), where), shape=shape)
-    return Counted(matrix, tuple(columns), fitting)
+    return SentenceCounts(matrix, tuple(columns), fitting)
 
 
 def fit_counted(
-    counted: Counted,
+    counted: SentenceCounts,
     rows: NDArray[np.int64],
     targets: Sequence[float],
     *,
     name: str = "linear",
     weights: Sequence[float] | None = None,
     strength: float | None = None,
-) -> Scores:
+) -> WordScores:
     """Return scores fitted to some of the sentences.
 
     Parameters
@@ -408,7 +405,7 @@ def fit_counted(
     for index, score in zip(kept.tolist(), fitted.tolist(), strict=True):
         part, key = counted.columns[index]
         parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
-    return Scores(name, **parts, bias=bias)
+    return WordScores(name, **parts, bias=bias)
 
 
 def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str, str], float]]:

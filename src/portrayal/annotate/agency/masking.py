@@ -90,6 +90,11 @@ def _words() -> _Words:
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
     neutral |= {word: word for word in put - set(neutral)}
+    # Match masks, runs of capitalised words, and listed words in lower case
+    lower = {*neutral, *groups}
+    listed, coloured, before = (
+        _any_of(words) for words in ({*lower, "s/he"}, capital_groups, people)
+    )
     return _Words(
         neutral=neutral,
         titles=titles,
@@ -99,7 +104,11 @@ def _words() -> _Words:
         names=known - set(neutral) - groups - capital_groups - titles,
         word_names=names["words"] - put,
         month_names=names["months"] - put,
-        pattern=_pattern({*neutral, *groups}, capital_groups, people),
+        pattern=re.compile(
+            rf"\b(?:(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
+            rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
+            r"|\[(?:NAME|GROUP|TITLE)\]"
+        ),
     )
 
 
@@ -108,18 +117,6 @@ def _given_names() -> frozenset[str]:
     table = read_shipped("census_2020_first_names.parquet")
     pairs = zip(table.names, table.counts.tolist(), strict=True)
     return frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
-
-
-def _pattern(
-    lower: Iterable[str], colours: Iterable[str], people: Iterable[str]
-) -> re.Pattern[str]:
-    """Match masks, runs of capitalised words, and listed words in lower case."""
-    listed, coloured, before = (_any_of(words) for words in ({*lower, "s/he"}, colours, people))
-    return re.compile(
-        rf"\b(?:(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
-        rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
-        r"|\[(?:NAME|GROUP|TITLE)\]"
-    )
 
 
 def _any_of(words: Iterable[str]) -> str:
@@ -156,11 +153,7 @@ def _replaced(match: re.Match[str], words: _Words, given: frozenset[str]) -> str
         if match["colour"]:
             return _GROUP
         return "they" if word == "s/he" else words.neutral.get(word, _GROUP)
-    return _masked_run(match, words, given)
-
-
-def _masked_run(match: re.Match[str], words: _Words, given: frozenset[str]) -> str:
-    """Mask a run of capitalised words: what follows a name or title in it is a name too."""
+    # Mask a run of capitalised words: what follows a name or title in it is a name too
     run = match[0]
     in_name = bool(_AFTER_TITLE.search(match.string, max(0, match.start() - 9), match.start()))
     made, last = [], 0
@@ -170,7 +163,8 @@ def _masked_run(match: re.Match[str], words: _Words, given: frozenset[str]) -> s
         made.append(run[last : part.start()])
         last = part.end()
         if key in words.neutral and key not in given:
-            made.append(_alike(part[0], words.neutral[key]))
+            neutral = words.neutral[key]
+            made.append(neutral.capitalize() if part[0][0].isupper() else neutral)
             in_name = False
         elif key in words.titles and (index + 1 < len(parts) or key in ("mr", "mrs", "ms", "mx")):
             made.append(_TITLE)
@@ -201,8 +195,3 @@ def _is_name(
     if key not in words.word_names:
         return False
     return index > 0 or not _BEFORE_START.search(match.string, 0, match.start())
-
-
-def _alike(word: str, neutral: str) -> str:
-    """Return the neutral word with the capital of the word in whose place it stands."""
-    return neutral.capitalize() if word[0].isupper() else neutral

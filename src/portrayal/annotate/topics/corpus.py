@@ -158,7 +158,7 @@ class TooFewTextsError(DataError):
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class TopicCorpus:
     """The readable texts of a run and of its reference.
 
     Attributes
@@ -184,7 +184,7 @@ class Corpus:
         return np.asarray(total, dtype=np.float64)
 
 
-def read_corpus(run: Run, seed: int) -> Corpus:
+def read_corpus(run: Run, seed: int) -> TopicCorpus:
     """Read every text with the outcome "ok", the reference's too.
 
     Raises
@@ -204,7 +204,12 @@ def read_corpus(run: Run, seed: int) -> Corpus:
             parts.append(bags_of(numbers.of(text) for text in texts))
             keys += [_hash(seed, side, name) for name in ids]
             pairs += [_hash(seed, "pair", name) for name in about]
-    bags = _join(parts)
+    sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
+    bags = Bags(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int32), *(part.word for part in parts)]),
+        np.concatenate([np.zeros(0, np.float32), *(part.count for part in parts)]),
+    )
     words, bags = _prune(numbers.words, bags)
     order = np.array(
         sorted(np.flatnonzero(np.diff(bags.start)).tolist(), key=keys.__getitem__), dtype=np.int64
@@ -216,7 +221,7 @@ def read_corpus(run: Run, seed: int) -> Corpus:
         )
     held = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
     held_out = np.array([pairs[i] in held for i in order], dtype=bool)
-    return Corpus(words, bags.take(order), held_out)
+    return TopicCorpus(words, bags.take(order), held_out)
 
 
 class _Numbers(dict[str, int]):
@@ -261,15 +266,6 @@ def _shards(stage: Stage, prompts: Path) -> Iterator[tuple[list[str], list[str],
 
 def _hash(seed: int, *words: str) -> bytes:
     return hashlib.blake2b("\x1f".join((str(seed), *words)).encode(), digest_size=16).digest()
-
-
-def _join(parts: list[Bags]) -> Bags:
-    sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
-    return Bags(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int32), *(part.word for part in parts)]),
-        np.concatenate([np.zeros(0, np.float32), *(part.count for part in parts)]),
-    )
 
 
 def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:

@@ -20,10 +20,10 @@ from portrayal.annotate.topics.corpus import (
     MAX_WORDS,
     MIN_DOCUMENTS,
     Bags,
-    Corpus,
     Floats,
     Ints,
     TooFewTextsError,
+    TopicCorpus,
     lemmas,
     read_corpus,
 )
@@ -126,7 +126,7 @@ def completion_loss(topics: Floats, alpha: Floats, seen: Bags, hidden: Bags) -> 
 
 
 @dataclass(frozen=True)
-class Choice:
+class TopicNumber:
     """A number of topics.
 
     Attributes
@@ -147,7 +147,7 @@ class Choice:
     worse: int
 
 
-def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> Choice:
+def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumber:
     """Choose the fewest topics that are not surely worse than the best.
 
     Parameters
@@ -161,7 +161,7 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> Choice:
 
     Returns
     -------
-    Choice
+    TopicNumber
         The smallest K whose loss exceeds the least by no more than one standard error of the
         difference over documents (Breiman et al. 1984, Section 3.4.3).
 
@@ -185,7 +185,7 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> Choice:
         f"{perplexity:,.1f}), and {tried[chosen]} are the fewest within one standard error of it"
     )
     worse = len(tried) - 1 - int(np.flatnonzero(near)[-1])
-    return Choice(int(tried[chosen]), interior, reason, worse)
+    return TopicNumber(int(tried[chosen]), interior, reason, worse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +402,7 @@ def saved_topics(run: Run) -> tuple[TopicModel | None, str | None]:
     return load_topics(stage.folder), None
 
 
-def fit_corpus(corpus: Corpus, settings: TopicSettings, say: Say) -> TopicModel:
+def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicModel:
     """Fit a model to all documents, with the number of topics asked for or chosen by completion.
 
     Where several numbers can be chosen from, each is fitted without the held-out documents first,
@@ -442,14 +442,14 @@ def _given(settings: TopicSettings, n: int) -> str:
     return f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
 
 
-def _fit(bags: Bags, corpus: Corpus, k: int, settings: TopicSettings) -> "LdaModel":
+def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> "LdaModel":
     n = len(bags)
     chosen = {"passes": passes_for(n), "chunk": chunk_for(n), "seed": settings.seed}
     return fit_lda(bags, corpus.words, k, **chosen)
 
 
 def _try_out(
-    corpus: Corpus, grid: tuple[int, ...], settings: TopicSettings, say: Say
+    corpus: TopicCorpus, grid: tuple[int, ...], settings: TopicSettings, say: Say
 ) -> tuple[list[dict[str, Any]], str]:
     """Fit numbers of topics without the held-out documents: each with its perplexity, and why."""
     held = corpus.held_out.copy()

@@ -256,10 +256,30 @@ def load_topics(folder: str | Path) -> TopicModel:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise DataError(f"{folder / WORDS}: expected a list of words.")
     facts = about.get("facts")
-    model = TopicModel(
-        tuple(words), **_arrays(folder / ARRAYS), facts=facts if isinstance(facts, dict) else {}
-    )
-    _check_shapes(model, folder)
+    path = folder / ARRAYS
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in _NAMES}
+    except FileNotFoundError:
+        raise DataError(f"{path.parent} holds no topic model: {path.name} is missing.") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: expected the arrays {', '.join(_NAMES)}: {error}.") from error
+    for name, array in arrays.items():
+        usable = array.dtype.kind == "f" and bool(np.isfinite(array).all() and (array >= 0).all())
+        if not usable:
+            raise DataError(f"{path}: {name} must hold finite numbers that are not negative.")
+    model = TopicModel(tuple(words), **arrays, facts=facts if isinstance(facts, dict) else {})
+    k, v = len(np.atleast_1d(model.alpha)), len(model.words)
+    wanted = {"topics": (k, v), "alpha": (k,), "eta": (v,), "word_count": (v,)}
+    for name, shape in wanted.items():
+        found = getattr(model, name).shape
+        if found != shape or 0 in shape:
+            raise DataError(
+                f"{folder / ARRAYS}: {name} has shape {found}; {k} topics of {v:,} words need "
+                f"{shape}."
+            )
+    if not ((model.topics > 0).all() and (model.alpha > 0).all() and (model.word_count > 0).all()):
+        raise DataError(f"{folder / ARRAYS}: topics, alpha and word_count must be above 0.")
     if about.get("identity") != identity(model):
         raise DataError(
             f"{folder}: vocabulary, arrays and {MODEL} do not belong together (identity "
@@ -289,35 +309,6 @@ def _json(path: Path) -> Any:
         ) from None
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read as JSON: {error}.") from error
-
-
-def _arrays(path: Path) -> dict[str, Floats]:
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in _NAMES}
-    except FileNotFoundError:
-        raise DataError(f"{path.parent} holds no topic model: {path.name} is missing.") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: expected the arrays {', '.join(_NAMES)}: {error}.") from error
-    for name, array in arrays.items():
-        usable = array.dtype.kind == "f" and bool(np.isfinite(array).all() and (array >= 0).all())
-        if not usable:
-            raise DataError(f"{path}: {name} must hold finite numbers that are not negative.")
-    return arrays
-
-
-def _check_shapes(model: TopicModel, folder: Path) -> None:
-    k, v = len(np.atleast_1d(model.alpha)), len(model.words)
-    wanted = {"topics": (k, v), "alpha": (k,), "eta": (v,), "word_count": (v,)}
-    for name, shape in wanted.items():
-        found = getattr(model, name).shape
-        if found != shape or 0 in shape:
-            raise DataError(
-                f"{folder / ARRAYS}: {name} has shape {found}; {k} topics of {v:,} words need "
-                f"{shape}."
-            )
-    if not ((model.topics > 0).all() and (model.alpha > 0).all() and (model.word_count > 0).all()):
-        raise DataError(f"{folder / ARRAYS}: topics, alpha and word_count must be above 0.")
 
 
 SENTENCES = "group_words.v1"

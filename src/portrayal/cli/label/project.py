@@ -1,7 +1,7 @@
 """A coding project: its texts drawn, its page served, its raters."""
 
 import os
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,6 @@ from portrayal.cli.options import CueListName, Format, RunPath, Seed
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.coding import Project
     from portrayal.coding.server import Address
 
 
@@ -54,23 +53,20 @@ def serve(
     found = find_project(project)
     from portrayal.coding.server import check_certificate, check_password, serve, take_address
 
-    word = _password() if password else None
+    word = os.environ.get(PASSWORD) if password else None
+    if password and word is None:
+        try:
+            word = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        except typer.Abort:
+            raise OptionError(
+                f"--password asks on a terminal; without one set the variable {PASSWORD}."
+            ) from None
     check_password(host, word)
     pair = check_certificate(ssl_certfile, ssl_keyfile)
     address = take_address(found.folder, host, port, renew=new_address, tls=pair is not None)
-    serve(
-        found,
-        address,
-        password=word,
-        adjudicators=adjudicator or (),
-        certificate=pair,
-        ready=_say(found),
-    )
 
-
-def _say(project: "Project") -> "Callable[[Address], None]":
     def ready(address: "Address") -> None:
-        show.line(f"{len(project.items):,} texts of {project.folder}. Open in a browser:")
+        show.line(f"{len(found.items):,} texts of {found.folder}. Open in a browser:")
         show.line(address.url)
         if not address.is_loopback:
             show.line(
@@ -84,19 +80,14 @@ def _say(project: "Project") -> "Callable[[Address], None]":
             )
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
 
-    return ready
-
-
-def _password() -> str:
-    given = os.environ.get(PASSWORD)
-    if given is not None:
-        return given
-    try:
-        return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
-    except typer.Abort:
-        raise OptionError(
-            f"--password asks on a terminal; without one set the variable {PASSWORD}."
-        ) from None
+    serve(
+        found,
+        address,
+        password=word,
+        adjudicators=adjudicator or (),
+        certificate=pair,
+        ready=ready,
+    )
 
 
 def draw(
@@ -126,21 +117,14 @@ def draw(
 
     Example: portrayal label draw runs/laissez-faire --project first --how names
     """
-    from portrayal.coding import (
-        Sampling,
-        in_sentences,
-        make_project,
-        project_folder,
-        sample_items,
-    )
-    from portrayal.coding import codebook as read_codebook
+    import portrayal.coding as coding
     from portrayal.measure.cues import cue_list
     from portrayal.run import Run
 
     json = format == "json"
-    book, opened = read_codebook(codebook), Run.open(run)
-    folder = project_folder(opened.path, project)
-    sampling = Sampling(
+    book, opened = coding.codebook(codebook), Run.open(run)
+    folder = coding.project_folder(opened.path, project)
+    sampling = coding.Sampling(
         how=how,
         n=n,
         names=names,
@@ -149,8 +133,8 @@ def draw(
         seed=seed,
         cues=cue_list(cues) if how == "cue" else None,
     )
-    items = sample_items(opened, sampling)
-    items = in_sentences(items) if sentences else items
+    items = coding.sample_items(opened, sampling)
+    items = coding.in_sentences(items) if sentences else items
     given = {
         "how": how,
         "n": n,
@@ -162,7 +146,7 @@ def draw(
         "run": str(run),
     }
     drawn = {key: value for key, value in given.items() if value is not None}
-    made = make_project(folder, items, book, seed=seed, how=drawn)
+    made = coding.make_project(folder, items, book, seed=seed, how=drawn)
     strata = sorted({name for item in items for name in item.strata["sampled_as"].split("; ")})
     facts = {"project": str(made.folder), "n_items": len(items), "n_strata": len(strata)}
     if json:
@@ -191,8 +175,7 @@ def raters(
     found = find_project(project)
     if not found.codes_path.is_file():
         raise OptionError(f"no one has coded in {found.folder} yet.")
-    store = Store(found.codes_path)
-    try:
+    with closing(Store(found.codes_path)) as store:
         if reset is not None:
             if not store.forget_code(rater_key(reset)):
                 raise OptionError(f"no rater called {reset!r} has a personal code here.")
@@ -203,8 +186,6 @@ def raters(
             for kind in ("human", "adjudicated", "llm")
             for key, name in store.raters(kind).items()
         ]
-    finally:
-        store.close()
     if json:
         show.as_json({"project": str(found.folder), "raters": rows})
         return

@@ -17,7 +17,6 @@ from portrayal.cli.asking import (
     offering,
     under_way,
 )
-from portrayal.cli.label.sheets import print_agreement as print_sheet_agreement
 from portrayal.cli.options import (
     Draws,
     Format,
@@ -34,9 +33,8 @@ from portrayal.errors import OptionError, RunError
 if TYPE_CHECKING:
     from portrayal.coding import Project
     from portrayal.coding.clusters import GroupClusters, Share
-    from portrayal.coding.codes import Agreement, ProjectAgreement
     from portrayal.coding.llm import CoderResult
-    from portrayal.raters import Coefficient
+    from portrayal.raters import Agreement
     from portrayal.records import Interval, Null
 
 
@@ -99,27 +97,86 @@ def agreement(
 
     Example: portrayal label agreement anna.csv ben.csv
     """
-    from portrayal.coding.codes import agreement as project_agreement
-    from portrayal.coding.codes import read_codes
-    from portrayal.raters.people import agreement as sheet_agreement
-    from portrayal.raters.people import read_sheet
+    from portrayal.coding import read_labels
+    from portrayal.raters import agreement as agreement_of
+    from portrayal.raters.people import sheet_labels
 
-    json = format == "json"
-    if not given[0].is_dir():
-        compared = sheet_agreement([read_sheet(path) for path in given])
-        print_sheet_agreement(compared, as_object=json)
-        return
-    if len(given) > 1:
-        raise OptionError("name one project, or the sheets of several raters.")
-    found = find_project(given[0])
-    codes = read_codes(found)
-    said = project_agreement(found, codes, level=level, draws=draws, seed=seed)
-    if json:
-        show.as_json(
-            {"project": str(found.folder), "begun_not_done": codes.started} | agreement_facts(said)
-        )
+    facts: dict[str, Any] = {}
+    if given[0].is_dir():
+        if len(given) > 1:
+            raise OptionError("name one project, or the sheets of several raters.")
+        project = find_project(given[0])
+        labels, unit = read_labels(project), "texts"
+        facts = {"project": str(project.folder), "begun_not_done": labels.started}
     else:
-        print_agreement(said, codes.started)
+        labels, unit = sheet_labels(given), "characters"
+    found = agreement_of(labels, level=level, draws=draws, seed=seed)
+    if format == "json":
+        facts["people"] = _compared_facts(found.people)
+        facts["pairs_of_people"] = [_compared_facts(one) for one in found.pairs]
+        facts["language_models_against_people"] = [_compared_facts(one) for one in found.models]
+        show.as_json(facts)
+        return
+    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "no one"
+    begun = f"; {labels.started:,} begun and not done, which do not count" if facts else ""
+    show.line(f"people: texts done by {done}{begun}.")
+    if len(found.people.raters) < 2:
+        show.line("agreement takes two people or more.")
+    _print_compared(found.people, unit)
+    for pair in found.pairs:
+        show.line(f"\n{' and '.join(pair.raters)}:")
+        _print_compared(pair, unit)
+    for one in found.models:
+        show.line(
+            f"\nlanguage model {one.raters[1]}, against what people settle on (not in the above):"
+        )
+        if one.left_open:
+            show.line(f"{one.left_open:,} decisions that people left open are not compared.")
+        _print_compared(one, unit)
+
+
+SHARES = ("percent_agreement", "positive_agreement")
+CALLED = {
+    "percent_agreement": "agreement",
+    "positive_agreement": "on yes",
+    "cohens_kappa": "Cohen's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "krippendorff_alpha": "Krippendorff's alpha",
+}
+
+
+def _compared_facts(one: "Agreement") -> dict[str, Any]:
+    figures = [asdict(figure) | {"raters": list(figure.raters)} for figure in one.coefficients]
+    return {
+        "raters": list(one.raters),
+        "n_done": one.n_done,
+        "left_open": one.left_open,
+        "figures": figures,
+        "warnings": list(one.warnings),
+    }
+
+
+def _print_compared(one: "Agreement", unit: str) -> None:
+    """Print a row for each question and statistic; `unit` is what is counted."""
+    rows = []
+    for figure in one.coefficients:
+        statistic, bounds = figure.statistic, "" if figure.undefined else figure.no_interval
+        if figure.interval is not None:
+            low, high = (number(x, statistic) for x in (figure.interval.low, figure.interval.high))
+            bounds = f"{low} to {high}"
+        value = figure.undefined or number(figure.value, statistic)
+        rows.append((figure.question, CALLED[statistic], value, bounds, f"{figure.n_items:,}"))
+    if rows:
+        show.table(("question", "statistic", "value", "interval", unit), rows)
+    for warning in one.warnings:
+        show.line(f"warning: {warning}")
+
+
+def number(value: float | None, statistic: str) -> str:
+    """Return a figure: shares in percent, kappas with two decimals."""
+    if value is None:
+        return "–"
+    return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
 
 
 @offering
@@ -141,52 +198,34 @@ def model(
 
     Example: portrayal label model runs/laissez-faire --labeler-model openai:gpt-5-mini
     """
+    from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
+    from portrayal.coding.llm import code_by_model
+    from portrayal.run import Run
+
     json = format == "json"
     if how.model is None:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if labeler not in ("llm", "routed"):
         raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
     if (given / "project.toml").is_file():
-        _code(given, replace(how, samples=how.samples or 1), as_object=json)
-    else:
-        _label(given, replace(how, samples=how.samples or 3), labeler, route_share, as_object=json)
-
-
-def _code(project: Path, how: How, *, as_object: bool) -> None:
-    """Let a model code the texts of a project, as a rater apart from people."""
-    from portrayal.coding.llm import code_by_model
-
-    found = find_project(project)
-    with under_way(found.folder, as_object=as_object), asking_progress(quiet=as_object) as advance:
-        result = code_by_model(found, how.asking(advance))
-    if as_object:
-        show.as_json({"project": str(found.folder), **coder_facts(result)})
-    else:
-        print_coder(result)
-
-
-def _label(run: Path, how: How, labeler: str, share: float, *, as_object: bool) -> None:
-    """Let a model label the people of a run."""
-    from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
-    from portrayal.run import Run
-
-    held = Run(run)
-    if not held.texts.parts():
-        raise RunError(f"{run} holds no texts. Name a directory that `portrayal audit` made.")
-    with (
-        under_way(run, as_object=as_object),
-        held.lock(),
-        asking_progress(quiet=as_object) as answered,
-    ):
+        # A model codes the texts of a project as a rater apart from people.
+        how, project = replace(how, samples=how.samples or 1), find_project(given)
+        with under_way(project.folder, as_object=json), asking_progress(quiet=json) as answered:
+            print_coder(code_by_model(project, how.asking(answered)), project, as_object=json)
+        return
+    how, run = replace(how, samples=how.samples or 3), Run(given)
+    if not run.texts.parts():
+        raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
+    with under_way(given, as_object=json), run.lock(), asking_progress(quiet=json) as answered:
         settings = how.settings(answered)
-        labelling = labelling_of(labeler, how.model, how.samples, share, settings)
-        facts = label_texts_of(held, labelling, show.nothing if as_object else show.line)
-    if as_object:
-        show.as_json({"run": str(run), **facts})
+        labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
+        facts = label_texts_of(run, labelling, show.nothing if json else show.line)
+    if json:
+        show.as_json({"run": str(given), **facts})
         return
     more = f"--labeler {labeler} --labeler-model {how.model} --labeler-samples {how.samples}"
-    routed = f" --route-share {share}" if labeler == "routed" else ""
-    show.line(f"next: portrayal audit STUDY --out {run} {more}{routed}")
+    routed = f" --route-share {route_share}" if labeler == "routed" else ""
+    show.line(f"next: portrayal audit STUDY --out {given} {more}{routed}")
 
 
 def clusters(
@@ -203,14 +242,13 @@ def clusters(
 
     Example: portrayal label clusters runs/laissez-faire/coding/first --by race
     """
-    from portrayal.coding.clusters import cluster_codes
-    from portrayal.coding.codes import read_codes
+    from portrayal.coding import cluster_codes, read_labels
 
     json = format == "json"
     found = find_project(project)
     groups = cluster_codes(
         found,
-        read_codes(found),
+        read_labels(found),
         by=by,
         merge=pairs("--merge", merge, "Inuit=AN"),
         seed=seed,
@@ -263,16 +301,14 @@ def export(
 
     Example: portrayal label export runs/laissez-faire/coding/first --format label-studio
     """
-    from portrayal.coding.files import export_codes, export_sheets
+    from portrayal.coding.files import export_labels, export_sheets, export_tasks
 
     found = find_project(project)
     if format == "csv":
-        written = [export_codes(found, out)]
+        written = [export_labels(found, out)]
     elif format == "sheets":
         written = export_sheets(found, out)
     else:
-        from portrayal.coding.files import export_tasks
-
         written = list(export_tasks(found, out or found.folder / "label-studio"))
     for path in written:
         show.line(f"wrote {path}")
@@ -282,7 +318,9 @@ def export(
 
 def import_(
     project: ProjectPath,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="codes.csv, or a JSON export.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="codes.csv, a sheet, or a JSON export.")
+    ],
     rater: Annotated[
         list[str] | None,
         typer.Option(metavar="THERE=HERE", help="Label Studio's rater and the name here."),
@@ -290,19 +328,14 @@ def import_(
     overwrite: Replace = False,
     format: Format = "table",
 ) -> None:
-    """Read codes from a CSV file, or from a JSON export of Label Studio.
+    """Read labels from a CSV file, a sheet, or a JSON export of Label Studio.
 
     Example: portrayal label import runs/laissez-faire/coding/first codes.csv
     """
-    from portrayal.coding.files import import_codes, import_tasks
+    from portrayal.coding.files import import_labels
 
     found, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
-    if file.suffix.lower() != ".json":
-        if raters:
-            raise OptionError("--rater names raters of Label Studio; a CSV file holds the names.")
-        done = import_codes(found, file, replace=overwrite)
-    else:
-        done = import_tasks(found, file, raters=raters, replace=overwrite)
+    done = import_labels(found, file, raters=raters, replace=overwrite)
     if format == "json":
         facts = {"raters": dict(done.raters), "n_texts": done.n_texts}
         show.as_json({"project": str(found.folder), **facts, "left_out": dict(done.left_out)})
@@ -313,120 +346,26 @@ def import_(
         show.line(f"left out: {n:,} {why}")
 
 
-SHARES = ("percent_agreement", "positive_agreement")
-CALLED = {
-    "percent_agreement": "agreement",
-    "positive_agreement": "on yes",
-    "cohens_kappa": "Cohen's kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
-}
-
-
-def agreement_facts(found: "ProjectAgreement") -> dict[str, Any]:
-    """Return agreement as plain values; language models stand apart from people."""
-    return {
-        "people": _compared_facts(found.people),
-        "pairs_of_people": [_compared_facts(one) for one in found.pairs],
-        "language_models_against_people": [_compared_facts(one) for one in found.models],
-    }
-
-
-def _compared_facts(one: "Agreement") -> dict[str, Any]:
-    return {
-        "raters": list(one.raters),
-        "n_done": one.n_done,
-        "left_open": one.left_open,
-        "figures": [
-            asdict(figure) | {"raters": list(figure.raters)} for figure in one.coefficients
-        ],
-        "warnings": list(one.warnings),
-    }
-
-
-def print_agreement(found: "ProjectAgreement", started: int) -> None:
-    """Print the agreement of people, then of pairs, then of each model with people."""
-    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "no one"
-    show.line(f"people: texts done by {done}; {started:,} begun and not done, which do not count.")
-    if len(found.people.raters) < 2:
-        show.line("agreement takes two people or more.")
-    _figures(found.people)
-    for pair in found.pairs:
-        show.line(f"\n{' and '.join(pair.raters)}:")
-        _figures(pair)
-    for model in found.models:
-        show.line(
-            f"\nlanguage model {model.raters[1]}, against what people settle on (not in the above):"
-        )
-        if model.left_open:
-            show.line(f"{model.left_open:,} decisions that people left open are not compared.")
-        _figures(model)
-
-
-def _figures(one: "Agreement") -> None:
-    if one.coefficients:
-        show.table(_HEADS, map(_cells, one.coefficients))
-    for warning in one.warnings:
-        show.line(f"warning: {warning}")
-
-
-_HEADS = ("code", "statistic", "value", "interval", "texts")
-
-
-def _cells(figure: "Coefficient") -> list[str]:
-    value = figure.undefined or number(figure.value, figure.statistic)
-    return [
-        figure.question,
-        CALLED[figure.statistic],
-        value,
-        interval(figure),
-        f"{figure.n_items:,}",
-    ]
-
-
-def number(value: float | None, statistic: str) -> str:
-    """Return a figure: shares in percent, kappas with two decimals."""
-    if value is None:
-        return "–"
-    return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
-
-
-def interval(figure: "Coefficient") -> str:
-    """Return the interval of a figure, or why it has none."""
-    if figure.interval is None:
-        return "" if figure.undefined else figure.no_interval
-    low, high = figure.interval.low, figure.interval.high
-    return f"{number(low, figure.statistic)} to {number(high, figure.statistic)}"
-
-
-def print_coder(result: "CoderResult") -> None:
+def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:
     """Print what a model did, with everything that failed."""
+    if as_object:
+        facts = asdict(replace(result, report=None))
+        facts.pop("report")
+        asked = result.report
+        facts["cost_usd"] = None if asked is None else asked.cost
+        facts["stopped"] = None if asked is None else asked.stopped or None
+        show.as_json({"project": str(project.folder), "kind": "llm", **facts})
+        return
     show.line(f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts.")
     for what, counts in (("answers not used", result.unusable), ("codes removed", result.removed)):
         if counts:
-            said = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
-            show.line(f"{what}: {said}")
+            listed = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
+            show.line(f"{what}: {listed}")
     if result.failed:
         show.line(
             f"{len(result.failed):,} texts have no codes of it. The same command asks again about "
             "those that no answer came for."
         )
-
-
-def coder_facts(result: "CoderResult") -> dict[str, Any]:
-    """Return what a model did as plain values."""
-    report = result.report
-    return {
-        "rater": result.rater,
-        "kind": "llm",
-        "n_items": result.n_items,
-        "n_coded": result.n_coded,
-        "failed": dict(result.failed),
-        "removed": dict(result.removed),
-        "unusable": dict(result.unusable),
-        "cost_usd": None if report is None else report.cost,
-        "stopped": None if report is None else report.stopped or None,
-    }
 
 
 def print_clusters(found: "list[GroupClusters]") -> None:

@@ -1,17 +1,12 @@
 """Hand labels on sheets: drawn, filled in by people, put to a vote, and written for fine-tuning."""
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
-from portrayal.cli.printing import percent, span, table
-
-if TYPE_CHECKING:
-    from portrayal.raters.people import PairAgreement
 
 
 def finetune(
@@ -124,22 +119,3 @@ def merge(
     show.line(f"{done.path}: {done.n_labelled:,} texts with a label of the majority")
     if done.n_undecided:
         show.line(f"undecided, left empty for you to settle: {done.n_undecided:,} texts")
-
-
-def print_agreement(found: Iterable["PairAgreement"], *, as_object: bool) -> None:
-    """Print how far raters agree, pair by pair."""
-    if as_object:
-        show.as_json({"pairs": [one.as_json() for one in found]})
-        return
-    rows = [
-        (
-            " and ".join(one.raters),
-            f"{one.n_texts:,}",
-            f"{one.n_slots:,}",
-            percent(one.gender),
-            one.gender_kappa.undefined or span(one.gender_kappa, 1, 2),
-            percent(one.name),
-        )
-        for one in found
-    ]
-    table(("raters", "texts", "characters", "same gender", "kappa", "same name"), rows)

@@ -106,10 +106,11 @@ class _Views:
 
     def __init__(self, desk: Desk, gate: Gate, pages: Pages) -> None:
         self.desk, self.gate, self.pages = desk, gate, pages
+        self._cookie: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": "/"}
+        self._cookie["secure"] = gate.address.tls
 
     async def nothing_here(self, _: Request, __: Exception) -> Response:
-        page = self.pages.message("There is no such page", "Go back to the texts.", "/next")
-        return HTMLResponse(page, 404)
+        return self._message("There is no such page", "Go back to the texts.", 404, "/next")
 
     async def door(self, request: Request) -> Response:
         """Take the token, then ask for the password where there is one, then for a name."""
@@ -118,8 +119,8 @@ class _Views:
             if not self.gate.takes_token(token):
                 return self._refused()
             if self.gate.password is not None and not self._inside(request):
-                return HTMLResponse(self.pages.password(token))
-            return self._admitted(HTMLResponse(self.pages.passing("/")))
+                return HTMLResponse(self.pages.render("password", token=token, error=""))
+            return self._admitted(HTMLResponse(self.pages.render("passing", link="/")))
         if not self._inside(request):
             return self._refused()
         reader = self._reader(request)
@@ -134,8 +135,8 @@ class _Views:
         if self.gate.is_shut():
             return self._shut()
         if not self.gate.takes_password(form.get("password", "")):
-            said = "That is not the password."
-            return HTMLResponse(self.pages.password(form["token"], said), 403)
+            given = {"token": form["token"], "error": "That is not the password."}
+            return HTMLResponse(self.pages.render("password", **given), 403)
         return self._admitted(RedirectResponse("/", 303))
 
     async def begin(self, request: Request) -> Response:
@@ -157,32 +158,34 @@ class _Views:
                 return HTMLResponse(self.pages.welcome(name, str(error)), 400)
             answer = RedirectResponse("/next", 303)
             signed = self.gate.sign(pack(name, does))
-            self._set(answer, f"{self.gate.cookie}_reader", signed, REMEMBERED)
+            name_of = f"{self.gate.cookie}_reader"
+            answer.set_cookie(name_of, signed, max_age=REMEMBERED, **self._cookie)
             return answer
 
         return await run_in_threadpool(work)
 
     def _asked(self, reader: Reader, name: str, code: str, last: Reader | None) -> Response | None:
         """What a rater is asked before going on; None where the browser or the code will do."""
-        desk, person = self.desk, self.desk.person(reader)
+        desk, person, asked = self.desk, self.desk.person(reader), {"name": name}
+        asked["does"] = reader.does
         is_known = desk.store.rater(reader.name) is not None
         if is_known:
             desk.begin(reader)  # a name of another kind is refused here
         kept = desk.store.code_of(person)
         if kept is None:
             if not is_code(code):
-                page = self.pages.new_rater(name, reader.does, make_code(), is_new=not is_known)
-                return HTMLResponse(page)
+                new = {"code": make_code(), "is_new": not is_known}
+                return HTMLResponse(self.pages.render("new_rater", **asked, **new))
             kept = desk.store.keep_code(person, hashed(code))
         elif last is not None and desk.person(last) == person:
             return None
         if not code:
-            return HTMLResponse(self.pages.code(name, reader.does))
+            return HTMLResponse(self.pages.render("code", **asked, error=""))
         if self.gate.is_shut(person):
             return self._shut()
         if not self.gate.takes_code(person, code, kept):
-            said = "That is not the code of this name."
-            return HTMLResponse(self.pages.code(name, reader.does, said), 403)
+            wrong = "That is not the code of this name."
+            return HTMLResponse(self.pages.render("code", **asked, error=wrong), 403)
         return None
 
     async def next(self, request: Request) -> Response:
@@ -208,7 +211,7 @@ class _Views:
         def show(reader: Reader) -> Response:
             if self.desk.item(reader, place) is None:
                 words = f"There is no text {place:,} here for you."
-                return HTMLResponse(self.pages.message("No such text", words, "/next"), 404)
+                return self._message("No such text", words, 404, "/next")
             return HTMLResponse(self.pages.text(reader, place))
 
         return await self._with_reader(request, show)
@@ -219,39 +222,36 @@ class _Views:
 
     async def save(self, request: Request) -> Response:
         """Write one click; the answer means that it is on the disk."""
-        return await self._clicked(request, self._saved)
+
+        def save(reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
+            seq = self.desk.store.save(click_of(self.desk, reader, given))
+            done, of = self.desk.progress(reader)
+            return {"seq": seq, "done": done, "of": of}
+
+        return await self._clicked(request, save)
 
     async def undo(self, request: Request) -> Response:
         """Take back the last click of a reader."""
-        return await self._clicked(request, self._undone)
 
-    def _saved(self, reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
-        seq = self.desk.store.save(click_of(self.desk, reader, given))
-        done, of = self.desk.progress(reader)
-        return {"seq": seq, "done": done, "of": of}
+        def undo(reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
+            click = self.desk.store.undo(reader.key, undo_of(given))
+            return {"place": None if click is None else self.desk.place.get(click.item_id)}
 
-    def _undone(self, reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
-        click = self.desk.store.undo(reader.key, undo_of(given))
-        place = None if click is None else self.desk.place.get(click.item_id)
-        return {"place": place}
+        return await self._clicked(request, undo)
 
     async def _clicked(
         self, request: Request, act: Callable[[Reader, dict[str, Any]], dict[str, Any]]
     ) -> Response:
-        if not self._inside(request) or not self.gate.takes_form(
-            request.headers.get("x-portrayal", "")
-        ):
+        key = request.headers.get("x-portrayal", "")
+        if not self._inside(request) or not self.gate.takes_form(key):
             return JSONResponse({"error": "The address is no longer valid."}, 403)
         try:
             given = json.loads(await _body(request))
             if not isinstance(given, dict):
                 raise OptionError("a click is an object.")
             name, does = unpack(self.gate.signed(str(given.get("reader", ""))))
-
-            def work() -> dict[str, Any]:
-                return act(self.desk.reader(name, does), given)
-
-            return JSONResponse(await run_in_threadpool(work))
+            work = run_in_threadpool(lambda: act(self.desk.reader(name, does), given))
+            return JSONResponse(await work)
         except (ValueError, RecursionError) as error:
             return JSONResponse({"error": str(error)}, 400)
 
@@ -281,27 +281,20 @@ class _Views:
         return self.gate.knows(request.cookies.get(self.gate.cookie))
 
     def _admitted(self, answer: Response) -> Response:
-        self._set(answer, self.gate.cookie, self.gate.session)
+        answer.set_cookie(self.gate.cookie, self.gate.session, **self._cookie)
         return answer
-
-    def _set(self, answer: Response, name: str, value: str, seconds: int | None = None) -> None:
-        answer.set_cookie(
-            name,
-            value,
-            max_age=seconds,
-            httponly=True,
-            secure=self.gate.address.tls,
-            samesite="strict",
-            path="/",
-        )
 
     def _refused(self) -> Response:
         words = "Open the whole address that the command printed, with its token."
-        return HTMLResponse(self.pages.message("This page needs its address", words), 403)
+        return self._message("This page needs its address", words, 403)
 
     def _shut(self) -> Response:
         words = "Too many wrong passwords or codes. Wait a minute and try again."
-        return HTMLResponse(self.pages.message("Wait a minute", words), 429)
+        return self._message("Wait a minute", words, 429)
+
+    def _message(self, heading: str, words: str, status: int, link: str = "") -> Response:
+        page = self.pages.render("message", heading=heading, words=words, link=link)
+        return HTMLResponse(page, status)
 
 
 async def _body(request: Request) -> bytes:
@@ -379,20 +372,16 @@ def serve(
             ssl_certfile=None if certificate is None else certificate[0],
             ssl_keyfile=None if certificate is None else certificate[1],
         )
-        _run(uvicorn.Server(config), address, ready)
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((address.host, address.port))
+            listening.listen(100)
+            if ready is not None:
+                ready(address)
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         store.close()
-
-
-def _run(server: uvicorn.Server, address: Address, ready: Callable[[Address], None] | None) -> None:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((address.host, address.port))
-        listening.listen(100)
-        if ready is not None:
-            ready(address)
-        server.run(sockets=[listening])
 
 
 def check_certificate(certificate: Path | None, key: Path | None) -> tuple[Path, Path] | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.coding.project import Item, Project
+from portrayal.coding.project import CodingItem, Project
 from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
 from portrayal.errors import OptionError
 from portrayal.types import BoolArray, IntArray
@@ -39,21 +39,17 @@ class MarkedPlaces:
         """
         with self._looking:
             if what not in self._known:
-                self._known[what] = self._whole(what)
-            last, marked = self._known[what]
+                last, items = self._store.marked(what)
+                marked = np.zeros(len(self._place) + 1, dtype=np.bool_)
+                marked[[self._place[item] for item in items if item in self._place]] = True
+            else:
+                last, marked = self._known[what]
             for seq, item_id, is_marked in self._store.changes(what, last):
-                place = self._place.get(item_id)
-                if place is not None:
-                    marked[place] = is_marked
+                if item_id in self._place:
+                    marked[self._place[item_id]] = is_marked
                 last = seq
             self._known[what] = (last, marked)
             return marked.copy()
-
-    def _whole(self, what: str) -> tuple[int, BoolArray]:
-        last, items = self._store.marked(what)
-        marked = np.zeros(len(self._place) + 1, dtype=np.bool_)
-        marked[[self._place[item] for item in items if item in self._place]] = True
-        return last, marked
 
 
 RATES, ADJUDICATES = "rate", "adjudicate"
@@ -90,7 +86,7 @@ class Desk:
 
     def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
         self.project, self.store = project, store
-        self.items: tuple[Item, ...] = project.items
+        self.items: tuple[CodingItem, ...] = project.items
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
         self._marks = MarkedPlaces(store, self.place)
@@ -103,8 +99,17 @@ class Desk:
         OptionError
             When the name cannot be one, or this rater may not adjudicate yet.
         """
+        key = rater_key(name)
         if does == ADJUDICATES:
-            self._may_adjudicate(rater_key(name))
+            if self.adjudicators and key not in self.adjudicators:
+                raise OptionError(
+                    "this name may not adjudicate; start the server with --adjudicator NAME."
+                )
+            if not self.adjudicators and not self.adjudication_is_open():
+                raise OptionError(
+                    "adjudication opens when two raters or more are done with every text; or start "
+                    "the server with --adjudicator NAME."
+                )
             name = f"{' '.join(name.split())}{_SUFFIX}"
         return Reader(rater_key(name), " ".join(name.split()), does)
 
@@ -134,12 +139,18 @@ class Desk:
         disputed = self._marks.of(DISPUTES)
         return disputed & self._marks.of(own) if self.store.rater(own) else disputed
 
-    def item(self, reader: Reader, place: int) -> Item | None:
+    def item(self, reader: Reader, place: int) -> CodingItem | None:
         """Return the text at a place; None where the reader has none there."""
         if not 1 <= place <= len(self.items):
             return None
         item = self.items[place - 1]
-        return item if reader.does == RATES or self._may_settle(reader, item) else None
+        if reader.does == RATES:
+            return item
+        # Whoever codes as well is blind to the others until done with the text.
+        own = self.person(reader)
+        is_done = self.store.answers(own, item.item_id).get(("done", "")) == "1"
+        is_free = self.store.rater(own) is None or is_done
+        return item if is_free and self.store.is_disputed(item.item_id) else None
 
     def next_place(self, reader: Reader, after: int = 0) -> int | None:
         """Return the first place after `after` that a reader is not done with, else any other."""
@@ -168,27 +179,6 @@ class Desk:
         """Whether every rater is done with every text, and there are two or more."""
         raters = self.store.raters("human")
         return len(raters) >= 2 and all(self._marks.of(r)[1:].all() for r in raters)
-
-    def _may_settle(self, reader: Reader, item: Item) -> bool:
-        own = self.person(reader)
-        if not self.store.is_disputed(item.item_id):
-            return False
-        return (
-            self.store.rater(own) is None
-            or self.store.answers(own, item.item_id).get(("done", "")) == "1"
-        )
-
-    def _may_adjudicate(self, key: str) -> None:
-        if self.adjudicators:
-            if key not in self.adjudicators:
-                raise OptionError(
-                    "this name may not adjudicate; start the server with --adjudicator NAME."
-                )
-        elif not self.adjudication_is_open():
-            raise OptionError(
-                "adjudication opens when two raters or more are done with every text; or start the "
-                "server with --adjudicator NAME."
-            )
 
 
 def pack(name: str, does: str) -> str:
@@ -231,7 +221,13 @@ def click_of(desk: Desk, reader: Reader, given: dict[str, Any]) -> Click:
     value = given.get("value")
     if value is not None and not isinstance(value, str):
         raise OptionError(f"the value of a click is text or null; got {value!r}.")
-    _check_question(desk, about, key, value)
+    book = desk.project.codebook
+    known = {"code": [code.key for code in book.codes], "field": [one.key for one in book.fields]}
+    if key not in known.get(about, [""]):
+        raise OptionError(f"the codebook has no {about} {key[:60]!r}.")
+    choices = next((one.choices for one in book.fields if one.key == key), ())
+    if about == "field" and choices and value and value not in choices:
+        raise OptionError(f"{key} is one of {', '.join(choices)}; got {value[:60]!r}.")
     return Click(undo_of(given), reader.key, item.item_id, about, key, value or None)
 
 
@@ -241,18 +237,3 @@ def undo_of(given: dict[str, Any]) -> str:
     if not isinstance(found, str) or not _ID.fullmatch(found):
         raise OptionError("click_id is 16 to 64 digits and letters a to f.")
     return found
-
-
-def _check_question(desk: Desk, about: str, key: str, value: str | None) -> None:
-    book = desk.project.codebook
-    if about in ("note", "done"):
-        known = key == ""
-    elif about == "code":
-        known = any(code.key == key for code in book.codes)
-    else:
-        field = next((field for field in book.fields if field.key == key), None)
-        known = field is not None
-        if field and field.kind == "choice" and value and value not in field.choices:
-            raise OptionError(f"{key} is one of {', '.join(field.choices)}; got {value[:60]!r}.")
-    if not known:
-        raise OptionError(f"the codebook has no {about} {key[:60]!r}.")

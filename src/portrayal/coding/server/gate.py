@@ -1,5 +1,6 @@
 """Gate: who may speak to the page, decided before anything else is."""
 
+import contextlib
 import hashlib
 import hmac
 import ipaddress
@@ -52,12 +53,18 @@ class Address:
         A page of someone else whose name is made to point here (DNS rebinding) sends its own name,
         and is refused; a number is no name.
         """
-        name, port = _split(host)
-        if port != self.port:
+        name, _, port = host.rpartition(":")
+        if not name or host.endswith("]"):
+            name, port = host, "80"
+        if not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) == self.port):
             return False
+        name = name.strip("[]").lower()
         if self.is_loopback:
             return name in LOOPBACK
-        return _is_number(name) or name in ("localhost", self.host, socket.gethostname().lower())
+        try:
+            return bool(ipaddress.ip_address(name))
+        except ValueError:
+            return name in ("localhost", self.host, socket.gethostname().lower())
 
 
 def take_address(
@@ -88,72 +95,40 @@ def take_address(
         When the port that was asked for is taken.
     """
     path = folder / FILE
-    kept = {} if renew else _kept(path)
+    kept: dict[str, object] = {}
+    if not renew and path.is_file():
+        with contextlib.suppress(OSError, ValueError):  # what cannot be read is made anew
+            read = json.loads(path.read_text("utf-8"))
+            kept = read if isinstance(read, dict) else {}
     token = kept.get("token") or secrets.token_urlsafe(24)
     secret = kept.get("secret") or secrets.token_urlsafe()
     last = kept.get("port")
-    if port is not None and not _is_free(host, port):
+    if port is not None and _bound(host, port) is None:
         raise OptionError(f"port {port} of {host} is taken or not allowed; give another --port.")
     if port is None:
-        port = last if isinstance(last, int) and _is_free(host, last) else _free_port(host)
+        port = _bound(host, last) if isinstance(last, int) else None
+        port = port or _bound(host)
+    if port is None:
+        raise OptionError(f"--host {host} is no address of this machine.")
     address = Address(host, port, str(token), str(secret), tls)
-    _keep(path, address)
-    return address
-
-
-def _kept(path: Path) -> dict[str, object]:
-    try:
-        kept = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
-
-
-def _keep(path: Path, address: Address) -> None:
     with replacing(path) as temporary:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            kept = {"port": address.port, "token": address.token, "secret": address.secret}
-            json.dump(kept, stream)
+            facts = {"port": address.port, "token": address.token, "secret": address.secret}
+            json.dump(facts, stream)
+    return address
 
 
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
-def _is_free(host: str, port: int) -> bool:
-    with socket.socket(_family(host), socket.SOCK_STREAM) as probe:
+def _bound(host: str, port: int = 0) -> int | None:
+    """The port that this machine lets us listen on, a free one for 0; None where it does not."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except (OSError, OverflowError):
-            return False
-    return True
-
-
-def _free_port(host: str) -> int:
-    with socket.socket(_family(host), socket.SOCK_STREAM) as probe:
-        try:
-            probe.bind((host, 0))
-        except OSError as error:
-            raise OptionError(f"--host {host} is no address of this machine.") from error
+            return None
         return int(probe.getsockname()[1])
-
-
-def _split(host: str) -> tuple[str, int]:
-    name, _, port = host.rpartition(":")
-    if not name or host.endswith("]"):
-        name, port = host, "80"
-    number = int(port) if port.isascii() and port.isdigit() and len(port) < 6 else -1
-    return name.strip("[]").lower(), number
-
-
-def _is_number(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 TRIES, WINDOW = 10, 60.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from portrayal.coding.project import Item, ItemPerson
+from portrayal.coding.project import CodingItem, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
 from portrayal.coding.server.gate import Gate
 from portrayal.run.pages import templates, visible
@@ -77,7 +77,7 @@ _DIGITS, _LETTERS = "123456789", "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FieldChoice:
     """One answer to a field on the page."""
 
     value: str
@@ -93,27 +93,16 @@ class Pages:
         self.book = desk.project.codebook
         self._shared = {"title": inert(self.book.title), "form_key": gate.form_key}
 
-    def _render(self, page: str, /, **given: Any) -> str:
+    def render(self, page: str, /, **given: Any) -> str:
+        """Return a page of this name: "message", "passing", "password", "new_rater" or "code"."""
         template = templates("portrayal.coding.server").get_template(f"{page}.html.j2")
         text = template.render(self._shared | given)
         return text.encode("utf-8", "replace").decode("utf-8")
 
-    def message(self, heading: str, words: str, link: str = "") -> str:
-        """Return a page that says one thing."""
-        return self._render("message", heading=heading, words=words, link=link)
-
-    def passing(self, link: str) -> str:
-        """Return a page that goes on by itself, so that the token leaves the address."""
-        return self._render("passing", link=link)
-
-    def password(self, token: str, error: str = "") -> str:
-        """Return the page that asks for the password."""
-        return self._render("password", token=token, error=error)
-
     def welcome(self, name: str = "", error: str = "") -> str:
         """Return the first page: what is asked, what the texts may hold, and the rater's name."""
         desk = self.desk
-        return self._render(
+        return self.render(
             "welcome",
             n_items=len(desk.items),
             warning=_paragraphs(self.book.warning or ""),
@@ -123,18 +112,10 @@ class Pages:
             may_adjudicate=bool(desk.adjudicators) or desk.adjudication_is_open(),
         )
 
-    def new_rater(self, name: str, does: str, code: str, *, is_new: bool) -> str:
-        """Return the page that shows a personal code, and asks whether a new name is meant."""
-        return self._render("new_rater", name=name, does=does, code=code, is_new=is_new)
-
-    def code(self, name: str, does: str, error: str = "") -> str:
-        """Return the page that asks for a rater's personal code."""
-        return self._render("code", name=name, does=does, error=error)
-
     def end(self, reader: Reader) -> str:
         """Return the page that follows the last text."""
         done, of = self.desk.progress(reader)
-        return self._render(
+        return self.render(
             "end",
             reader=reader.name,
             done=done,
@@ -150,11 +131,17 @@ class Pages:
         done, of = desk.progress(reader)
         people = item.people if self.book.show_people else ()
         others = list(self._others(item)) if reader.does == ADJUDICATES else []
-        name = reader.name.removesuffix(" (adjudication)")
-        return self._render(
+        # Without marks the page says whom the prompt asks for, not whom an annotator found.
+        names = [inert(one.name or "") if people else "" for one in item.people]
+        shown = [
+            {"slot": one.slot, "role": inert(one.role), "name": name}
+            for one, name in zip(item.people, names, strict=True)
+            if people or inert(one.role)
+        ]
+        return self.render(
             "text",
             reader=reader.name,
-            packed=self.gate.sign(pack(name, reader.does)),
+            packed=self.gate.sign(pack(reader.name.removesuffix(" (adjudication)"), reader.does)),
             project=desk.project.folder.name,
             place=place,
             of_texts=len(desk.items),
@@ -162,7 +149,7 @@ class Pages:
             of=of,
             item_title=inert(item.title),
             pieces=pieces(item.text, people),
-            people=[_person(one) for one in item.people] if people else _roles(item),
+            people=shown,
             marked=bool(people),
             codes=self._codes(said, others),
             fields=self._fields(said),
@@ -204,7 +191,7 @@ class Pages:
         found = []
         for field in self.book.fields:
             value = said.get(("field", field.key))
-            choices = [Choice(word, next(digits, ""), word == value) for word in field.choices]
+            choices = [FieldChoice(word, next(digits, ""), word == value) for word in field.choices]
             found.append(
                 {
                     "key": field.key,
@@ -217,7 +204,7 @@ class Pages:
             )
         return found
 
-    def _others(self, item: Item) -> Iterator[dict[str, Any]]:
+    def _others(self, item: CodingItem) -> Iterator[dict[str, Any]]:
         """What each rater that is done says of a text, without names."""
         names = {code.key: code.name for code in self.book.codes}
         labels = {field.key: field.label for field in self.book.fields}
@@ -241,14 +228,3 @@ class Pages:
 def _paragraphs(text: str) -> list[str]:
     parts = (" ".join(part.split()) for part in text.split("\n\n"))
     return [part for part in parts if part]
-
-
-def _person(person: ItemPerson) -> dict[str, str]:
-    name = inert(person.name or "")
-    return {"slot": person.slot, "role": inert(person.role), "name": name}
-
-
-def _roles(item: Item) -> list[dict[str, str]]:
-    """Who the prompt asks for, without what an annotator found."""
-    roles = [{"slot": one.slot, "role": inert(one.role), "name": ""} for one in item.people]
-    return [role for role in roles if role["role"]]

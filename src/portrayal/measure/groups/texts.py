@@ -20,7 +20,7 @@ from portrayal.annotate.group_labels import (
     STATUSES,
     UNKNOWN,
     UNREAD,
-    Said,
+    GroupResponse,
     said_of,
 )
 from portrayal.annotate.groups import text_sources
@@ -433,11 +433,13 @@ def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Seen:
     )
 
 
-def _of_references(factor: Factor, gender: str | None) -> Said:
+def _of_references(factor: Factor, gender: str | None) -> GroupResponse:
     group = factor.find(gender) if gender else None
     if group is not None:
-        return Said(GROUP, (factor.keys.index(group),))
-    return Said(UNKNOWN if gender == "Unsure" else NONE)  # words of several: not known which
+        return GroupResponse(GROUP, (factor.keys.index(group),))
+    return GroupResponse(
+        UNKNOWN if gender == "Unsure" else NONE
+    )  # words of several: not known which
 
 
 def _seen_in_pairs(
@@ -591,17 +593,17 @@ def _both_of_people(
         yield _both(_Cells(codes, rows), one, other)
 
 
-def _of_text(said: Sequence[Said]) -> Said:
+def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
     """What a text says whose people say this; not known where it is not of one of them."""
     if len(said) == 1:
         return said[0]
     if not said or any(each.status in (UNKNOWN, UNREAD) for each in said):
-        return Said(UNKNOWN)
+        return GroupResponse(UNKNOWN)
     places = tuple(sorted({place for each in said for place in each.places}))
-    return Said((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
+    return GroupResponse((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
 
 
-def _category(said: Said, size: int) -> int:
+def _category(said: GroupResponse, size: int) -> int:
     if said.status == GROUP:
         return said.places[0]
     return {NONE: size - 2, SEVERAL: size - 1}.get(said.status, -1)

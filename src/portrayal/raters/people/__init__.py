@@ -1,17 +1,23 @@
-"""Hand labels of people: sheets for raters, how far raters agree, and scores of a labeler.
+"""Hand labels of people: sheets for raters, and scores of a labeler.
 
 A *slot* is the subject of a story, and its object where the story has one. A *hand label* is the
 first name and gender that a rater gives each slot. Every share comes with an interval that
 resamples prompts, as stories that answer one prompt share their difficulties.
 """
 
-from portrayal.raters.people.agreement import PairAgreement, Rate, agreement
-from portrayal.raters.people.scores import Bin, PeopleScore, RaceGap, Selective, score_people
+from portrayal.raters.people.scores import (
+    Bin,
+    PeopleScore,
+    RaceGap,
+    ScoreRate,
+    Selective,
+    score_people,
+)
 from portrayal.raters.people.sheets import (
-    Drawn,
     Guess,
     HandLabel,
-    Merged,
+    MajoritySheet,
+    SampledText,
     Sheet,
     draw,
     guesses_of,
@@ -19,11 +25,12 @@ from portrayal.raters.people.sheets import (
     merge_sheets,
     read_sheet,
     readable_texts,
+    sheet_labels,
     write_sheet,
 )
 from portrayal.raters.people.slots import (
     Labelled,
-    Labels,
+    ModelLabels,
     label_by_model,
     label_by_reader,
     read_gold,
@@ -31,19 +38,17 @@ from portrayal.raters.people.slots import (
 
 __all__ = [
     "Bin",
-    "Drawn",
     "Guess",
     "HandLabel",
     "Labelled",
-    "Labels",
-    "Merged",
-    "PairAgreement",
+    "MajoritySheet",
+    "ModelLabels",
     "PeopleScore",
     "RaceGap",
-    "Rate",
+    "SampledText",
+    "ScoreRate",
     "Selective",
     "Sheet",
-    "agreement",
     "draw",
     "guesses_of",
     "is_sheet",
@@ -54,5 +59,6 @@ __all__ = [
     "read_sheet",
     "readable_texts",
     "score_people",
+    "sheet_labels",
     "write_sheet",
 ]

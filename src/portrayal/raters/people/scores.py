@@ -7,19 +7,86 @@ have it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from portrayal.annotate.people import GENDERS, UNSPECIFIED, extract_people
 from portrayal.raters.agreement import Resampling
-from portrayal.raters.people.agreement import Rate, cluster_sums, known, rates
-from portrayal.raters.people.slots import Extractor, Labelled, Slots, compare, label
+from portrayal.raters.people.slots import Extractor, Labelled, SlotArrays, compare, label
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
-from portrayal.stats import divide
-from portrayal.types import FloatArray
+from portrayal.stats import divide, wilson
+from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_count, check_level, check_seed
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRate:
+    """A share of slots.
+
+    Attributes
+    ----------
+    value
+        A fraction in 0–1; None where there is nothing to divide by, as `undefined` says.
+    low, high
+        Clustered interval; None where it is undefined, as with a single cluster.
+    n
+        The denominator: slots, or for races the sum of likelihoods.
+    undefined
+        Why there is no value.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: float
+    undefined: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; `undefined` only where there is no value."""
+        shape: dict[str, Any] = {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "n": round(self.n, 6),
+        }
+        return shape | ({"undefined": self.undefined} if self.undefined else {})
+
+
+def cluster_sums(cluster: IntArray, n_clusters: int, values: FloatArray) -> FloatArray:
+    """Sum the rows of `values`, shape (n, k), by cluster: shape (n_clusters, k)."""
+    columns = [np.bincount(cluster, weights=v, minlength=n_clusters) for v in values.T]
+    return np.stack(columns, axis=1) if columns else np.zeros((n_clusters, 0))
+
+
+def rates(
+    numerator: FloatArray, denominator: FloatArray, how: Resampling, reasons: list[str]
+) -> list[ScoreRate]:
+    """Return the rate of each column of sums per cluster, shapes (n_clusters, k).
+
+    Where no cluster varies, as at 100 %, each counts as one observation and Wilson's interval of
+    those is used, so that no interval is without width. `reasons` says, for each column, why it
+    is undefined where the denominator is 0.
+    """
+    value = divide(numerator.sum(0), denominator.sum(0))
+    clusters = (denominator > 0).sum(0)
+    parts = [divide(w @ numerator, w @ denominator) for w in how.weights(len(numerator))]
+    low, high = how.bounds(np.concatenate(parts), clusters)
+    flat = ~(high - low > 1e-9) & (clusters > 1) & ~np.isnan(value)
+    share = np.clip(np.where(flat, value, 0.0), 0.0, 1.0)
+    wide_low, wide_high = wilson(share * clusters, clusters, how.level)
+    low, high = np.where(flat, wide_low, low), np.where(flat, wide_high, high)
+    return [
+        ScoreRate(known(v), known(a), known(b), float(n), reason if np.isnan(v) else None)
+        for v, a, b, n, reason in zip(value, low, high, denominator.sum(0), reasons, strict=True)
+    ]
+
+
+def known(value: float) -> float | None:
+    """Return `value` as a number; None for NaN."""
+    return None if np.isnan(value) else float(value)
+
 
 FEWEST = 30.0
 """Slots, as a sum of likelihoods, below which a race is left out of the gap."""
@@ -64,69 +131,60 @@ class RaceGap:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def race_shares(slots: Slots, table: str) -> tuple[tuple[str, ...], FloatArray]:
-    """Return races, and the shares of each slot's labelled name, shape (n_slots, n_races).
+def race_shares(slots: SlotArrays, table: str) -> FloatArray:
+    """Return the shares of each slot's labelled name by race, shape (n_slots, n_races).
 
     NaN where the name is in no table or there is none.
     """
     names = sorted({name for name in slots.gold_name if name is not None})
     shares = np.full((len(slots), len(RACES)), np.nan)
     if names:
-        found = race_likelihoods(names, name_table(table), mena_nhpi_table())
+        likelihoods = race_likelihoods(names, name_table(table), mena_nhpi_table())
         code = {name: i for i, name in enumerate(names)}
         named = np.flatnonzero(slots.has_gold_name)
-        shares[named] = found[[code[slots.gold_name[i] or ""] for i in named.tolist()]]
-    return RACES, shares
+        shares[named] = likelihoods[[code[slots.gold_name[i] or ""] for i in named.tolist()]]
+    return shares
 
 
-def race_gap(slots: Slots, races: tuple[str, ...], shares: FloatArray, how: Resampling) -> RaceGap:
-    """Return how far gender errors lie apart between races of names."""
+def race_gap(slots: SlotArrays, shares: FloatArray, how: Resampling) -> RaceGap:
+    """Return how far gender errors lie apart between races of names; `shares` by `race_shares`."""
     weights = np.nan_to_num(shares)
-    enough = weights.sum(0) >= FEWEST if len(slots) else np.zeros(len(races), dtype=bool)
-    used = [race for race, keep in zip(races, enough, strict=True) if keep]
-    left_out = tuple(race for race in races if race not in used)
+    enough = weights.sum(0) >= FEWEST if len(slots) else np.zeros(len(RACES), dtype=bool)
+    used = [race for race, keep in zip(RACES, enough, strict=True) if keep]
+    left_out = tuple(race for race in RACES if race not in used)
     if len(used) < 2:
         reason = f"fewer than two races of names have {FEWEST:.0f} slots"
         return RaceGap(None, None, None, None, "", "", {}, left_out, reason)
     weights = weights[:, enough]
     wrong = (~slots.same_gender).astype(np.float64)[:, np.newaxis]
     errors = divide((weights * wrong).sum(0), weights.sum(0))
-    ordered = [used[i] for i in np.argsort(errors)]
+    lowest, *_, highest = (used[i] for i in np.argsort(errors))
     by_race = dict(zip(used, errors.tolist(), strict=True))
     if not errors.min() > 0:
-        reason = f"no gender is wrong where names are of {ordered[0]} bearers"
-        return RaceGap(None, None, None, None, ordered[-1], ordered[0], by_race, left_out, reason)
+        reason = f"no gender is wrong where names are of {lowest} bearers"
+        return RaceGap(None, None, None, None, highest, lowest, by_race, left_out, reason)
     part = cluster_sums(slots.cluster, slots.n_clusters, weights * wrong)
-    whole = cluster_sums(slots.cluster, slots.n_clusters, weights)
-    draws = np.concatenate(
-        [_gap(divide(w @ part, w @ whole)) for w in how.weights(slots.n_clusters)]
-    )
-    low, high = how.bounds(draws[:, np.newaxis], np.array([int((whole.sum(1) > 0).sum())]))
+    pooled = cluster_sums(slots.cluster, slots.n_clusters, weights)
+    blocks = [divide(w @ part, w @ pooled) for w in how.weights(slots.n_clusters)]
+    draws = np.concatenate([divide(each.max(-1), each.min(-1)) for each in blocks])
+    low, high = how.bounds(draws[:, np.newaxis], np.array([int((pooled.sum(1) > 0).sum())]))
     if not high[0] - low[0] > 1e-9:
         low[0] = high[0] = np.nan
+    # By chance: the names that are matched are exchanged among their slots.
+    rng, named = np.random.default_rng(how.seed), weights.sum(1) > 0
+    weights, wrong = weights[named], wrong[named, 0]
+    null = (rng.permutation(wrong) @ weights / weights.sum(0) for _ in range(SHUFFLES))
+    gaps = [float(divide(each.max(), each.min())) for each in null]
     return RaceGap(
-        value=float(_gap(errors)),
+        value=float(divide(errors.max(), errors.min())),
         low=known(low[0]),
         high=known(high[0]),
-        by_chance=_by_chance(weights, wrong[:, 0], how),
-        highest=ordered[-1],
-        lowest=ordered[0],
+        by_chance=float(np.quantile(gaps, (1 + how.level) / 2)),
+        highest=highest,
+        lowest=lowest,
         errors=by_race,
         left_out=left_out,
     )
-
-
-def _gap(errors: FloatArray) -> FloatArray:
-    return divide(errors.max(-1), errors.min(-1))
-
-
-def _by_chance(weights: FloatArray, wrong: FloatArray, how: Resampling) -> float:
-    """Deal the names that are matched again among their slots; return the upper end of the gap."""
-    rng = np.random.default_rng(how.seed)
-    named = weights.sum(1) > 0
-    weights, wrong = weights[named], wrong[named]
-    gaps = [_gap(rng.permutation(wrong) @ weights / weights.sum(0)) for _ in range(SHUFFLES)]
-    return float(np.quantile(gaps, (1 + how.level) / 2))
 
 
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
@@ -143,7 +201,7 @@ class Bin:
     low: float
     high: float
     confidence: float
-    right: Rate
+    right: ScoreRate
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +221,8 @@ class Selective:
         Mean distance of accuracy from confidence over slots; None where there is no slot.
     """
 
-    at: dict[float, Rate]
-    area: Rate
+    at: dict[float, ScoreRate]
+    area: ScoreRate
     bins: tuple[Bin, ...]
     calibration_error: float | None
 
@@ -186,22 +244,24 @@ class Selective:
         }
 
 
-def selective(slots: Slots, how: Resampling) -> dict[str, Selective]:
+def selective(slots: SlotArrays, how: Resampling) -> dict[str, Selective]:
     """Return "name", "gender" and "joint", each by its own confidence."""
-    name, gender = slots.name_confidence, slots.gender_confidence
-    same = slots.same_name, slots.same_gender
+    parts = {
+        "name": (slots.same_name, slots.name_confidence),
+        "gender": (slots.same_gender, slots.gender_confidence),
+        "joint": (slots.same_name & slots.same_gender, slots.confidence),
+    }
     return {
-        "name": _selective(slots, same[0].astype(np.float64), name, how),
-        "gender": _selective(slots, same[1].astype(np.float64), gender, how),
-        "joint": _selective(slots, (same[0] & same[1]).astype(np.float64), slots.confidence, how),
+        name: _selective(slots, right.astype(np.float64), confidence, how)
+        for name, (right, confidence) in parts.items()
     }
 
 
 def _selective(
-    slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampling
+    slots: SlotArrays, right: FloatArray, confidence: FloatArray, how: Resampling
 ) -> Selective:
     if not len(slots):
-        nothing = Rate(None, None, None, 0.0, "no story is labelled")
+        nothing = ScoreRate(None, None, None, 0.0, "no story is labelled")
         return Selective(dict.fromkeys(COVERAGES, nothing), nothing, (), None)
     weights = np.stack([kept(confidence, c) for c in COVERAGES], axis=1)
     at = _rates(slots, weights, right, how)
@@ -231,13 +291,17 @@ def kept(confidence: FloatArray, coverage: float) -> FloatArray:
     return np.asarray(above + np.clip(part, 0.0, 1.0) * tied, dtype=np.float64)
 
 
-def _rates(slots: Slots, weights: FloatArray, right: FloatArray, how: Resampling) -> list[Rate]:
+def _rates(
+    slots: SlotArrays, weights: FloatArray, right: FloatArray, how: Resampling
+) -> list[ScoreRate]:
     part = cluster_sums(slots.cluster, slots.n_clusters, weights * right[:, np.newaxis])
     whole = cluster_sums(slots.cluster, slots.n_clusters, weights)
     return rates(part, whole, how, ["no slot is kept"] * weights.shape[1])
 
 
-def _area(slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampling) -> Rate:
+def _area(
+    slots: SlotArrays, right: FloatArray, confidence: FloatArray, how: Resampling
+) -> ScoreRate:
     """Area under the risk–coverage curve; slots of equal confidence are kept together.
 
     So are those of neighbouring confidences, where there are too many to hold them all.
@@ -262,7 +326,7 @@ def _area(slots: Slots, right: FloatArray, confidence: FloatArray, how: Resampli
         [area(w) for w in how.weights(slots.n_clusters, draws=min(how.draws, _DRAWS))]
     )
     low, high = how.bounds(draws[:, np.newaxis], np.array([slots.n_clusters]))
-    return Rate(value, known(low[0]), known(high[0]), float(len(slots)))
+    return ScoreRate(value, known(low[0]), known(high[0]), float(len(slots)))
 
 
 STATISTICS = (
@@ -302,7 +366,7 @@ class PeopleScore:
     n_slots: float
     n_clusters: int
     cluster_unit: str
-    rates: Mapping[str, Rate]
+    rates: Mapping[str, ScoreRate]
     by: Mapping[str, Mapping[str, "PeopleScore"]]
     selective: Mapping[str, Selective]
     race_gap: RaceGap | None
@@ -378,108 +442,75 @@ def score_people(
     stories = list(rows)
     slots = compare(stories, label(stories, extractor) if people is None else people)
     how = Resampling(level, draws, seed)
-    groups, member, predicted = _groups(slots, name_table)
-    scores = _scores(slots, how, groups, member, predicted)
+    shares = race_shares(slots, name_table)
+    groups, scores = _scores(slots, shares, how)
     by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
     for (attribute, value), score in zip(groups[1:], scores[1:], strict=True):
         by.setdefault(attribute, {})[value] = score
-    races, shares = race_shares(slots, name_table)
-    return PeopleScore(
-        n_slots=float(len(slots)),
-        n_clusters=slots.n_clusters,
-        cluster_unit=slots.cluster_unit,
-        rates=scores[0].rates,
-        by=by,
-        selective=selective(slots, how),
-        race_gap=race_gap(slots, races, shares, how),
-    )
+    gap = race_gap(slots, shares, how)
+    return replace(scores[0], by=by, selective=selective(slots, how), race_gap=gap)
 
 
-Groups = list[tuple[str, str]]
-
-
-def _groups(slots: Slots, name_table: str) -> tuple[Groups, FloatArray, FloatArray]:
-    """Attribute and value of each group; weight of each slot in it, as labelled and as predicted.
-
-    The first group has every slot. Weights have shape (n_slots, n_groups); they differ between
-    label and prediction for genders alone.
-    """
-    groups: Groups = [("", "all")]
-    member = [np.ones(len(slots))]
+def _scores(
+    slots: SlotArrays, shares: FloatArray, how: Resampling
+) -> tuple[list[tuple[str, str]], list[PeopleScore]]:
+    """Attribute and value of each group, the first of all slots, and its score."""
+    groups = [("", "all")]
+    # The weight of each slot in a group: as labelled, and as predicted, which differ for genders.
+    member, predicted = [np.ones(len(slots))], [np.ones(len(slots))]
     for attribute, values in slots.strata.items():
         for value in sorted({value for value in values if value is not None}):
             groups.append((attribute, value))
             member.append(np.array([v == value for v in values], dtype=np.float64))
-    predicted = list(member)
+            predicted.append(member[-1])
     for gender in (*GENDERS, UNSPECIFIED):
         groups.append(("gender", gender))
         member.append((slots.gold_gender == gender).astype(np.float64))
         predicted.append((slots.gender == gender).astype(np.float64))
-    races, shares = race_shares(slots, name_table)
-    groups += [("race", race) for race in races]
-    weights = np.nan_to_num(shares)
-    return (
-        groups,
-        np.concatenate([np.stack(member, axis=1), weights], axis=1),
-        np.concatenate([np.stack(predicted, axis=1), weights], axis=1),
-    )
-
-
-def _cells(slots: Slots) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """What each slot adds to numerator and denominator of each statistic."""
+    groups += [("race", race) for race in RACES]
+    weights = [np.nan_to_num(column) for column in shares.T]
+    by_label, by_prediction = (np.stack([*part, *weights], 1) for part in (member, predicted))
+    unit = slots.cluster_unit
+    if not len(slots):
+        nothing = {
+            name: ScoreRate(None, None, None, 0.0, "no story is labelled") for name in STATISTICS
+        }
+        return groups, [PeopleScore(0.0, 0, unit, nothing, {}, {}, None) for _ in groups]
     everyone = np.ones(len(slots), dtype=bool)
     right_name = slots.same_name & slots.has_name
     right_gender = slots.same_gender & slots.has_gender
-    labelled = slots.gold_gender != UNSPECIFIED
-    cells = (
-        (right_name, slots.has_name),
-        (right_name, slots.has_gold_name),
-        (slots.same_name, everyone),
-        (right_gender, slots.has_gender),
-        (right_gender, labelled),
-        (slots.same_gender, everyone),
-        (slots.same_name & slots.same_gender, everyone),
-    )
-    floats = [(part.astype(np.float64), whole.astype(np.float64)) for part, whole in cells]
-    return dict(zip(STATISTICS, floats, strict=True))
-
-
-def _scores(
-    slots: Slots, how: Resampling, groups: Groups, member: FloatArray, predicted: FloatArray
-) -> list[PeopleScore]:
-    """Return the score of each group."""
-    if not len(slots):
-        nothing = {name: Rate(None, None, None, 0.0, "no story is labelled") for name in STATISTICS}
-        return [PeopleScore(0.0, 0, slots.cluster_unit, nothing, {}, {}, None) for _ in groups]
-    found: dict[str, list[Rate]] = {}
-    for name, (part, whole) in _cells(slots).items():
-        weight = predicted if name == "gender_precision" else member
-        sums = [
-            cluster_sums(slots.cluster, slots.n_clusters, weight * cell[:, np.newaxis])
-            for cell in (part, whole)
-        ]
-        reasons = [_reason(name, value) for _, value in groups]
-        found[name] = rates(sums[0], sums[1], how, reasons)
-    clusters = (cluster_sums(slots.cluster, slots.n_clusters, member) > 0).sum(0)
-    return [
+    # What each slot adds to numerator and denominator.
+    cells = {
+        "name_precision": (right_name, slots.has_name),
+        "name_recall": (right_name, slots.has_gold_name),
+        "name_accuracy": (slots.same_name, everyone),
+        "gender_precision": (right_gender, slots.has_gender),
+        "gender_recall": (right_gender, slots.gold_gender != UNSPECIFIED),
+        "gender_accuracy": (slots.same_gender, everyone),
+        "joint_accuracy": (slots.same_name & slots.same_gender, everyone),
+    }
+    columns: dict[str, list[ScoreRate]] = {}
+    for name, parts in cells.items():
+        weight = by_prediction if name == "gender_precision" else by_label
+        numerator, denominator = (
+            cluster_sums(slots.cluster, slots.n_clusters, weight * part[:, np.newaxis])
+            for part in parts
+        )
+        what, _, statistic = name.partition("_")
+        done = {"accuracy": "slot is labelled", "precision": f"{what} is predicted"}
+        why = f"no {done.get(statistic, f'{what} is labelled')}"
+        reasons = [why if value == "all" else f"{why} in {value}" for _, value in groups]
+        columns[name] = rates(numerator, denominator, how, reasons)
+    n_clusters = (cluster_sums(slots.cluster, slots.n_clusters, by_label) > 0).sum(0)
+    return groups, [
         PeopleScore(
-            float(member[:, i].sum()),
-            int(clusters[i]),
-            slots.cluster_unit,
-            {name: column[i] for name, column in found.items()},
+            float(by_label[:, i].sum()),
+            int(n_clusters[i]),
+            unit,
+            {name: column[i] for name, column in columns.items()},
             {},
             {},
             None,
         )
         for i in range(len(groups))
     ]
-
-
-def _reason(statistic: str, value: str) -> str:
-    """Say why a statistic of a group is undefined where its denominator is 0."""
-    where = "" if value == "all" else f" in {value}"
-    if statistic.endswith("accuracy"):
-        return f"no slot is labelled{where}"
-    what = statistic.partition("_")[0]
-    done = "predicted" if statistic.endswith("precision") else "labelled"
-    return f"no {what} is {done}{where}"

@@ -4,6 +4,7 @@ A *slot* is the subject of a story, and its object where the story has one. Each
 with a first name and a gender.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,13 +25,8 @@ from portrayal.annotate.people import (
 )
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
-from portrayal.raters.sheets import (
-    check_new,
-    check_several,
-    majority,
-    unique_rows,
-    write_instructions,
-)
+from portrayal.raters.labels import Label, Labels, majority
+from portrayal.raters.sheets import check_new, check_several, unique_rows, write_instructions
 from portrayal.run import Run, read_rows
 from portrayal.validate import check_count, check_seed
 
@@ -41,7 +37,7 @@ _COLUMNS = ["text_id", "prompt_id", "model", "text", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class SampledText:
     """One text of the sample.
 
     Attributes
@@ -66,7 +62,7 @@ def readable_texts(run: Run) -> Iterator[dict[str, str]]:
 
 def draw(
     texts: Iterable[Mapping[str, Any]], n: int, *, by: Sequence[str] | None = None, seed: int = 0
-) -> list[Drawn]:
+) -> list[SampledText]:
     """Draw `n` texts at random, as evenly over the strata as their sizes allow.
 
     Parameters
@@ -82,7 +78,7 @@ def draw(
 
     Returns
     -------
-    list of Drawn
+    list of SampledText
         In random order, so that the first rows of a sheet are a random sample as well.
 
     Raises
@@ -97,7 +93,14 @@ def draw(
     rows = sorted(texts, key=lambda row: row["text_id"])
     if not rows:
         raise DataError("there is no readable text to label; expected texts with the outcome ok.")
-    attributes = _attributes(rows, by)
+    known = dict.fromkeys(name for row in rows for name in row)
+    for name in by or ():
+        if name not in known or name == "text":
+            raise OptionError(
+                f"texts have no {name!r} to draw by; they have: "
+                f"{', '.join(key for key in known if key != 'text')}."
+            )
+    attributes = [name for name in BY if name in known] if by is None else by
     strata: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         key = _SEPARATOR.join(str(row.get(name) or "–") for name in attributes) or "all"
@@ -110,24 +113,11 @@ def draw(
         )
     rng = np.random.default_rng(seed)
     drawn = [
-        Drawn(dict(inside[i]), key, len(inside))
+        SampledText(dict(inside[i]), key, len(inside))
         for (key, inside), size in zip(strata.items(), sizes, strict=True)
         for i in rng.permutation(len(inside))[:size].tolist()
     ]
     return [drawn[i] for i in rng.permutation(len(drawn)).tolist()]
-
-
-def _attributes(texts: Sequence[Mapping[str, Any]], by: Sequence[str] | None) -> tuple[str, ...]:
-    known = dict.fromkeys(name for row in texts for name in row)
-    if by is None:
-        return tuple(name for name in BY if name in known)
-    for name in by:
-        if name not in known or name == "text":
-            raise OptionError(
-                f"texts have no {name!r} to draw by; they have: "
-                f"{', '.join(key for key in known if key != 'text')}."
-            )
-    return tuple(by)
 
 
 def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
@@ -166,7 +156,7 @@ Guess = tuple[Character, Character | None]
 
 
 def write_sheet(
-    path: Path, drawn: Sequence[Drawn], guesses: Mapping[str, Guess] | None = None
+    path: Path, drawn: Sequence[SampledText], guesses: Mapping[str, Guess] | None = None
 ) -> Path:
     """Write the sheet, and the instructions to a file of the same name with the ending ".md".
 
@@ -187,15 +177,20 @@ def write_sheet(
     """
     check_new(path)
     columns = (*COLUMNS, *(GUESSES if guesses is not None else ()))
-    rows = (
-        _cells(one) | (_guess(guesses[one.facts["text_id"]]) if guesses else {}) for one in drawn
-    )
+    rows = []
+    for one in drawn:
+        rows.append(sheet_row(one))
+        guess = guesses[one.facts["text_id"]] if guesses else (None, None)
+        for slot, character in zip(("subject", "object"), guess, strict=True):
+            if character is not None:
+                rows[-1][f"guess_{slot}_name"] = character.name or ""
+                rows[-1][f"guess_{slot}_gender"] = character.gender
     write_table(path, columns, rows)
     write_instructions(path.with_suffix(".md"), __package__)
     return path
 
 
-def guesses_of(drawn: Sequence[Drawn]) -> dict[str, Guess]:
+def guesses_of(drawn: Sequence[SampledText]) -> dict[str, Guess]:
     """Return whom the extractor finds in the texts of a sample, by text_id."""
     return {
         one.facts["text_id"]: extract_people(
@@ -206,7 +201,8 @@ def guesses_of(drawn: Sequence[Drawn]) -> dict[str, Guess]:
     }
 
 
-def _cells(one: Drawn) -> dict[str, str]:
+def sheet_row(one: SampledText) -> dict[str, str]:
+    """Return what a sheet says of a text besides its labels."""
     facts = {name: str(one.facts.get(name) or "") for name in (*FACTS, *ROLES, "text")}
     roles = Roles(facts["subject_role"], facts["object_role"] or None)
     return facts | {
@@ -216,24 +212,6 @@ def _cells(one: Drawn) -> dict[str, str]:
     }
 
 
-def _guess(guess: Guess) -> dict[str, str]:
-    cells = {}
-    for slot, character in zip(("subject", "object"), guess, strict=True):
-        if character is not None:
-            cells[f"guess_{slot}_name"] = character.name or ""
-            cells[f"guess_{slot}_gender"] = character.gender
-    return cells
-
-
-_NEEDED = (
-    "stratum",
-    "stratum_size",
-    "characters",
-    "text",
-    "subject_gender",
-    "object_gender",
-)
-_ADVICE = "So this is no sheet that `portrayal label sheet` made."
 _UNSPECIFIED = frozenset(("unspecified", "not specified", "none", "unknown", "u"))
 Slot = tuple[str | None, str]
 """First name (None: the text gives none) and gender."""
@@ -330,57 +308,81 @@ def read_sheet(path: str | Path) -> Sheet:
         When the file is no sheet, or a row is not as expected; names row and cell.
     """
     labels, sizes, rater, number = [], {}, "", 1
-    for number, row in unique_rows(path, "text_id", _NEEDED, _ADVICE):
-        where = f"{path}: row {number}"
-        sizes[row["stratum"]] = _whole(row["stratum_size"], "stratum_size", where)
+    needed = ("stratum", "stratum_size", "characters", "text", "subject_gender", "object_gender")
+    advice = "So this is no sheet that `portrayal label sheet` made."
+    for number, row in unique_rows(path, "text_id", needed, advice):
+        where, size = f"{path}: row {number}", row["stratum_size"]
+        if not re.fullmatch(r"\s*0*[1-9][0-9]*(\.0*)?\s*", size):
+            raise DataError(
+                f"{where}: stratum_size must be a whole number of 1 or more; got {size!r}."
+            )
+        sizes[row["stratum"]] = int(float(size))
         rater = rater or row.get("rater", "").strip()
-        label = _label(row, number, where)
-        if label is not None:
-            labels.append(label)
-    return Sheet(Path(path), tuple(labels), number - 1, sizes, rater)
-
-
-def _label(row: Mapping[str, str], number: int, where: str) -> HandLabel | None:
-    """The label of a row; None where no rater has filled it in."""
-    if not any(row.get(name, "").strip() for name in LABELS):
-        return None
-    two = {"1": False, "2": True}.get(row["characters"].strip().removesuffix(".0"))
-    if two is None:
-        raise DataError(f"{where}: characters must be 1 or 2; got {row['characters']!r}.")
-    if not two:
+        if not any(row.get(name, "").strip() for name in LABELS):
+            continue
+        two = {"1": False, "2": True}.get(row["characters"].strip().removesuffix(".0"))
+        if two is None:
+            raise DataError(f"{where}: characters must be 1 or 2; got {row['characters']!r}.")
         filled = [name for name in LABELS[3:] if row.get(name, "").strip()]
-        if filled:
+        if filled and not two:
             raise DataError(
                 f"{where}: {filled[0]} must stay empty, as the prompt asks for one character; got "
                 f"{row[filled[0]]!r}."
             )
-    other = _slot(row, "object", where) if two else None
-    return HandLabel(dict(row), number, _slot(row, "subject", where), other, row["stratum"])
+        slots = []
+        for slot in ("subject", "object")[: 1 + two]:
+            cell, words = row[f"{slot}_gender"].strip(), row.get(f"{slot}_references", "")
+            expected = "expected F, M, NB, Unspecified or Unsure"
+            if not cell and not words.strip():
+                raise DataError(f"{where}: {slot}_gender is empty; {expected}.")
+            gender = normalise_gender(cell) if cell else gender_of_references(words.split(","))
+            if cell and gender == UNSPECIFIED and cell.casefold() not in _UNSPECIFIED:
+                raise DataError(f"{where}: {slot}_gender is {cell!r}; {expected}.")
+            slots.append((clean_name(row.get(f"{slot}_name")), gender))
+        other = slots[1] if two else None
+        labels.append(HandLabel(dict(row), number, slots[0], other, row["stratum"]))
+    return Sheet(Path(path), tuple(labels), number - 1, sizes, rater)
 
 
-def _slot(row: Mapping[str, str], slot: str, where: str) -> Slot:
-    said, words = row[f"{slot}_gender"].strip(), row.get(f"{slot}_references", "")
-    expected = "expected F, M, NB, Unspecified or Unsure"
-    if not said and not words.strip():
-        raise DataError(f"{where}: {slot}_gender is empty; {expected}.")
-    gender = normalise_gender(said) if said else gender_of_references(words.split(","))
-    if said and gender == UNSPECIFIED and said.casefold() not in _UNSPECIFIED:
-        raise DataError(f"{where}: {slot}_gender is {said!r}; {expected}.")
-    return clean_name(row.get(f"{slot}_name")), gender
+def sheet_labels(paths: Sequence[str | Path]) -> Labels:
+    """Return the labels of several raters' sheets: the name and gender of each slot.
 
-
-def _whole(cell: str, name: str, where: str) -> int:
-    try:
-        value = int(float(cell))
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise DataError(f"{where}: {name} must be a whole number of 1 or more; got {cell!r}.")
-    return value
+    Raises
+    ------
+    DataError
+        With fewer than two sheets, or where two have no labelled text in common.
+    OptionError
+        When one sheet is given twice.
+    """
+    check_several(paths, "agreement is of")
+    rows: list[Label] = []
+    done: list[Label] = []
+    prompts: dict[str, str] = {}
+    texts: dict[str, set[str]] = {}
+    for sheet in map(read_sheet, paths):
+        names = (sheet.rater, sheet.path.name, str(sheet.path))
+        rater = next(name for name in names if name and name not in texts)
+        own = {label.text_id for label in sheet.labels}
+        for other, labelled in texts.items():
+            if not own & labelled:
+                raise DataError(
+                    f"{sheet.path} and the sheet of {other} have no labelled text in common; "
+                    "raters of one sample get copies of the same sheet."
+                )
+        texts[rater] = own
+        for label in sheet.labels:
+            done.append(Label(rater, label.text_id, "", "1"))
+            if label.facts.get("prompt_id"):
+                prompts[label.text_id] = label.facts["prompt_id"]
+            for unit, slot in (("subject", label.subject), ("object", label.object)):
+                if slot is not None:
+                    cells = {"gender": slot[1], "name": slot[0] or ""}
+                    rows += [Label(rater, label.text_id, k, v, unit) for k, v in cells.items()]
+    return Labels(tuple(rows), tuple(done), fields=("gender", "name"), prompts=prompts)
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MajoritySheet:
     """The merged sheet.
 
     Attributes
@@ -398,7 +400,7 @@ class Merged:
     n_undecided: int
 
 
-def merge_sheets(paths: Sequence[str | Path], out: Path) -> Merged:
+def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
     """Write the sheet that more than half of the raters of each text agree on.
 
     Names and genders are voted on apart. A text without a majority in some slot is left empty, as
@@ -424,24 +426,24 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> Merged:
             f"{paths[0]} has no text {min(strange)!r}, which another sheet labels; raters of one "
             "sample get copies of the same sheet."
         )
-    voted = {text_id: _majority(labels) for text_id, labels in by_text.items()}
     blank = dict.fromkeys((*LABELS, "notes", "rater"), "")
-    write_table(out, COLUMNS, (row | blank | (voted.get(row["text_id"]) or {}) for row in rows))
-    decided = sum(cells is not None for cells in voted.values())
-    return Merged(out, decided, len(voted) - decided)
-
-
-def _majority(labels: Sequence[HandLabel]) -> dict[str, str] | None:
-    """Cells of the label that more than half give; None where some slot has none."""
-    slots = {"subject": [label.subject for label in labels]}
-    if labels[0].object is not None:
-        slots["object"] = [label.object for label in labels if label.object is not None]
-    cells = {"rater": "majority"}
-    for slot, said in slots.items():
-        spelled = {(name or "").casefold(): name or "" for name, _ in reversed(said)}
-        name = majority((name or "").casefold() for name, _ in said)
-        gender = majority(gender for _, gender in said)
-        if name is None or gender is None:
-            return None
-        cells |= {f"{slot}_name": spelled[name], f"{slot}_gender": gender}
-    return cells
+    merged, n_labelled = [], 0
+    for row in rows:
+        labels = by_text.get(row["text_id"], [])
+        slots = {"subject": [label.subject for label in labels]}
+        if labels and labels[0].object is not None:
+            slots["object"] = [label.object for label in labels if label.object is not None]
+        cells = {"rater": "majority"} if labels else {}
+        for slot, given in slots.items():
+            # Names are compared without regard to case, and written as the first rater spells.
+            spelled = {(name or "").casefold(): name or "" for name, _ in reversed(given)}
+            name = majority((name or "").casefold() for name, _ in given)
+            gender = majority(gender for _, gender in given)
+            if name is None or gender is None:
+                cells = {}
+                break
+            cells |= {f"{slot}_name": spelled[name], f"{slot}_gender": gender}
+        n_labelled += bool(cells)
+        merged.append(row | blank | cells)
+    write_table(out, COLUMNS, merged)
+    return MajoritySheet(out, n_labelled, len(by_text) - n_labelled)

@@ -35,20 +35,6 @@ ATTRIBUTES = ("domain", "model", "condition")
 """Attributes of a story by which scores are broken down, where they are known."""
 
 
-_NEEDED = ("text", "subject_role", "gold_subject_name", "gold_subject_gender")
-_OPTIONAL = (
-    "object_role",
-    "gold_object_name",
-    "gold_object_gender",
-    "text_id",
-    "prompt_id",
-    "prompt",
-    "domain",
-    "model",
-    "condition",
-)
-
-
 def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
     """Yield the labelled stories of a file.
 
@@ -70,16 +56,18 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
     if isinstance(path, (str, Path)) and is_sheet(source.columns):
         yield from read_sheet(path).gold_rows()
         return
-    wanted = (*_NEEDED, *_OPTIONAL)
+    needed = ("text", "subject_role", "gold_subject_name", "gold_subject_gender")
+    optional = ("object_role", "gold_object_name", "gold_object_gender", "text_id", "prompt_id")
+    wanted = (*needed, *optional, "prompt", *ATTRIBUTES)
     mapping = find_columns(
-        wanted, source.columns, columns=columns, needed=_NEEDED, where=source.name
+        wanted, source.columns, columns=columns, needed=needed, where=source.name
     )
     for row in source.rows():
         yield {name: row.get(column) for name, column in mapping.items()}
 
 
 @dataclass(frozen=True)
-class Slots:
+class SlotArrays:
     """Slots with label and prediction side by side.
 
     Attributes
@@ -144,36 +132,30 @@ class Slots:
 
 def label(stories: Iterable[Mapping[str, Any]], extractor: Extractor) -> list[Labelled]:
     """Label every story by `extractor`."""
-    return [
-        extractor(
-            text_or_none(row.get("text")) or "",
-            Roles(row["subject_role"], text_or_none(row.get("object_role"))),
-        )
-        for row in stories
-    ]
+    return [extractor(text_or_none(row.get("text")) or "", _roles(row)) for row in stories]
 
 
 def label_by_reader(
     stories: Iterable[Mapping[str, Any]], folder: str | Path | None, *, below: float = 1.0
 ) -> list[Labelled]:
     """Label every story by rules and network together; see `read_stories`."""
-    asked = [
-        (
-            text_or_none(row.get("text")) or "",
-            Roles(row["subject_role"], text_or_none(row.get("object_role"))),
-            text_or_none(row.get("prompt")),
-        )
+    requests = [
+        (text_or_none(row.get("text")) or "", _roles(row), text_or_none(row.get("prompt")))
         for row in stories
     ]
-    settings = reader_settings(folder, below=below)
-    found = read_stories(asked, settings["folder"], below)
-    for each in found:
-        if isinstance(each, Exception):
-            raise each
-    return [each for each in found if not isinstance(each, Exception)]
+    people: list[Labelled] = []
+    for one in read_stories(requests, reader_settings(folder, below=below)["folder"], below):
+        if isinstance(one, Exception):
+            raise one
+        people.append(one)
+    return people
 
 
-def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> Slots:
+def _roles(row: Mapping[str, Any]) -> Roles:
+    return Roles(row["subject_role"], text_or_none(row.get("object_role")))
+
+
+def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) -> SlotArrays:
     """Set the slots of every story beside their hand labels.
 
     Raises
@@ -183,34 +165,43 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
     """
     if len(stories) != len(people):
         raise DataError(f"{len(stories):,} stories need as many labels; got {len(people):,}.")
-    cluster, unit = _clusters(stories)
-    found: list[tuple[int, str, Character | None, object, object]] = []
+    slots: list[tuple[int, str, Character | None, object, object]] = []
     for i, (row, (subject, other)) in enumerate(zip(stories, people, strict=True)):
         name, gender = row.get("gold_subject_name"), row.get("gold_subject_gender")
-        found.append((i, "subject", subject, name, gender))
+        slots.append((i, "subject", subject, name, gender))
         if text_or_none(row.get("gold_object_gender")) is not None:
             name, gender = row.get("gold_object_name"), row["gold_object_gender"]
-            found.append((i, "object", other, name, gender))
-    story = np.array([i for i, *_ in found], dtype=np.int64)
-    predicted = [character for _, _, character, _, _ in found]
-    return Slots(
-        cluster=np.asarray(cluster)[story] if found else np.zeros(0, np.int64),
+            slots.append((i, "object", other, name, gender))
+    # Stories of one prompt are a cluster; where none is known, those of one pair of roles.
+    unit, keys = "story", [str(i) for i in range(len(stories))]
+    pairs = [f"{row['subject_role']}\0{text_or_none(row.get('object_role'))}" for row in stories]
+    if len(set(pairs)) > 1:
+        unit, keys = "pair of roles", pairs
+    for column in reversed(CLUSTERS):
+        known = [text_or_none(row.get(column)) or "" for row in stories]
+        if stories and all(known):
+            unit, keys = "prompt", known
+    number = {key: n for n, key in enumerate(dict.fromkeys(keys))}
+    predicted = [character for _, _, character, *_ in slots]
+    confidence: dict[str, FloatArray] = {}
+    for part in ("confidence", "name_confidence", "gender_confidence"):
+        # A character without a confidence for the part has one for all; one not found has 0.
+        parts = [0.0 if c is None else getattr(c, part) for c in predicted]
+        pooled = [0.0 if c is None else c.confidence for c in predicted]
+        values = [w if p is None else p for p, w in zip(parts, pooled, strict=True)]
+        confidence[part] = np.array(values, dtype=np.float64)
+    genders = [character.gender if character else UNSPECIFIED for character in predicted]
+    strata = {name: [text_or_none(stories[i].get(name)) for i, *_ in slots] for name in ATTRIBUTES}
+    return SlotArrays(
+        cluster=np.array([number[keys[i]] for i, *_ in slots], dtype=np.int64),
         cluster_unit=unit,
-        n_clusters=int(max(cluster, default=-1)) + 1,
+        n_clusters=len(number),
         name=[_folded(character.name) if character else None for character in predicted],
-        gold_name=[_folded(clean_name(name)) for *_, name, _ in found],
-        gender=_words([character.gender if character else UNSPECIFIED for character in predicted]),
-        gold_gender=_words([normalise_gender(gender) for *_, gender in found]),
-        confidence=_slots_confidence(predicted, "confidence"),
-        name_confidence=_slots_confidence(predicted, "name_confidence"),
-        gender_confidence=_slots_confidence(predicted, "gender_confidence"),
-        strata={
-            **{
-                attribute: [text_or_none(stories[i].get(attribute)) for i in story.tolist()]
-                for attribute in ATTRIBUTES
-            },
-            "role": [role for _, role, *_ in found],
-        },
+        gold_name=[_folded(clean_name(name)) for *_, name, _ in slots],
+        gender=np.array(genders, dtype=np.str_),
+        gold_gender=np.array([normalise_gender(gender) for *_, gender in slots], dtype=np.str_),
+        strata={**strata, "role": [role for _, role, *_ in slots]},
+        **confidence,
     )
 
 
@@ -219,45 +210,12 @@ def text_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _clusters(stories: Sequence[Mapping[str, Any]]) -> tuple[list[int], str]:
-    """Cluster of each story, and what a cluster is."""
-    for column in CLUSTERS:
-        keys = [text_or_none(row.get(column)) for row in stories]
-        if stories and all(keys):
-            return _codes(keys), "prompt"
-    pairs = [(row["subject_role"], text_or_none(row.get("object_role"))) for row in stories]
-    if len(set(pairs)) > 1:
-        return _codes(pairs), "pair of roles"
-    return list(range(len(stories))), "story"
-
-
-def _codes(keys: Sequence[Any]) -> list[int]:
-    known: dict[Any, int] = {}
-    return [known.setdefault(key, len(known)) for key in keys]
-
-
 def _folded(name: str | None) -> str | None:
     return None if name is None else name.casefold()
 
 
-def _words(values: Sequence[str]) -> npt.NDArray[np.str_]:
-    return np.array(values, dtype=np.str_)
-
-
-def _slots_confidence(characters: Sequence[Character | None], part: str) -> FloatArray:
-    """Confidence of one part; of a character that was not found, 0.
-
-    A character without a confidence for the part has one for all.
-    """
-    parts = [0.0 if c is None else getattr(c, part) for c in characters]
-    whole = [0.0 if c is None else c.confidence for c in characters]
-    return np.array(
-        [w if p is None else p for p, w in zip(parts, whole, strict=True)], dtype=np.float64
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class Labels:
+class ModelLabels:
     """The labels of stories, and who made them.
 
     Attributes
@@ -282,7 +240,7 @@ def label_by_model(
     folder: Path,
     *,
     share: float | None = None,
-) -> Labels:
+) -> ModelLabels:
     """Label stories by a model, the least confident `share` of them or (None) all.
 
     Empty texts are not asked about, and a story that the model failed on keeps the extractor's
@@ -305,13 +263,10 @@ def label_by_model(
     asked = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
     route = None
     if share is not None:
-        route = (share, [_confidence(found[i]) for i in asked])
+        least = [min(c.confidence for c in found[i] if c is not None) for i in asked]
+        route = (share, least)
     result = label_people([stories[i] for i in asked], asking, folder, route=route)
     for i, text in zip(asked, result.texts, strict=True):
         if text.people is not None:
             found[i] = text.people
-    return Labels(tuple(found), result.n_llm, result.n_without)
-
-
-def _confidence(people: Labelled) -> float:
-    return min(character.confidence for character in people if character is not None)
+    return ModelLabels(tuple(found), result.n_llm, result.n_without)

@@ -5,8 +5,7 @@ Each step reads a file and writes a file, so that it can be used alone, repeated
 """
 
 from portrayal.raters.sentences.labels import (
-    Kappa,
-    LabelsMerged,
+    SentenceLabels,
     Sheets,
     merge_labels,
     read_sheet,
@@ -24,11 +23,10 @@ from portrayal.raters.sentences.seeds import (
 )
 
 __all__ = [
-    "Kappa",
-    "LabelsMerged",
     "Paraphrases",
     "Parts",
     "Seeds",
+    "SentenceLabels",
     "Sheets",
     "merge_labels",
     "paraphrase",

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -11,16 +11,10 @@ import numpy as np
 
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
-from portrayal.raters.agreement import Resampling
+from portrayal.raters.agreement import Coefficient, Resampling, coefficient, ratings_of
+from portrayal.raters.labels import Label, Labels, majority
 from portrayal.raters.sentences.seeds import STEP_BEFORE
-from portrayal.raters.sheets import (
-    check_new,
-    check_several,
-    majority,
-    unique_rows,
-    write_instructions,
-)
-from portrayal.stats import expanded_percentile, fleiss_kappa
+from portrayal.raters.sheets import check_new, check_several, unique_rows, write_instructions
 from portrayal.validate import check_count, check_seed
 
 SHEET_COLUMNS = ("row_id", "text", "label", "notes", "rater")
@@ -125,19 +119,7 @@ UNDECIDED = "undecided: a third rater is needed"
 
 
 @dataclass(frozen=True, slots=True)
-class Kappa:
-    """Fleiss' kappa of the raters and the target, with its interval; `why` where undefined."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n_entries: int
-    n_raters: int
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LabelsMerged:
+class SentenceLabels:
     """The merged labels.
 
     Attributes
@@ -156,13 +138,25 @@ class LabelsMerged:
     path: Path
     third_path: Path | None
     counts: Mapping[str, int]
-    kappa_all: Kappa
-    kappa_kept: Kappa
+    kappa_all: Coefficient
+    kappa_kept: Coefficient
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        third = None if self.third_path is None else str(self.third_path)
-        return asdict(self) | {"path": str(self.path), "third_path": third}
+        facts: dict[str, Any] = {"path": str(self.path), "third_path": None}
+        if self.third_path is not None:
+            facts["third_path"] = str(self.third_path)
+        for name, one in (("kappa_all", self.kappa_all), ("kappa_kept", self.kappa_kept)):
+            bounds = one.interval
+            facts[name] = {
+                "value": one.value,
+                "low": None if bounds is None else bounds.low,
+                "high": None if bounds is None else bounds.high,
+                "n_entries": one.n_items,
+                "n_raters": len(one.raters),
+                "why": one.undefined or one.no_interval,
+            }
+        return facts | {"counts": dict(self.counts)}
 
 
 def merge_labels(
@@ -174,7 +168,7 @@ def merge_labels(
     level: float = 0.95,
     draws: int = 2000,
     seed: int = 0,
-) -> LabelsMerged:
+) -> SentenceLabels:
     """Take the label that more than half of the raters and the paraphrase target agree on.
 
     An entry that any rater calls "na" is removed. Where no label has a majority, the third rater's
@@ -204,87 +198,58 @@ def merge_labels(
     ----------
     Wan & Chang (2024), Section 3.2.1 and Appendices B.3 to B.5.
     """
-    how = Resampling(level, draws, seed)
     check_several(sheets, "labels are merged from")
     check_several([*sheets, *([] if third is None else [third])], "labels are merged from")
     rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
     names = {row_id(row["entry_id"]) for row in rows}
-    said = [_known(read_sheet(path), names, path, paraphrases) for path in sheets]
-    last = {} if third is None else _known(read_sheet(third), names, third, paraphrases)
+    read = []
+    for path in (*sheets, *(() if third is None else (third,))):
+        read.append(read_sheet(path))
+        if strange := read[-1].keys() - names:
+            raise DataError(
+                f"{path}: {min(strange)!r} is no row of a sheet that was made from {paraphrases}; "
+                "merge sheets with the file that they were made from."
+            )
+    of_raters, last = read[: len(sheets)], read[len(sheets)] if third is not None else {}
+    raters = ("target", *(f"sheet {number}" for number in range(1, len(sheets) + 1)))
     counts: Counter[str] = Counter()
     kept: list[dict[str, str]] = []
     undecided: list[dict[str, str]] = []
-    votes: list[tuple[str, list[str], bool]] = []
+    votes: list[Label] = []
     for row in rows:
-        name = row_id(row["entry_id"])
-        given = [labels.get(name, "") for labels in said]
-        target = _target(row, paraphrases)
-        fate = _fate(target, given, last.get(name, ""))
-        label = fate if fate in LABELS and fate != NEUTRAL else None
-        outcome = KEPT if label else REMOVED_NEUTRAL if fate == NEUTRAL else fate
+        name, target = row_id(row["entry_id"]), row["target"].strip().casefold()
+        if target not in (AGENTIC, COMMUNAL):
+            raise DataError(
+                f"{paraphrases}: target must be agentic or communal; got {row['target']!r}."
+            )
+        given = [labels.get(name, "") for labels in of_raters]
+        label = majority([target, *given])
+        if NA in given:
+            outcome = REMOVED_NA
+        elif not all(given):
+            outcome = NOT_LABELLED
+        else:
+            label = label or last.get(name, UNDECIDED)
+            removed = {NEUTRAL: REMOVED_NEUTRAL, NA: REMOVED_NA, UNDECIDED: UNDECIDED}
+            outcome = removed.get(label, KEPT)
         counts[outcome] += 1
-        if fate == UNDECIDED:
+        if outcome == UNDECIDED:
             undecided.append({"row_id": name, "text": row["text"]})
         if all(given) and NA not in given:
-            votes.append((row.get("sentence_id") or name, [target, *given], label is not None))
-        if label:
-            said_so = " ".join([target, *given])
-            kept.append({**row, "label": "1" if label == AGENTIC else "0", "votes": said_so})
+            pairs = zip(raters, (target, *given), strict=True)
+            votes += [Label(who, name, KEPT, value, note=outcome) for who, value in pairs]
+        if outcome == KEPT:
+            value = "1" if label == AGENTIC else "0"
+            kept.append({**row, "label": value, "votes": " ".join([target, *given])})
     write_table(out, COLUMNS, kept)
     beside = out.with_name(f"{out.stem}-third.csv")
     if undecided and not beside.exists():
         write_table(beside, SHEET_COLUMNS, undecided)
-    return LabelsMerged(
-        out,
-        beside if undecided else None,
-        dict(sorted(counts.items())),
-        _kappa([vote[:2] for vote in votes], len(sheets) + 1, how),
-        _kappa([vote[:2] for vote in votes if vote[2]], len(sheets) + 1, how),
-    )
-
-
-def _known(
-    labels: Mapping[str, str], names: set[str], path: str | Path, paraphrases: str | Path
-) -> Mapping[str, str]:
-    strange = labels.keys() - names
-    if strange:
-        raise DataError(
-            f"{path}: {min(strange)!r} is no row of a sheet that was made from {paraphrases}; "
-            "merge sheets with the file that they were made from."
-        )
-    return labels
-
-
-def _target(row: Mapping[str, str], where: str | Path) -> str:
-    target = row["target"].strip().casefold()
-    if target not in LABELS or target == NEUTRAL:
-        raise DataError(f"{where}: target must be agentic or communal; got {row['target']!r}.")
-    return target
-
-
-def _fate(target: str, given: Sequence[str], third: str) -> str:
-    """The label of an entry, or why it has none."""
-    if NA in given:
-        return REMOVED_NA
-    if not all(given):
-        return NOT_LABELLED
-    return majority([target, *given]) or {"": UNDECIDED, NA: REMOVED_NA}.get(third, third)
-
-
-def _kappa(votes: Sequence[tuple[str, list[str]]], n_raters: int, how: Resampling) -> Kappa:
-    """Fleiss' kappa with an interval that resamples sentences."""
-    if not votes:
-        return Kappa(None, None, None, 0, n_raters, "no entry was labelled by every rater")
-    table = np.array([[labels.count(each) for each in LABELS] for _, labels in votes], dtype=float)
-    value = float(fleiss_kappa(table))
-    if np.isnan(value):
-        return Kappa(
-            None, None, None, len(votes), n_raters, "all raters use one and the same label"
-        )
-    code = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in votes))}
-    cluster = np.array([code[name] for name, _ in votes])
-    weights = how.weights(len(code), width=len(votes))
-    made = [fleiss_kappa(table, block[:, cluster]) for block in weights]
-    low, high = expanded_percentile(np.concatenate(made), how.level, len(code))
-    known = [float(bound) if np.isfinite(bound) else None for bound in (low, high)]
-    return Kappa(value, known[0], known[1], len(votes), n_raters)
+    sentence = {row_id(row["entry_id"]): row.get("sentence_id") or "" for row in rows}
+    prompts = {name: one for name, one in sentence.items() if one}
+    how, kappas = Resampling(level, draws, seed, prompts), []
+    for part in (votes, [one for one in votes if one.note == KEPT]):
+        answers = ratings_of(Labels(tuple(part), (), fields=(KEPT,)), raters)[KEPT]
+        kappas.append(coefficient("label", "fleiss_kappa", [answers], how))
+    third_path = beside if undecided else None
+    return SentenceLabels(out, third_path, dict(sorted(counts.items())), *kappas)

@@ -5,7 +5,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -93,12 +92,6 @@ TARGETS = ("agentic", "communal")
 COLUMNS = ("entry_id", "sentence_id", "target", "text", "sentence")
 UNREAD = ("sentence_id", "sentence", "why", "answer")
 MALFORMED, NO_ANSWER = "malformed", "not asked: the budget was reached"
-_KEYS = frozenset(TARGETS)
-
-
-@cache
-def _words() -> dict[str, str]:
-    return tomllib.loads(files(__package__).joinpath("prompt.toml").read_text(encoding="utf-8"))
 
 
 def paraphrase_prompt(sentence: str) -> str:
@@ -108,7 +101,8 @@ def paraphrase_prompt(sentence: str) -> str:
     ----------
     Wan & Chang (2024), Table 7.
     """
-    words = _words()
+    text = files(__package__).joinpath("prompt.toml").read_text(encoding="utf-8")
+    words: dict[str, str] = tomllib.loads(text)
     return words["prompt"].format(
         agentic=words["agentic"], communal=words["communal"], sentence=sentence
     )
@@ -138,7 +132,7 @@ def read_paraphrases(reply: str) -> dict[str, str] | None:
     for entry in objects_in(reply):
         said = {str(key).strip().casefold(): value for key, value in entry.items()}
         pair = {key: said[key].strip() for key in TARGETS if isinstance(said.get(key), str)}
-        if pair.keys() == _KEYS and all(pair.values()):
+        if len(pair) == len(TARGETS) and all(pair.values()):
             return pair
     return None
 
@@ -242,99 +236,51 @@ def split_labelled(
     rows = read_table(labelled, ["text", "label"], STEP_BEFORE)
     if together and any(not row.get("sentence_id") for row in rows):
         raise DataError(f"{labelled}: --together needs a sentence_id in every row.")
-    entries = [_entry(row, number, labelled) for number, row in enumerate(rows, 2)]
-    part = _assign(entries, shares, together, check_seed(seed))
+    entries: list[dict[str, Any]] = []
+    for number, row in enumerate(rows, 2):
+        label = row["label"].strip().casefold()
+        if label not in _LABELS:
+            raise DataError(
+                f"{labelled}: row {number}: label is {row['label']!r}; expected 1 or 0."
+            )
+        more = {name: row[name] for name in ("entry_id", "sentence_id", "target") if row.get(name)}
+        entries.append({"text": row["text"], "label": _LABELS[label], **more})
+    names = [entry["sentence_id"] if together else str(i) for i, entry in enumerate(entries)]
+    units, size, n = list(dict.fromkeys(names)), Counter(names), len(entries)
+    train = int(shares[0] * n + 1e-9)
+    edges = (train, train + int(shares[1] * n + 1e-9))
+    part_of: dict[str, str] = {}
+    done = 0
+    for i in np.random.default_rng(check_seed(seed)).permutation(len(units)).tolist():
+        part_of[units[i]] = PARTS[sum(done >= edge for edge in edges)]
+        done += size[units[i]]
+    parts_of: dict[str, set[str]] = {}
+    for entry, name in zip(entries, names, strict=True):
+        if "sentence_id" in entry:
+            parts_of.setdefault(entry["sentence_id"], set()).add(part_of[name])
     paths, counts = {}, {}
     out.mkdir(parents=True, exist_ok=True)
-    for name in PARTS:
-        own = [entry for entry, its in zip(entries, part, strict=True) if its == name]
-        paths[name] = out / f"{name}.jsonl"
+    for part in PARTS:
+        own = [entry for entry, name in zip(entries, names, strict=True) if part_of[name] == part]
+        paths[part] = out / f"{part}.jsonl"
         lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in own)
-        write_atomically(paths[name], "".join(lines))
-        labels = Counter("agentic" if entry["label"] else "communal" for entry in own)
-        counts[name] = {"entries": len(own), **{k: labels[k] for k in ("agentic", "communal")}}
-    shared = _shared(entries, part)
+        write_atomically(paths[part], "".join(lines))
+        agentic = sum(entry["label"] for entry in own)
+        counts[part] = {"entries": len(own), "agentic": agentic, "communal": len(own) - agentic}
+    n_shared = sum(len(parts) > 1 for parts in parts_of.values())
     card = out / "data-card.md"
-    write_atomically(card, _card(counts, shared, together, seed, facts or {}))
+    table = [f"| {name} | {' | '.join(map(str, row.values()))} |" for name, row in counts.items()]
+    steps = ""
+    for step, values in (facts or {}).items():
+        lines = (
+            f"* {key.replace('_', ' ')}: {_as_words(value)}\n" for key, value in values.items()
+        )
+        steps += f"## {step.capitalize()}\n\n{''.join(lines)}\n"
+    words = files(__package__).joinpath("data-card.md").read_text(encoding="utf-8")
+    where = "stay in one part" if together else "may be in different parts"
+    given = {"table": "\n".join(table), "seed": seed, "where": where, "shared": n_shared}
+    write_atomically(card, words.format(**given, steps=steps))
     return Parts(paths, card, counts)
-
-
-def _entry(row: Mapping[str, str], number: int, where: str | Path) -> dict[str, Any]:
-    said = row["label"].strip().casefold()
-    if said not in _LABELS:
-        raise DataError(f"{where}: row {number}: label is {row['label']!r}; expected 1 or 0.")
-    more = {name: row[name] for name in ("entry_id", "sentence_id", "target") if row.get(name)}
-    return {"text": row["text"], "label": _LABELS[said], **more}
-
-
-def _assign(
-    entries: Sequence[Mapping[str, Any]], shares: Sequence[float], together: bool, seed: int
-) -> list[str]:
-    """The part of each entry."""
-    names = [entry["sentence_id"] if together else str(i) for i, entry in enumerate(entries)]
-    units = list(dict.fromkeys(names))
-    size, n = Counter(names), len(entries)
-    sizes = [int(shares[0] * n + 1e-9), int(shares[1] * n + 1e-9)]
-    edges = (sizes[0], sizes[0] + sizes[1])
-    part, done = {}, 0
-    for i in np.random.default_rng(seed).permutation(len(units)).tolist():
-        part[units[i]] = PARTS[sum(done >= edge for edge in edges)]
-        done += size[units[i]]
-    return [part[name] for name in names]
-
-
-def _shared(entries: Sequence[Mapping[str, Any]], part: Sequence[str]) -> int:
-    """Sentences whose paraphrases stand in more than one part."""
-    parts: dict[str, set[str]] = {}
-    for entry, its in zip(entries, part, strict=True):
-        if "sentence_id" in entry:
-            parts.setdefault(entry["sentence_id"], set()).add(its)
-    return sum(len(found) > 1 for found in parts.values())
-
-
-def _card(
-    counts: Mapping[str, Mapping[str, int]],
-    shared: int,
-    together: bool,
-    seed: int,
-    facts: Mapping[str, Any],
-) -> str:
-    lines = [
-        "# Data card",
-        "",
-        "Sentences about people, each labelled agentic (1) or communal (0), for training and",
-        "measuring classifiers of language agency. Built by the pipeline of the LAC data set",
-        "(Wan & Chang 2024, Section 3.2 and Appendix B).",
-        "",
-        "| part | entries | agentic | communal |",
-        "|---|---|---|---|",
-        *(
-            f"| {p} | {c['entries']} | {c['agentic']} | {c['communal']} |"
-            for p, c in counts.items()
-        ),
-        "",
-        f"Split at random with seed {seed}; both paraphrases of a sentence "
-        + ("stay in one part." if together else "may be in different parts."),
-        f"Sentences with paraphrases in more than one part: {shared}.",
-        "",
-    ]
-    for step, values in facts.items():
-        lines += [f"## {step.capitalize()}", ""]
-        lines += [
-            f"* {name.replace('_', ' ')}: {_as_words(value)}" for name, value in values.items()
-        ]
-        lines.append("")
-    lines += [
-        "## What it cannot say",
-        "",
-        "* The sentences are paraphrases by a language model, which wrote both classes on purpose:",
-        "  real texts hold sentences that are neither, and a classifier has no class for these.",
-        "* Entries that raters call neutral or na are removed, so a classifier looks better here",
-        "  than on all sentences.",
-        "* The sentences hold words that tell of gender, race and names; mask them in training.",
-        "",
-    ]
-    return "\n".join(lines)
 
 
 def _as_words(value: Any) -> str:

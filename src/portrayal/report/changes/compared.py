@@ -23,7 +23,7 @@ from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
-from portrayal.reference.shown import speaking_of, strata_words
+from portrayal.reference.labels import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,

@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change
 from portrayal.comparison.result import CHANGED, SAME, verdict
-from portrayal.reference.shown import strata_words
+from portrayal.reference.labels import strata_words
 from portrayal.report.changes.sheet import (
     COLUMNS,
     attribute_values,

@@ -12,7 +12,7 @@ import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
 from portrayal.comparison import Change
-from portrayal.reference.shown import strata_words
+from portrayal.reference.labels import strata_words
 from portrayal.report.charts import Charts, Script, packed, plain_cell, read_template
 from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
 from portrayal.report.formats import short

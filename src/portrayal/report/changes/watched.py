@@ -8,7 +8,7 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
-from portrayal.reference.shown import speaking_of, strata_words
+from portrayal.reference.labels import speaking_of, strata_words
 from portrayal.report.changes.dumbbells import figure_key
 from portrayal.report.changes.sheet import (
     COLUMNS,

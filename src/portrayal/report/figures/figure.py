@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.reference.shown import place_value
+from portrayal.reference.labels import place_value
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label

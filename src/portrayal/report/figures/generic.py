@@ -8,8 +8,8 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.reference.shown import attribute_label, strata_parts
-from portrayal.reference.shown import group_label as shown_label
+from portrayal.reference.labels import attribute_label, strata_parts
+from portrayal.reference.labels import group_label as shown_label
 from portrayal.report.figures.figure import (
     Builder,
     Figure,

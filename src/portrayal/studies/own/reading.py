@@ -42,7 +42,7 @@ class _Roles:
 
 
 @dataclass(frozen=True)
-class _Shares:
+class _OwnBaseline:
     name: Line
     source: Line
     shares: Mapping[str, Mapping[str, _Part]]
@@ -68,7 +68,7 @@ class _StudyFile:
     factors: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     roles: _Roles = _Roles()
-    baselines: tuple[_Shares, ...] = ()
+    baselines: tuple[_OwnBaseline, ...] = ()
     measures: tuple[str, ...] = ()
     cues: str = "laissez-faire"
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -85,7 +85,7 @@ def test_the_model_is_told_of_the_locale_of_the_run(tmp_path):
 
 def test_a_finished_labelling_needs_no_key(tmp_path, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    options = {"labeler": "llm", "labeler_model": "openai:labeler"}
+    options = {"labeler": "llm", "labeler_model": "openai:labeler", "report": False}
     with pytest.raises(PortrayalError, match="OPENAI_API_KEY"):
         audit(tmp_path / "r", None, **options)
     assert not (tmp_path / "r" / "texts").exists()  # it was said before a text was read

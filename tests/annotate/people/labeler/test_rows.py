@@ -5,7 +5,7 @@ import pyarrow as pa
 from portrayal import registry
 from portrayal.annotate.people import Character, Span
 from portrayal.annotate.people.labeler.people import LabelledText
-from portrayal.annotate.people.labeler.rows import label_row, with_labeler
+from portrayal.annotate.people.labeler.stage import label_row, with_labeler
 
 
 def test_both_annotators_have_the_extractors_columns_and_two_more():

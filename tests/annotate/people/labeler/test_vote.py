@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from portrayal.annotate.people import gender_of_references
 from portrayal.annotate.people.labeler import vote
-from portrayal.annotate.people.labeler.answer import Said
+from portrayal.annotate.people.labeler.answer import CharacterResponse
 
 TEXT = "Emily met Sam. She and he talked; they left. Her bag was his."
 
 
 def one(name, *references):
-    return (Said(True, name, references),)
+    return (CharacterResponse(True, name, references),)
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,21 @@ def test_the_majority_of_each_field_wins(answers, n_asked, name, gender, confide
 
 def test_without_a_usable_answer_there_is_no_label():
     assert vote([], 3, TEXT) is None
-    assert vote([(Said(True, "Emily", None),)], 1, TEXT) is None
-    assert vote([(Said(False, None, ("she",)),)], 1, TEXT) is None
-    (found,) = vote([(Said(True, "Emily", None),), (Said(False, None, ("she",)),)], 2, TEXT)
+    assert vote([(CharacterResponse(True, "Emily", None),)], 1, TEXT) is None
+    assert vote([(CharacterResponse(False, None, ("she",)),)], 1, TEXT) is None
+    (found,) = vote(
+        [(CharacterResponse(True, "Emily", None),), (CharacterResponse(False, None, ("she",)),)],
+        2,
+        TEXT,
+    )
     assert (found.name, found.gender, found.confidence) == ("Emily", "F", 0.5)
 
 
 def test_spans_stand_where_the_words_do_and_shared_words_are_marked_for_nobody():
-    answer = (Said(True, "Emily", ("she", "they")), Said(True, "Sam", ("he", "they")))
+    answer = (
+        CharacterResponse(True, "Emily", ("she", "they")),
+        CharacterResponse(True, "Sam", ("he", "they")),
+    )
     emily, sam = vote([answer], 1, TEXT)
     assert [(TEXT[s.start : s.end], s.kind) for s in emily.spans] == [
         ("Emily", "name"),
@@ -58,7 +65,7 @@ def test_spans_stand_where_the_words_do_and_shared_words_are_marked_for_nobody()
 
 NAMES = st.sampled_from([None, "Emily", "Sam", "Ada"])
 WORDS = st.lists(st.sampled_from(["she", "her", "he", "his", "they"]), unique=True, max_size=3)
-SAID = st.builds(Said, st.just(True), NAMES, WORDS.map(tuple))
+SAID = st.builds(CharacterResponse, st.just(True), NAMES, WORDS.map(tuple))
 
 
 @given(st.lists(st.tuples(SAID), min_size=1, max_size=7), st.integers(0, 3))

@@ -9,7 +9,7 @@ import pytest
 import portrayal
 from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.reader import reader_settings, rows
-from portrayal.annotate.people.reader.network import Reading
+from portrayal.annotate.people.reader.network import NetworkOutput
 from portrayal.annotate.people.reader.rows import Joining, read_people
 from portrayal.annotate.people.stories.extract import people_of_cast, read_story
 from portrayal.errors import OptionError
@@ -104,7 +104,7 @@ def log_shares(rows):
 
 
 def reading(subject, other, genders):
-    return Reading(log_shares([subject, other]), log_shares(genders))
+    return NetworkOutput(log_shares([subject, other]), log_shares(genders))
 
 
 EVEN = reading([1, 1, 1], [1, 1, 1], [[1, 1, 1, 1]] * 4)
@@ -150,7 +150,9 @@ def test_confidences_follow_the_curves():
 def test_one_role_and_two_alike(roles):
     scene, cast = read_story("Ann met Bo. She waved.", roles)
     n = len(scene.people)
-    even = Reading(np.log(np.full((2, n + 1), 1 / (n + 1))), np.log(np.full((n + 2, 4), 0.25)))
+    even = NetworkOutput(
+        np.log(np.full((2, n + 1), 1 / (n + 1))), np.log(np.full((n + 2, 4), 0.25))
+    )
     subject, other = read_people(scene, cast, even, Joining())
     assert subject.name == "Ann"
     assert (other is None) == (not roles.has_object)
@@ -158,7 +160,7 @@ def test_one_role_and_two_alike(roles):
 
 def test_nobody_named():
     scene, cast = read_story("The student thanked her. She smiled.", ROLES)
-    alone = Reading(np.zeros((2, 1)), np.log(np.full((2, 4), 0.25)))
+    alone = NetworkOutput(np.zeros((2, 1)), np.log(np.full((2, 4), 0.25)))
     subject, other = read_people(scene, cast, alone, Joining())
     assert subject.name is None
     assert other.name is None

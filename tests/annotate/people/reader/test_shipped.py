@@ -48,8 +48,8 @@ def test_it_is_small_and_is_what_its_card_says():
 
 
 def test_it_reads_prompts_that_it_never_met_better_than_the_rules():
-    examples = left_out("power", "plain", "acting")
-    assert len(examples) > 100
+    examples = left_out("power", "plain", "acting")[::2]
+    assert len(examples) > 50
     found = read_stories([(e.text, e.roles, e.prompt) for e in examples], SHIPPED)
     by_reader = [right(e, people) for e, people in zip(examples, found, strict=True)]
     by_rules = [right(e, extract_people(e.text, e.roles)) for e in examples]

@@ -47,16 +47,24 @@ def test_words_are_in_lower_case():
         assert all(word == word.lower() for word in words)
 
 
-@pytest.mark.parametrize("folder", ["shared", "stories", "any_text"])
-def test_every_list_is_read_and_holds_words(folder):
+@pytest.mark.parametrize(
+    ("folder", "file", "lists"),
+    [
+        ("shared", "words.toml", "_LISTS"),
+        ("stories", "words.toml", "_LISTS"),
+        ("any_text", "words.toml", "LISTS"),
+        ("any_text", "things.toml", "THINGS"),
+    ],
+)
+def test_every_list_is_read_and_every_list_that_is_read_holds_words(folder, file, lists):
     home = Path(people.__file__).parent / folder
     code = "".join(path.read_text("utf-8") for path in home.glob("*.py"))
-    lists = word_lists(folder)
-    names = re.findall(r"^(\w+) = ", (home / "words.toml").read_text("utf-8"), re.MULTILINE)
+    names = re.findall(r"^(\w+) = ", (home / file).read_text("utf-8"), re.MULTILINE)
+    read = set(re.findall(rf"\b{lists}\.(?!verbs\b|lines\b)(\w+)", code))
+    read |= set(re.findall(rf"\b{lists}\.(?:verbs|lines)\(\"(\w+)\"", code))
     assert len(names) > 10
-    for name in names:
-        assert lists[name]
-        assert f'("{name}")' in code or f'["{name}"]' in code, name
+    assert read == set(names)
+    assert all(getattr(word_lists(folder, file), name) for name in names)
 
 
 def test_forms_of_regular_verbs():

@@ -2,7 +2,7 @@ import pytest
 
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.shared.scan import scan
-from portrayal.annotate.people.stories.roles import (
+from portrayal.annotate.people.stories.scene import (
     ADDRESS,
     PLAIN,
     WEAK,

@@ -1,7 +1,8 @@
 import pytest
 
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.stories.confidence import (
+from portrayal.annotate.people.stories.decide import SCALE, choices
+from portrayal.annotate.people.stories.extract import (
     GENDER_SIGNS,
     NAME_SIGNS,
     gender_signs,
@@ -9,9 +10,8 @@ from portrayal.annotate.people.stories.confidence import (
     log_odds,
     logistic,
     name_signs,
+    read_story,
 )
-from portrayal.annotate.people.stories.decide import SCALE, choices
-from portrayal.annotate.people.stories.extract import read_story
 
 BAKER = Roles("baker", None)
 MENTORING = Roles("star student", "struggling student")

@@ -2,14 +2,13 @@ import pytest
 
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.codes import FEATURES, N_CODES, code_weights, features_of
-from portrayal.annotate.people.stories.confidence import WEIGHTS_FILE, learned
 from portrayal.annotate.people.stories.decide import (
     SCALE,
     choices,
     gender_probability,
     probabilities,
 )
-from portrayal.annotate.people.stories.extract import read_story
+from portrayal.annotate.people.stories.extract import WEIGHTS_FILE, learned, read_story
 
 BAKER = Roles("baker", None)
 FRIENDS = Roles("two American friends", None)

@@ -5,8 +5,7 @@ from portrayal.annotate.people.shared.scan import scan
 from portrayal.annotate.people.stories.extract import story_start
 from portrayal.annotate.people.stories.names import find_people
 from portrayal.annotate.people.stories.pair import SIGNS, WEIGHTS_FILE, find_pair, rivals, weights
-from portrayal.annotate.people.stories.roles import role_words
-from portrayal.annotate.people.stories.scene import look
+from portrayal.annotate.people.stories.scene import look, role_words
 
 FRIENDS = Roles("an American person", "friend")
 NURSING = Roles("nurse", "patient in need")

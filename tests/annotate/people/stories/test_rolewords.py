@@ -1,7 +1,7 @@
 import pytest
 
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.annotate.people.stories.roles import role_words
+from portrayal.annotate.people.stories.scene import role_words
 
 
 def names(text, roles):

@@ -8,23 +8,9 @@ among organisations, places and headlines; what the words of a run rule out is l
 import re
 from dataclasses import dataclass, field, replace
 
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import (
-    AMERICAN_PLACES,
-    BEFORE_TITLES,
-    CALENDAR,
-    FREQUENT,
-    FUNCTION_WORDS,
-    GENDER,
-    KIN,
-    NATIONALITIES,
-    PERSON_NOUNS,
-    TITLES,
-    bearers,
-    is_given,
-    word_lists,
-    word_set,
-)
+from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.reference.locales import load_locale
 
 LISTS = word_lists("any_text")
@@ -38,27 +24,24 @@ PARTICLES = word_set("al ap ben bin da dal de del della den der di dos du el ibn
 SUFFIXES = word_set("jr sr ii iii iv phd")
 """Words behind a name that are no surname."""
 
-POSTNOMINALS = LISTS["post_nominals"]
-AMBIGUOUS = word_set("AC AM CH DC DD DO KG MA MC MD MS NP OD OM OP PC PE RA SC TC TD")
-"""Of these, letters that are also a state, an hour, a mark or another abbreviation."""
 
-_IN_TITLES = TITLES | BEFORE_TITLES
-_STOPPED = frozenset(letters.upper() for letters in POSTNOMINALS)
+_IN_TITLES = en.TITLES | en.BEFORE_TITLES
+_STOPPED = frozenset(letters.upper() for letters in LISTS.post_nominals)
 _JUNIOR = ("jr", "sr")
 _SAINT = ("st", "ste")
 _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
-_COUNTRIES = word_set("us uk un eu dc la ny nz usa uae ussr nyc am pm ad bc ie eg rip")
+
 _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
-_LETTERED = LISTS["lettered"]
+
 _CLOSED_BY = {'"': '"', "“": "”", "(": ")"}
 _SINGLE = frozenset("'‘’")
 _LONGEST_NICKNAME = 3
-_BORN = word_set("née nee né born")
 
-PEOPLES = NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
-CAPTION_WORDS = LISTS["captions"]
-NOT_PARTS = (PEOPLES | CALENDAR | CAPTION_WORDS | THINGS["nobody"]) | (
-    FUNCTION_WORDS - {"little", "young", "long", "small", "may", "love"}
+
+PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
+CAPTION_WORDS = LISTS.captions
+NOT_PARTS = (PEOPLES | en.CALENDAR | CAPTION_WORDS | THINGS.nobody) | (
+    en.FUNCTION_WORDS - {"little", "young", "long", "small", "may", "love"}
 )
 """Words that end a run."""
 
@@ -134,7 +117,7 @@ def _opens_name(text: str, tokens: Tokens, at: int) -> bool:
         return _ARABIC.match(word) is not None
     if len(word) > 1:
         return not _ends_names(tokens, at)
-    return _opens_initials(text, tokens, at)
+    return not (at and tokens.low[at - 1] in LISTS.lettered) and _initial(text, tokens, at) > 0
 
 
 def _ends_names(tokens: Tokens, at: int) -> bool:
@@ -142,49 +125,13 @@ def _ends_names(tokens: Tokens, at: int) -> bool:
     return tokens.low[at] in NOT_PARTS or tokens.low[at] in tokens.local.nobody
 
 
-def _opens_initials(text: str, tokens: Tokens, at: int) -> bool:
-    """Whether the letter at `at` can be the first initial of a name."""
-    return not (at and tokens.low[at - 1] in _LETTERED) and _initial(text, tokens, at) > 0
-
-
 def take(text: str, tokens: Tokens, at: int) -> Candidate:
     """The run that opens at `at`."""
     run = Candidate(at, at, [], [])
     end = _take_titles(text, tokens, at, run)
     run.start = run.end = end
-    _take_name(text, tokens, end, run)
-    run.named = run.end
-    if run.parts:
-        _cut_degree(tokens, run)
-        run.end = _behind_letters(text, tokens, run)
-    return run
-
-
-def _take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
-    """Note the titles from `at` on; returns the position behind them."""
-    words, low = tokens.words, tokens.low
-    n = len(words)
-    end = at
-    while end < n and words[end][0].isupper():
-        local = tokens.is_local_title(end)
-        if not (low[end] in TITLES or local) and not (
-            low[end] in BEFORE_TITLES
-            and end + 1 < n
-            and words[end + 1][0].isupper()
-            and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
-        ):
-            break
-        run.titles.append(end)
-        end += 1
-        if end < n and low[end] == "." and not gap(text, tokens, end - 1):
-            if local and low[end - 1] not in tokens.local.abbreviations:
-                break
-            end += 1
-    return end
-
-
-def _take_name(text: str, tokens: Tokens, at: int, run: Candidate) -> None:
-    """Note the words of the name from `at` on."""
+    # Note the words of the name from `at` on
+    at = end
     words, low = tokens.words, tokens.low
     end, closed = at, at
     while end < len(words):
@@ -213,12 +160,54 @@ def _take_name(text: str, tokens: Tokens, at: int, run: Candidate) -> None:
         else:
             break
         run.end = end
+    run.named = run.end
+    if run.parts:
+        # End the name before "M.P." or "Ph.D."
+        at = run.parts[-1] + 1
+        letters = "".join(word for word in tokens.words[at : run.end] if word != ".")
+        if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
+            run.named = at
+            run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
+        elif (
+            tokens.words[run.parts[-1]] == "Ph"
+            and tokens.words[at : at + 3] == [".", "D", "."]
+            and len(run.parts) > 1
+        ):
+            run.parts.pop()
+            run.named = at - 1
+            run.end = at + 3
+            run.score += 1.0
+        run.end = _behind_letters(text, tokens, run)
+    return run
+
+
+def _take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
+    """Note the titles from `at` on; returns the position behind them."""
+    words, low = tokens.words, tokens.low
+    n = len(words)
+    end = at
+    while end < n and words[end][0].isupper():
+        local = tokens.is_local_title(end)
+        if not (low[end] in en.TITLES or local) and not (
+            low[end] in en.BEFORE_TITLES
+            and end + 1 < n
+            and words[end + 1][0].isupper()
+            and (low[end + 1] in _IN_TITLES or tokens.is_local_title(end + 1))
+        ):
+            break
+        run.titles.append(end)
+        end += 1
+        if end < n and low[end] == "." and not gap(text, tokens, end - 1):
+            if local and low[end - 1] not in tokens.local.abbreviations:
+                break
+            end += 1
+    return end
 
 
 def _is_part(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is a word of a name."""
     word = tokens.words[at]
-    if tokens.low[at] in tokens.local.honorifics and not bearers(tokens.low[at]):
+    if tokens.low[at] in tokens.local.honorifics and not en.bearers(tokens.low[at]):
         return False
     if not word[0].isupper():
         return word[0] in "aeib" and _ARABIC.match(word) is not None
@@ -262,7 +251,7 @@ def _behind_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     if mark in _CLOSED_BY and not joined(text, tokens, behind):
         return 0
     capital = all(words[k][0].isupper() for k in range(first, last))
-    if not capital and tokens.low[first] not in _BORN:
+    if not capital and tokens.low[first] not in LISTS.born:
         return 0
     if last == first + 1:
         run.nickname = tokens.low[first]
@@ -285,24 +274,6 @@ def _gap_before(text: str, tokens: Tokens, at: int) -> str:
     return gap(text, tokens, at - 1).strip()
 
 
-def _cut_degree(tokens: Tokens, run: Candidate) -> None:
-    """End the name before "M.P." or "Ph.D."."""
-    at = run.parts[-1] + 1
-    letters = "".join(word for word in tokens.words[at : run.end] if word != ".")
-    if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
-        run.named = at
-        run.score += 0.0 if letters.upper() in AMBIGUOUS else 1.0
-    elif (
-        tokens.words[run.parts[-1]] == "Ph"
-        and tokens.words[at : at + 3] == [".", "D", "."]
-        and len(run.parts) > 1
-    ):
-        run.parts.pop()
-        run.named = at - 1
-        run.end = at + 3
-        run.score += 1.0
-
-
 def _behind_letters(text: str, tokens: Tokens, run: Candidate) -> int:
     """Position behind the letters that follow the name, with or without commas: ", Jr." too."""
     words, low, end = tokens.words, tokens.low, run.end
@@ -312,8 +283,10 @@ def _behind_letters(text: str, tokens: Tokens, run: Candidate) -> int:
         at = end + comma
         if at >= len(words) or not joined(text, tokens, at):
             break
-        if words[at] in POSTNOMINALS and not (comma and words[at] in AMBIGUOUS - {"MD"}):
-            run.score += 0.0 if words[at] in AMBIGUOUS else 1.0
+        if words[at] in LISTS.post_nominals and not (
+            comma and words[at] in LISTS.ambiguous - {"MD"}
+        ):
+            run.score += 0.0 if words[at] in LISTS.ambiguous else 1.0
             end = at + 1
         elif comma and low[at] in SUFFIXES and words[at][0].isupper():
             end = at + 1 + (low[at] in _JUNIOR and words[at + 1 : at + 2] == ["."])
@@ -325,31 +298,29 @@ def _behind_letters(text: str, tokens: Tokens, run: Candidate) -> int:
 def leading(tokens: Tokens, run: Candidate) -> str:
     """Initials before the first word of the name; none of a country: "U.S."."""
     letters = "".join(w for w in tokens.low[run.start : run.parts[0]] if w.isalpha())
-    return "" if letters in _COUNTRIES else letters
+    return "" if letters in LISTS.countries else letters
 
 
-OFFICES = LISTS["offices"]
-PLACES = AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]
-PLACE_OPENERS = LISTS["place_openers"] | THINGS["openers_of_places"]
-ORGANISATIONS = LISTS["organisations"]
-_PARTS = THINGS["parts_of_things"]
-BODY_OPENERS = LISTS["body_openers"]
-BODY_PARTS = LISTS["body_parts"] | _PARTS | {f"{word}s" for word in _PARTS}
+PLACES = en.AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]
+PLACE_OPENERS = LISTS.place_openers | THINGS.openers_of_places
+ORGANISATIONS = LISTS.organisations
+
+
+BODY_PARTS = (
+    LISTS.body_parts | THINGS.parts_of_things | {f"{word}s" for word in THINGS.parts_of_things}
+)
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
 _MOST = 5
 """Words of the longest name."""
 
-_KNOWN = ORGANISATIONS | PLACES | BODY_PARTS | BODY_OPENERS
+_KNOWN = ORGANISATIONS | PLACES | BODY_PARTS | LISTS.body_openers
 _HEADS = PLACES | ORGANISATIONS | BODY_PARTS
 _TAILS = PLACES | ORGANISATIONS
-_OFFICE = TITLES | PERSON_NOUNS
-_POLITE = LISTS["polite"]
-_BEFORE_NOUNS = word_set("the a an this that his her their my our your its")
-_STORMS = word_set("hurricane typhoon cyclone storm")
-_SAINTS = word_set("st ste saint")
-_WHERE = word_set("in at near from of to outside around across through via for")
-_BEHIND_PLACES = LISTS["behind_places"] | {"\n"}
+_OFFICE = en.TITLES | en.PERSON_NOUNS
+
+
+_BEHIND_PLACES = LISTS.behind_places | {"\n"}
 
 
 def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Candidate]:
@@ -376,7 +347,10 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
         if not run.bound and not _trim(tokens, run, lower):
             continue
         run.words = [low[part] for part in run.parts]
-        run.initials = _initials(tokens, run)
+        letters = leading(tokens, run)
+        run.initials = (
+            "" if len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT else letters
+        )
         if _names_another_thing(tokens, run):
             others.add(run.words[-1])
         elif run.bound or not _ruled_out(text, tokens, run):
@@ -387,16 +361,10 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
     return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
 
 
-def _initials(tokens: Tokens, run: Candidate) -> str:
-    """Initials that stand for a first name: not "U.S.", nor one before a frequent first name."""
-    letters = leading(tokens, run)
-    return "" if len(letters) == 1 and bearers(run.words[0]) >= FREQUENT else letters
-
-
 def _title_alone(tokens: Tokens, run: Candidate) -> Candidate:
     """The run with its last title as its word, as that of "Martin Luther King" may stand alone."""
     at = run.titles[-1] if run.titles else -1
-    if at < 0 or (at and tokens.low[at - 1] in _BEFORE_NOUNS):
+    if at < 0 or (at and tokens.low[at - 1] in LISTS.before_nouns):
         return run
     return Candidate(at, at + 1, [at], run.titles[:-1], named=at + 1, bound=True)
 
@@ -405,10 +373,10 @@ def _couple(tokens: Tokens, run: Candidate) -> list[Candidate]:
     """The run, or two where it names a couple: "Mr. and Mrs. Patel"."""
     low = tokens.low
     at = run.titles[0] - 1 if run.titles else -1
-    if at < 1 or low[at] != "and" or low[run.titles[0]] not in _POLITE:
+    if at < 1 or low[at] != "and" or low[run.titles[0]] not in LISTS.polite:
         return [run]
     back = at - 2 if low[at - 1] == "." and at > 1 else at - 1
-    if low[back] not in _POLITE or not tokens.words[back][0].isupper():
+    if low[back] not in LISTS.polite or not tokens.words[back][0].isupper():
         return [run]
     other = replace(run, titles=[back])
     other.gender = gender_of_titles(tokens, other)
@@ -434,15 +402,19 @@ def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
     """Gender that the titles of a run, or a noun of kinship beside it, tell, or ""."""
     low = tokens.low
     for at in (*run.titles, *honorifics(tokens, run)):
-        if gender := tokens.local.genders.get(low[at]) or GENDER.get(low[at]):
+        if gender := tokens.local.genders.get(low[at]) or en.GENDER.get(low[at]):
             return gender
     first = run.titles[0] if run.titles else run.start
-    if first and low[first - 1] in KIN:
-        return GENDER.get(low[first - 1], "")
+    if first and low[first - 1] in en.KIN:
+        return en.GENDER.get(low[first - 1], "")
     if low[run.end : run.end + 1] == [","] and low[run.end + 1 : run.end + 2]:
-        at = run.end + 1 + (low[run.end + 1] in _BEFORE_NOUNS)
-        if low[at : at + 1] and low[at] in KIN and low[at + 1 : at + 2] in ([","], ["."], ["of"]):
-            return GENDER.get(low[at], "")
+        at = run.end + 1 + (low[run.end + 1] in LISTS.before_nouns)
+        if (
+            low[at : at + 1]
+            and low[at] in en.KIN
+            and low[at + 1 : at + 2] in ([","], ["."], ["of"])
+        ):
+            return en.GENDER.get(low[at], "")
     return ""
 
 
@@ -451,11 +423,11 @@ def _names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     low, first = tokens.low, run.words[0]
     before = low[run.start - 1] if run.start else "."
     if len(run.words) > 1:
-        return first in _STORMS or (first in _SAINTS and not run.titles)
-    if before in _STORMS:
+        return first in LISTS.storms or (first in LISTS.saints and not run.titles)
+    if before in LISTS.storms:
         return True
     end = run.end
-    if run.titles or low[end : end + 1] != [","] or not (run.opening or before in _WHERE):
+    if run.titles or low[end : end + 1] != [","] or not (run.opening or before in LISTS.where):
         return False
     land = low[end + 1 : end + 2]
     known = land and (land[0] in PLACES or land[0] in tokens.local.places)
@@ -469,12 +441,12 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
     low, parts = tokens.low, run.parts
     while parts:
         word = low[parts[0]]
-        describes = word in PERSON_NOUNS and (len(parts) > 1 or not is_given(word))
+        describes = word in en.PERSON_NOUNS and (len(parts) > 1 or not en.is_given(word))
         opens = run.opening and not run.titles and parts[0] == run.start
         opens = opens and (word in lower or _is_gerund(word, parts))
         if describes and len(parts) > 1:
             run.score = max(run.score, 0.8)
-        elif not (describes or (opens and not (len(parts) > 1 and is_given(word)))):
+        elif not (describes or (opens and not (len(parts) > 1 and en.is_given(word)))):
             break
         run.start = parts.pop(0) + 1
         if parts and not tokens.words[run.start][0].isalpha():
@@ -482,7 +454,7 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
     office = [
         at
         for at in parts[1:-1]
-        if low[at] in _OFFICE and (low[at] in OFFICES or not is_given(low[parts[0]]))
+        if low[at] in _OFFICE and (low[at] in LISTS.offices or not en.is_given(low[parts[0]]))
     ]
     if office:
         run.titles = office[-1:]
@@ -493,7 +465,7 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
 
 def _is_gerund(word: str, parts: list[int]) -> bool:
     """Whether the first of several words is no name but a form of a verb: "Watching Ann"."""
-    return word.endswith("ing") and len(parts) > 1 and not is_given(word)
+    return word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
 
 
 def _ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
@@ -503,27 +475,27 @@ def _ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
     first = named[0]
     if len(named) == 1:
         if (first in _KNOWN or first in tokens.local.places) and not (
-            run.titles and low[run.titles[-1]] in _POLITE
+            run.titles and low[run.titles[-1]] in LISTS.polite
         ):
             return True
         return _continues(text, tokens, run) or (
-            low[run.end : run.end + 1] in (["of"], ["for"]) and not is_given(first)
+            low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
         )
     if len(named) > _MOST or _names_a_body(named, tokens.local.places):
-        return not (run.titles and is_given(first) and len(named) <= _MOST)
+        return not (run.titles and en.is_given(first) and len(named) <= _MOST)
     return _continues(text, tokens, run)
 
 
 def _names_a_body(named: list[str], local: frozenset[str]) -> bool:
     """Whether several words name an organisation, place or event."""
     first, last = named[0], named[-1]
-    if any(part in BODY_PARTS for part in named[1:]) or first in BODY_OPENERS:
+    if any(part in BODY_PARTS for part in named[1:]) or first in LISTS.body_openers:
         return True
-    if first in PLACE_OPENERS or (first in _HEADS and not is_given(first)):
+    if first in PLACE_OPENERS or (first in _HEADS and not en.is_given(first)):
         return True
     if first in local or last in local:
         return True
-    return last in _TAILS and not is_given(last)
+    return last in _TAILS and not en.is_given(last)
 
 
 def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:

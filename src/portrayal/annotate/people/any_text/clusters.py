@@ -13,23 +13,8 @@ from itertools import pairwise
 
 from portrayal.annotate.people.any_text.candidates import LISTS, Candidate, honorifics
 from portrayal.annotate.people.any_text.things import is_thing
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import (
-    COPULAS,
-    FREQUENT,
-    KIN,
-    LIVING,
-    NAMES_AND_WORDS,
-    NAMING,
-    PERSON_NOUNS,
-    PRONOUNS,
-    SAYING,
-    SURNAME_TITLES,
-    VERBS_AFTER_NAME,
-    bearers,
-    is_given,
-    word_set,
-)
 
 ENOUGH = 1.0
 """Score from which a name is taken for a person's."""
@@ -40,26 +25,22 @@ _YEARS = re.compile(r"\s+(?:is|was)\s+an?\s+\d{1,3}[\s-]+year")
 _TAIL = 24
 """Characters behind a name where an age may stand."""
 
-_AT = word_set("in at near outside inside across around throughout toward towards via into")
-_BESIDE = word_set("with by for of from to and")
-_WHO = word_set("who whose whom")
-
 
 def base_score(words: list[str]) -> float:
     """What the words of a name say by themselves."""
-    count = bearers(words[0])
+    count = en.bearers(words[0])
     if len(words) > 1:
         return 1.1 if count else 0.2
     if not count:
         return -0.2
-    if words[0] in NAMES_AND_WORDS:
+    if words[0] in en.NAMES_AND_WORDS:
         return 0.2
     return ENOUGH if _frequent(words[0]) else 0.6
 
 
 def _frequent(word: str) -> bool:
     """Whether the casefolded word is a frequent first name and little else."""
-    return word not in NAMES_AND_WORDS and "-" not in word and bearers(word) >= FREQUENT
+    return word not in en.NAMES_AND_WORDS and "-" not in word and en.bearers(word) >= en.FREQUENT
 
 
 def introduces(low: Sequence[str], start: int) -> bool:
@@ -90,23 +71,23 @@ def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
     score = _own(run) + 1.5 * bool(honorifics(tokens, run))
     if introduces(low, first):
         score += 1.5
-    if after in SAYING or (before in SAYING and not run.opening):
+    if after in en.SAYING or (before in en.SAYING and not run.opening):
         score += 0.6
-    elif after in LIVING:
+    elif after in en.LIVING:
         score += 0.5
-    elif after in VERBS_AFTER_NAME or after.endswith("ed") or (after == "'s"):
+    elif after in en.VERBS_AFTER_NAME or after.endswith("ed") or (after == "'s"):
         score += 0.2
-    if before in KIN or (before in PERSON_NOUNS and before not in KIN):
+    if before in en.KIN or (before in en.PERSON_NOUNS and before not in en.KIN):
         score += 1.2
-    elif before in NAMING and earlier in PERSON_NOUNS:
+    elif before in en.NAMING and earlier in en.PERSON_NOUNS:
         score += 1.5
-    elif before == "," and earlier in KIN:
+    elif before == "," and earlier in en.KIN:
         score += 1.0
-    if after == "," and second in _WHO:
+    if after == "," and second in LISTS.who:
         score += 1.0
-    elif after in _WHO:
+    elif after in LISTS.who:
         score += 0.7
-    elif after in (",", "(", "—", "–") or after in COPULAS:
+    elif after in (",", "(", "—", "–") or after in en.COPULAS:
         score += 1.0 if _describes(tokens, run.end + 1) else 0.0
     behind = tokens.starts[run.end - 1] + len(words[run.end - 1])
     tail = text[behind : behind + _TAIL]
@@ -125,12 +106,12 @@ def _against(tokens: Tokens, run: Candidate, before: str, after: str, *, single:
         cost += 2.0
     elif before in ("a", "an"):
         cost += 1.0
-    elif before in _AT:
-        owns = after == "'s" and bearers(run.words[0]) > 0
+    elif before in LISTS.at:
+        owns = after == "'s" and en.bearers(run.words[0]) > 0
         cost += 0.5 if not single else 0.0 if owns or _frequent(run.words[0]) else 0.8
     if before == "," and after in (",", ".") and run.start > 3 and single:
         back = run.start - 2
-        if tokens.words[back][0].isupper() and low[back - 1] in _AT | _BESIDE:
+        if tokens.words[back][0].isupper() and low[back - 1] in LISTS.at | LISTS.beside:
             cost += 1.0
     if run.end < len(low) and tokens.words[run.end - 1] in QUOTES:
         cost += 0.5
@@ -142,7 +123,7 @@ def _describes(tokens: Tokens, at: int) -> bool:
     low = tokens.low
     for position in range(at, min(at + 8, len(low))):
         word = low[position]
-        if word in PERSON_NOUNS:
+        if word in en.PERSON_NOUNS:
             return True
         if not word[0].isalpha() and word != "'s":
             return False
@@ -151,17 +132,15 @@ def _describes(tokens: Tokens, at: int) -> bool:
     return False
 
 
-HUMAN = LISTS["human"]
-POSTURE = LISTS["posture"]
+HUMAN = LISTS.human
+
 
 _ORIGIN = frozenset(
     [(verb, "from") for verb in ("is", "was", "are", "were", "come", "comes", "came", "hails")]
     + [("was", "born"), ("were", "born"), ("grew", "up"), ("was", "raised")]
     + [("works", "as"), ("worked", "as")]
 )
-_THINGS = word_set("it its itself which")
-_NO_SUBJECT = LISTS["no_subject"]
-_DONE = LISTS["done"]
+
 
 _FURTHEST = 40
 """Tokens before and behind a name where a pronoun is looked for."""
@@ -181,7 +160,7 @@ def support(tokens: Tokens, runs: Sequence[Candidate]) -> dict[int, float]:
             behind = runs[number + 1].start if number + 1 < len(runs) else len(tokens.low)
             back = _followed(tokens, run, behind)
             if back >= 0:
-                close = several or (back == 0 and not is_given(run.words[0]))
+                close = several or (back == 0 and not en.is_given(run.words[0]))
                 value += _PRONOUN if close else _ALONE
         if value:
             found[run.start] = value
@@ -204,8 +183,8 @@ def _acts(tokens: Tokens, run: Candidate, *, several: bool) -> float:
         return _HUMANS
     if not several:
         before = low[run.start - 1] if run.start else "."
-        inside = run.words[0] in NAMES_AND_WORDS and not run.opening and before[0].islower()
-        return 0.3 * inside + _verb(after) * is_given(run.words[0])
+        inside = run.words[0] in en.NAMES_AND_WORDS and not run.opening and before[0].islower()
+        return 0.3 * inside + _verb(after) * en.is_given(run.words[0])
     if (after, second) in _ORIGIN:
         place = tokens.words[end + 2 : end + 3]
         named = second != "from" or (place != [] and place[0][0].isupper())
@@ -215,18 +194,18 @@ def _acts(tokens: Tokens, run: Candidate, *, several: bool) -> float:
 
 def _verb(word: str) -> float:
     """What a verb behind a single word says."""
-    return _ALONE if word in HUMAN else 0.3 if word in POSTURE else 0.0
+    return _ALONE if word in HUMAN else 0.3 if word in LISTS.posture else 0.0
 
 
 def _is_subject(tokens: Tokens, run: Candidate, *, several: bool) -> bool:
     """Whether a verb stands behind the run, and no preposition of place before it."""
     low, end = tokens.low, run.end
-    if end >= len(low) or (run.start and low[run.start - 1] in _NO_SUBJECT):
+    if end >= len(low) or (run.start and low[run.start - 1] in LISTS.no_subject):
         return False
     after = low[end]
-    if after in COPULAS:
-        return several and after != "'s" and not set(low[end + 1 : end + 2]) & _DONE
-    return after in VERBS_AFTER_NAME or after.endswith("ed") or _third_person(after)
+    if after in en.COPULAS:
+        return several and after != "'s" and not set(low[end + 1 : end + 2]) & LISTS.done
+    return after in en.VERBS_AFTER_NAME or after.endswith("ed") or _third_person(after)
 
 
 def _third_person(word: str) -> bool:
@@ -245,7 +224,7 @@ def _has_rival(tokens: Tokens, runs: Sequence[Candidate], number: int) -> bool:
     for at in range(run.start - 1, max(-1, run.start - 1 - _FURTHEST), -1):
         if sentence[at] < least:
             return False
-        if low[at] in PRONOUNS:
+        if low[at] in en.PRONOUNS:
             return True
     return False
 
@@ -255,11 +234,11 @@ def _followed(tokens: Tokens, run: Candidate, behind: int) -> int:
     low, sentence = tokens.low, tokens.sentence
     here = sentence[run.start]
     for at in range(run.end, min(behind, run.end + _FURTHEST)):
-        if sentence[at] > here + 1 or low[at] in _THINGS:
+        if sentence[at] > here + 1 or low[at] in LISTS.things:
             return -1
-        if low[at] in PRONOUNS:
+        if low[at] in en.PRONOUNS:
             return sentence[at] - here
-        if low[at] in PERSON_NOUNS and low[at - 1] in ("a", "an", "the"):
+        if low[at] in en.PERSON_NOUNS and low[at - 1] in ("a", "an", "the"):
             return -1
     return -1
 
@@ -272,7 +251,7 @@ _LATER_SURNAME, _LATER_OTHER, _OFTEN = 0.6, 0.3, 0.4
 
 
 @dataclass(slots=True)
-class Cluster:
+class NameCluster:
     """The mentions of one named person.
 
     Attributes
@@ -284,7 +263,7 @@ class Cluster:
     mentions
         Every mention by name, in order.
     score
-        How much the name behaves like a person's; see `portrayal.annotate.people.shared.evidence`.
+        How much the name behaves like a person's; see `weigh` and `support`.
     gender
         Gender that the first title with a gender tells, or "".
     nicknames
@@ -347,12 +326,12 @@ class Cluster:
 
     @property
     def _known(self) -> bool:
-        return is_given(self.words[0])
+        return en.is_given(self.words[0])
 
 
 def cluster_names(
     text: str, tokens: Tokens, runs: Sequence[Candidate], weigh: Callable[[Candidate], float]
-) -> list[Cluster]:
+) -> list[NameCluster]:
     """Named people, in order of first mention.
 
     Parameters
@@ -366,35 +345,49 @@ def cluster_names(
     """
     clusters = _full_names(tokens, [run for run in runs if len(run.words) > 1 and not run.plural])
     holders = _holders(clusters)
-    single: dict[str, list[Cluster]] = {}
+    single: dict[str, list[NameCluster]] = {}
     for run in runs:
         if len(run.words) == 1 and not run.plural:
             (word,) = run.words
             alone = single.get(word, [])
             owner = _owner(tokens, holders.get(word, ()), alone, run)
             if owner is None and not run.bound:
-                owner = Cluster(run.words, run)
+                owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
             if owner is not None:
                 owner.add(tokens, run)
     clusters += [cluster for alone in single.values() for cluster in alone]
     around = support(tokens, runs)
-    doubtful: list[Cluster] = []
-    found: list[Cluster] = []
+    doubtful: list[NameCluster] = []
+    found: list[NameCluster] = []
     for cluster in clusters:
         cluster.mentions.sort(key=lambda run: run.start)
         if is_thing(text, tokens, cluster.words, cluster.mentions):
             continue
         weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
-        cluster.score = _score(cluster, weights)
+        # How much the name behaves like a person's: its words, its contexts, and how it recurs
+        score = base_score(cluster.words)
+        evidence = sum(weights)
+        if len(weights) > 3 and evidence < 0:
+            evidence /= len(weights) / 3
+        score += min(evidence, _MOST_EVIDENCE)
+        if len(cluster.words) == 1 and len(weights) > 2 and en.is_given(cluster.words[0]):
+            score += _OFTEN
+        if len(cluster.words) > 1:
+            later = {m.words[0] for m in cluster.mentions if len(m.words) == 1}
+            if cluster.words[-1] in later:
+                score += _LATER_SURNAME
+            elif later:
+                score += _LATER_OTHER if en.is_given(cluster.words[0]) else -_LATER_SURNAME
+        cluster.score = score
         (found if cluster.score >= ENOUGH else doubtful).append(cluster)
     every = found + _companions(tokens, found, doubtful)
     return sorted(every, key=lambda cluster: cluster.mentions[0].start)
 
 
 def _companions(
-    tokens: Tokens, found: Sequence[Cluster], doubtful: Sequence[Cluster]
-) -> list[Cluster]:
+    tokens: Tokens, found: Sequence[NameCluster], doubtful: Sequence[NameCluster]
+) -> list[NameCluster]:
     """Those of the doubtful people who stand beside others: "Ann Lee and Xola Mda"."""
     people = {at for c in found for run in c.mentions for at in range(_opens(run), run.end)}
     companions = []
@@ -411,9 +404,9 @@ def _opens(run: Candidate) -> int:
     return run.titles[0] if run.titles else run.start
 
 
-def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
+def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
     """People with names of several words; names are compared where they share a pair of words."""
-    clusters: list[Cluster] = []
+    clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
         pairs = {*pairwise(run.words), (run.words[0], run.words[-1])}
@@ -422,7 +415,7 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
         index = next((i for i in near if _same(clusters[i], run)), len(clusters))
         if index == len(clusters):
-            clusters.append(Cluster(run.words, run))
+            clusters.append(NameCluster(run.words, run))
         cluster = clusters[index]
         cluster.add(tokens, run)
         if len(run.words) > len(cluster.words):
@@ -433,10 +426,10 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[Cluster]:
     return clusters
 
 
-def _holders(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
+def _holders(clusters: Sequence[NameCluster]) -> dict[str, list[NameCluster]]:
     """Word or nickname → people in whose full names it stands, up to `_RIVALS`."""
-    holders: dict[str, list[Cluster]] = {}
-    pet: dict[str, list[Cluster]] = {}
+    holders: dict[str, list[NameCluster]] = {}
+    pet: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
         for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
             near = holders.setdefault(word, [])
@@ -448,7 +441,7 @@ def _holders(clusters: Sequence[Cluster]) -> dict[str, list[Cluster]]:
     return pet | holders
 
 
-def _same(cluster: Cluster, run: Candidate) -> bool:
+def _same(cluster: NameCluster, run: Candidate) -> bool:
     """Whether the name of several words may be this person's."""
     one, other = cluster.words, run.words
     if one[-1] == other[-1]:
@@ -463,12 +456,12 @@ def _same(cluster: Cluster, run: Candidate) -> bool:
 
 def _before_surname(tokens: Tokens, title: str) -> bool:
     """Whether a title stands before surnames."""
-    return title in SURNAME_TITLES or title in tokens.local.formal
+    return title in en.SURNAME_TITLES or title in tokens.local.formal
 
 
 def _owner(
-    tokens: Tokens, matching: Sequence[Cluster], alone: Sequence[Cluster], run: Candidate
-) -> Cluster | None:
+    tokens: Tokens, matching: Sequence[NameCluster], alone: Sequence[NameCluster], run: Candidate
+) -> NameCluster | None:
     """Whose name the single word of `run` is, or None.
 
     `matching` have the word in their full name, `alone` are named by this word only. A person whose
@@ -494,7 +487,7 @@ def _owner(
     )
 
 
-def _agrees(cluster: Cluster, run: Candidate) -> bool:
+def _agrees(cluster: NameCluster, run: Candidate) -> bool:
     """Whether neither gender nor initials nor a place beside it ("Mr. and Mrs.") set them apart."""
     if run.gender and cluster.gender not in ("", run.gender):
         return False
@@ -503,24 +496,6 @@ def _agrees(cluster: Cluster, run: Candidate) -> bool:
         if own and own[0] != run.initials[0]:
             return False
     return not cluster.mentions or cluster.mentions[-1].parts[-1] != run.parts[-1]
-
-
-def _score(cluster: Cluster, weights: Sequence[float]) -> float:
-    """How much the name behaves like a person's: its words, its contexts, and how it recurs."""
-    score = base_score(cluster.words)
-    evidence = sum(weights)
-    if len(weights) > 3 and evidence < 0:
-        evidence /= len(weights) / 3
-    score += min(evidence, _MOST_EVIDENCE)
-    if len(cluster.words) == 1 and len(weights) > 2 and is_given(cluster.words[0]):
-        score += _OFTEN
-    if len(cluster.words) > 1:
-        later = {m.words[0] for m in cluster.mentions if len(m.words) == 1}
-        if cluster.words[-1] in later:
-            score += _LATER_SURNAME
-        elif later:
-            score += _LATER_OTHER if is_given(cluster.words[0]) else -_LATER_SURNAME
-    return score
 
 
 _WORDS, _LONG, _SHARE = 5, 4, 0.75
@@ -549,7 +524,7 @@ def find_headlines(tokens: Tokens, opens: Sequence[int]) -> frozenset[int]:
 
 
 def mentions_in(
-    headlines: frozenset[int], tokens: Tokens, clusters: Sequence[Cluster]
+    headlines: frozenset[int], tokens: Tokens, clusters: Sequence[NameCluster]
 ) -> Iterator[tuple[int, Candidate]]:
     """Mentions of people in headlines by the last word of their names: (index, mention)."""
     if not headlines:

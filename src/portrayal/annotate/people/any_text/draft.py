@@ -12,7 +12,7 @@ from portrayal.annotate.people.any_text.candidates import (
     honorifics,
 )
 from portrayal.annotate.people.any_text.clusters import (
-    Cluster,
+    NameCluster,
     cluster_names,
     find_headlines,
     introduces,
@@ -28,35 +28,15 @@ from portrayal.annotate.people.any_text.pronouns import (
     resolve,
     single_they,
 )
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
-from portrayal.annotate.people.shared.scan import Tokens, pronoun_rank, scan
-from portrayal.annotate.people.shared.words import (
-    ADJECTIVES,
-    CLAUSE_OPENERS,
-    COPULAS,
-    ENDS_OBJECT,
-    FUNCTION_WORDS,
-    GENDER,
-    KIN,
-    NAMING,
-    OPEN_TITLES,
-    PERSON_NOUNS,
-    PRONOUNS,
-    SAYING,
-    THEY,
-    VERBS_AFTER_NAME,
-    word_set,
-)
+from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens, pronoun_rank, scan
+from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
-INDEFINITE = word_set("a an another one")
-DEFINITE = word_set("the this that")
-POSSESSIVE = word_set("his her their my our your its 's")
-_INSIDE = LISTS["inside_phrases"]
-_IS = COPULAS | word_set("am 'm")
+_IS = en.COPULAS | word_set("am 'm")
 _PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
-_BETWEEN = word_set("also now currently still not once just then both already")
+
 _LONGEST = 9
 """Words of a noun phrase before its head."""
 
@@ -95,13 +75,13 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
     low = tokens.low
     found = []
     for at, word in enumerate(low):
-        if word in PERSON_NOUNS and at not in names and tokens.words[at][1:].islower():
+        if word in en.PERSON_NOUNS and at not in names and tokens.words[at][1:].islower():
             after = low[at + 1] if at + 1 < len(low) else "."
-            if after not in PERSON_NOUNS or at + 1 in names:
+            if after not in en.PERSON_NOUNS or at + 1 in names:
                 phrase = _phrase(tokens, at, names)
                 phrase.person = _described(tokens, phrase, names)
                 found.append(phrase)
-        elif word in ADJECTIVES and (plain := _by_adjective(tokens, at, names)):
+        elif word in en.ADJECTIVES and (plain := _by_adjective(tokens, at, names)):
             found.append(plain)
     return found
 
@@ -110,10 +90,10 @@ def _by_adjective(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase |
     """What the adjective at `at` says of a named person, whatever noun follows: "is non-binary"."""
     low = tokens.low
     after = low[at + 1] if at + 1 < len(low) else "."
-    if after in ("and", "or") or after in PERSON_NOUNS:
+    if after in ("and", "or") or after in en.PERSON_NOUNS:
         return None
-    if at > 1 and low[at - 1] in _IS | _BETWEEN and at - 2 in names:
-        return Phrase(at, at, "", GENDER[low[at]], [at], names[at - 2], True)
+    if at > 1 and low[at - 1] in _IS | LISTS.between and at - 2 in names:
+        return Phrase(at, at, "", en.GENDER[low[at]], [at], names[at - 2], True)
     phrase = _phrase(tokens, at, names)
     phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
     return phrase if phrase.person >= 0 else None
@@ -122,27 +102,27 @@ def _by_adjective(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase |
 def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
     """The noun phrase whose head stands at `at`."""
     low = tokens.low
-    gendered = [at] if low[at] in GENDER else []
+    gendered = [at] if low[at] in en.GENDER else []
     kind = ""
     start = at
     for back in range(at - 1, max(-1, at - 1 - _LONGEST), -1):
         word = low[back]
-        if word in INDEFINITE or word in DEFINITE or word in POSSESSIVE:
-            kind = "a" if word in INDEFINITE else "the" if word in DEFINITE else "'s"
+        if word in LISTS.indefinite or word in LISTS.definite or word in LISTS.possessive:
+            kind = "a" if word in LISTS.indefinite else "the" if word in LISTS.definite else "'s"
             start = back
             break
-        if word == "and" or (word in FUNCTION_WORDS and word not in _INSIDE):
+        if word == "and" or (word in en.FUNCTION_WORDS and word not in LISTS.inside_phrases):
             break
         if not word[0].isalpha() and not (word == "," and at - back > 1):
             break
         if back in names:
             break
-        if word in ADJECTIVES and word in GENDER:
+        if word in en.ADJECTIVES and word in en.GENDER:
             gendered.append(back)
-    gender = GENDER[low[gendered[0]]] if gendered else ""
+    gender = en.GENDER[low[gendered[0]]] if gendered else ""
     if not kind:
         start = at
-    gendered = [where for where in gendered if where >= start and GENDER[low[where]] == gender]
+    gendered = [where for where in gendered if where >= start and en.GENDER[low[where]] == gender]
     return Phrase(start, at, kind, gender if gendered else "", sorted(gendered))
 
 
@@ -150,7 +130,7 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     """Index of the named person whom the phrase describes, or -1; notes predicates."""
     low, start = tokens.low, phrase.start
     back = start - 1
-    while back > 0 and low[back] in _BETWEEN:
+    while back > 0 and low[back] in LISTS.between:
         back -= 1
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     where = _bearer(tokens, phrase, names, back)
@@ -164,10 +144,10 @@ def _bearer(tokens: Tokens, phrase: Phrase, names: Mapping[int, int], back: int)
     after = low[at + 1] if at + 1 < len(low) else "."
     if at + 1 in names:
         return at + 1
-    if after in NAMING and at + 2 in names:
+    if after in en.NAMING and at + 2 in names:
         return at + 2
     if after == "," and at + 2 in names:
-        kin = phrase.kind == "'s" and low[at] in KIN and before != "with"
+        kin = phrase.kind == "'s" and low[at] in en.KIN and before != "with"
         if kin or before in ("as", ".", "\n"):
             return at + 2
     if before in (",", "(", "—", "–") and start - 2 in names and phrase.kind:
@@ -261,21 +241,7 @@ def draft_people(
 ) -> list[PersonDraft]:
     """The people of `text`, whose sentences are given; the writer only where `writer` asks."""
     draft = TextDraft(text, sentences, local)
-    _add_names(draft)
-    _add_writer(draft, asked=writer)
-    _add_phrases(draft, find_phrases(draft.tokens, draft.names))
-    _add_pronouns(draft)
-    who = _follow(draft)
-    _add_they(draft, who)
-    _add_speech(draft, who)
-    for one in draft.people:
-        genders = _genders_of(draft, one)
-        one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
-    return draft.people
-
-
-def _add_names(draft: TextDraft) -> None:
-    """Find the named people."""
+    # Find the named people
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens, draft.opens)
     body = [run for run in runs if run.start not in draft.headlines]
@@ -287,6 +253,24 @@ def _add_names(draft: TextDraft) -> None:
             _add_mention(draft, index, run)
     for index, run in mentions_in(draft.headlines, tokens, clusters):
         _add_mention(draft, index, run)
+    _add_writer(draft, asked=writer)
+    _add_phrases(draft, find_phrases(draft.tokens, draft.names))
+    # Add pronouns of a gender and bring all events into order
+    low = draft.tokens.low
+    for at, word in enumerate(low):
+        if word in en.PRONOUNS and at not in draft.names:
+            gender, case = en.PRONOUNS[word]
+            if word == "her" and (at + 1 == len(low) or low[at + 1] in en.ENDS_OBJECT):
+                case = "o"
+            draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
+    draft.events.sort()
+    who = _follow(draft)
+    _add_they(draft, who)
+    _add_speech(draft, who)
+    for one in draft.people:
+        genders = _genders_of(draft, one)
+        one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
+    return draft.people
 
 
 def _add_writer(draft: TextDraft, *, asked: bool) -> None:
@@ -311,7 +295,7 @@ def _add_writer(draft: TextDraft, *, asked: bool) -> None:
     draft.names.update((at, person) for at in own if tokens.low[at] == "i")
 
 
-def _name(draft: TextDraft, cluster: Cluster) -> str:
+def _name(draft: TextDraft, cluster: NameCluster) -> str:
     """The longest name of a cluster as written."""
     span = draft.span(cluster.longest.start, cluster.longest.named - 1, "name")
     return " ".join(draft.text[span.start : span.end].split())
@@ -324,25 +308,21 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     for at in range(opens, run.end):
         draft.names[at] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
-    one.titles += _titles(tokens, run.titles)
+    # Titles as written; "Deputy Minister" is one
+    found: list[str] = []
+    for number, at in enumerate(run.titles):
+        word = tokens.words[at]
+        if number and run.titles[number - 1] == at - 1 and tokens.low[at - 1] in en.OPEN_TITLES:
+            found[-1] += f" {word}"
+        else:
+            found.append(word)
+    one.titles += found
     for at in (*run.titles, *honorifics(tokens, run)):
-        if gender := tokens.local.genders.get(tokens.low[at]) or GENDER.get(tokens.low[at]):
+        if gender := tokens.local.genders.get(tokens.low[at]) or en.GENDER.get(tokens.low[at]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
             one.spans.append(draft.span(at, at, "reference"))
     if not introduces(tokens.low, opens):
         draft.event(run.start, index, _subject(tokens, opens, run.end))
-
-
-def _titles(tokens: Tokens, places: Sequence[int]) -> list[str]:
-    """Titles as written; "Deputy Minister" is one."""
-    found: list[str] = []
-    for number, at in enumerate(places):
-        word = tokens.words[at]
-        if number and places[number - 1] == at - 1 and tokens.low[at - 1] in OPEN_TITLES:
-            found[-1] += f" {word}"
-        else:
-            found.append(word)
-    return found
 
 
 def _subject(tokens: Tokens, start: int, end: int) -> float:
@@ -350,11 +330,11 @@ def _subject(tokens: Tokens, start: int, end: int) -> float:
     low = tokens.low
     before = low[start - 1] if start else "."
     after = low[end] if end < len(low) else "."
-    opened = before in CLAUSE_OPENERS
+    opened = before in en.CLAUSE_OPENERS
     if after == "'s":
         return 0.5 if opened else 0.0
-    acts = after in VERBS_AFTER_NAME or after in SAYING or after.endswith("ed")
-    return 1.0 if opened or acts or before in SAYING else 0.0
+    acts = after in en.VERBS_AFTER_NAME or after in en.SAYING or after.endswith("ed")
+    return 1.0 if opened or acts or before in en.SAYING else 0.0
 
 
 def _add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
@@ -363,7 +343,7 @@ def _add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
     unnamed: dict[str, int] = {}
     for phrase in phrases:
         noun = tokens.low[phrase.at]
-        if phrase.kind == "'s" and phrase.person >= 0 and tokens.low[phrase.start] in PRONOUNS:
+        if phrase.kind == "'s" and phrase.person >= 0 and tokens.low[phrase.start] in en.PRONOUNS:
             draft.barred[phrase.start] = phrase.person
         person = phrase.person if phrase.person >= 0 else _known(draft, noun, phrase, unnamed)
         if person < 0 and (phrase.predicate or not phrase.kind):
@@ -399,18 +379,6 @@ def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int])
     return unnamed.get(noun, -1)
 
 
-def _add_pronouns(draft: TextDraft) -> None:
-    """Add pronouns of a gender and bring all events into order."""
-    low = draft.tokens.low
-    for at, word in enumerate(low):
-        if word in PRONOUNS and at not in draft.names:
-            gender, case = PRONOUNS[word]
-            if word == "her" and (at + 1 == len(low) or low[at + 1] in ENDS_OBJECT):
-                case = "o"
-            draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
-    draft.events.sort()
-
-
 def _follow(draft: TextDraft) -> dict[int, int]:
     """Resolve pronouns; returns token position → person for every mention."""
     who = {event.at: event.person for event in draft.events if event.person >= 0}
@@ -438,7 +406,9 @@ def _follow(draft: TextDraft) -> dict[int, int]:
 def _taking_they(draft: TextDraft, who: Mapping[int, int], found: Sequence[int]) -> frozenset[int]:
     """People to whom "they" refers at least `_MORE` times as often as "he" and "she"."""
     others = Counter(person for person in found if person >= 0)
-    most = 0 if THEY.isdisjoint(draft.tokens.low) else sum(w in THEY for w in draft.tokens.low)
+    most = (
+        0 if en.THEY.isdisjoint(draft.tokens.low) else sum(w in en.THEY for w in draft.tokens.low)
+    )
     if not others or _MORE * min(others.values()) > most:
         return frozenset()
     genders = [_genders_of(draft, one) for one in draft.people]
@@ -449,7 +419,7 @@ def _taking_they(draft: TextDraft, who: Mapping[int, int], found: Sequence[int])
 
 def _add_they(draft: TextDraft, who: dict[int, int]) -> None:
     """Add singular "they"."""
-    if THEY.isdisjoint(draft.tokens.low):
+    if en.THEY.isdisjoint(draft.tokens.low):
         return
     genders = [_genders_of(draft, one) for one in draft.people]
     named = [one.name is not None for one in draft.people]
@@ -467,8 +437,8 @@ def _genders(text: str, spans: Sequence[Span], local: Mapping[str, str]) -> Iter
     for span in spans:
         if span.kind == "reference":
             word = text[span.start : span.end].casefold()
-            known = PRONOUNS[word][0] if word in PRONOUNS else local.get(word)
-            yield known or GENDER.get(word, NON_BINARY)
+            known = en.PRONOUNS[word][0] if word in en.PRONOUNS else local.get(word)
+            yield known or en.GENDER.get(word, NON_BINARY)
 
 
 def _add_speech(draft: TextDraft, who: dict[int, int]) -> None:

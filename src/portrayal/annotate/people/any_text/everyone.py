@@ -18,9 +18,9 @@ import pyarrow as pa
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
-from portrayal.annotate.people.shared.local import LocalWords, local_words, locale_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
+from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
 from portrayal.annotate.sentences import sentences as split
 from portrayal.errors import DataError
 from portrayal.reference import NameTable, load_factor, name_table
@@ -278,7 +278,12 @@ def find_everyone(
         local = local_words(locale)
         drafts = draft_people(recase(text) if flat else text, spans, writer=writer, local=local)
         if flat:
-            _as_written(text, drafts)
+            # Give names and titles back the letters that they have in a flat text
+            written = str.upper if text.isupper() else str.lower
+            for draft in drafts:
+                draft.first = draft.first and written(draft.first)
+                draft.name = draft.name and written(draft.name)
+                draft.titles = list(map(written, draft.titles))
     starts = [start for start, _ in spans]
     people = [
         _person(text, starts, draft)
@@ -297,27 +302,14 @@ def _by_locale(people: Sequence[Person], local: LocalWords) -> list[Person]:
         told = {*person.references, *filter(None, [person.title and person.title.lower()])}
         shown = told - local.sacred or person.writer
         if person.name is None or shown or not local.is_no_person(person.name):
-            kept.append(_without(person, local))
+            # A person whose name has no honorific behind it, nor written together with it
+            words = (person.name or "").split()
+            while len(words) > 1 and name_key(words[-1]) in local.honorifics:
+                words.pop()
+            bare = [word[: len(local.bare(word.lower()))] for word in words]
+            first = person.first and person.first[: len(local.bare(person.first.lower()))]
+            kept.append(replace(person, name=" ".join(bare) or None, first=first))
     return kept
-
-
-def _without(person: Person, local: LocalWords) -> Person:
-    """A person whose name has no honorific behind it, nor written together with it."""
-    words = (person.name or "").split()
-    while len(words) > 1 and name_key(words[-1]) in local.honorifics:
-        words.pop()
-    bare = [word[: len(local.bare(word.lower()))] for word in words]
-    first = person.first and person.first[: len(local.bare(person.first.lower()))]
-    return replace(person, name=" ".join(bare) or None, first=first)
-
-
-def _as_written(text: str, drafts: Sequence[PersonDraft]) -> None:
-    """Give names and titles back the letters that they have in a flat text."""
-    written = str.upper if text.isupper() else str.lower
-    for draft in drafts:
-        draft.first = draft.first and written(draft.first)
-        draft.name = draft.name and written(draft.name)
-        draft.titles = list(map(written, draft.titles))
 
 
 def main_person(people: Sequence[Person]) -> Person | None:

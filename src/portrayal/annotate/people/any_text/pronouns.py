@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from portrayal.annotate.people.any_text.candidates import LISTS
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
@@ -76,7 +77,7 @@ class Event(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _LastMention:
     """Where a person was last mentioned."""
 
     sentence: int = -1
@@ -144,7 +145,7 @@ def _walk(
     they: Collection[int],
 ) -> tuple[list[int], list[dict[str, float]]]:
     """One walk: the person of each pronoun, and the votes for genders."""
-    seen = [_Seen() for _ in genders]
+    seen = [_LastMention() for _ in genders]
     found: list[int] = []
     clause = (-1, -1, -1)
     recent: dict[int, None] = {}
@@ -201,7 +202,7 @@ def _recall(recent: dict[int, None], person: int) -> None:
         del recent[next(iter(recent))]
 
 
-def _see(state: _Seen, event: Event) -> None:
+def _see(state: _LastMention, event: Event) -> None:
     """Note a mention."""
     if event.quote >= 0 and state.sentence == event.sentence:
         return
@@ -210,7 +211,7 @@ def _see(state: _Seen, event: Event) -> None:
     state.times += 1
 
 
-def _allowed(event: Event, gender: str, state: _Seen) -> float:
+def _allowed(event: Event, gender: str, state: _LastMention) -> float:
     """Factor for a person of this gender, or of the gender that the votes so far tell."""
     if gender:
         return 1.0 if gender == event.gender else 0.0
@@ -223,7 +224,7 @@ def _allowed(event: Event, gender: str, state: _Seen) -> float:
 def _salience(
     event: Event,
     person: int,
-    state: _Seen,
+    state: _LastMention,
     first: dict[int, int],
     clause: tuple[int, int, int],
 ) -> float:
@@ -241,9 +242,8 @@ def _salience(
     return weight
 
 
-_TOGETHER = word_set("together both each everyone all two three team couple together others many")
-_SEVERAL = PLURAL_PEOPLE | _TOGETHER
-_BEFORE_PLURALS = word_set("the these those many several some other")
+_SEVERAL = PLURAL_PEOPLE | LISTS.together
+
 _LEAST = 2
 """Uses without a rival that make a person non-binary where nothing else says so."""
 
@@ -278,7 +278,7 @@ def single_they(
         return []
     crowded: dict[int, int] = {}
     for at, word in enumerate(low):
-        if word in _SEVERAL or (word in _BEFORE_PLURALS and _looks_plural(tokens, at)):
+        if word in _SEVERAL or (word in LISTS.before_plurals and _looks_plural(tokens, at)):
             crowded.setdefault(sentence[at], at)
     near: dict[int, set[int]] = {}
     found: dict[int, list[int]] = {}
@@ -314,7 +314,7 @@ def _looks_plural(tokens: Tokens, at: int) -> bool:
 FIRST_PERSON = word_set("i me my mine myself")
 """Forms of "I"; "i'm" is two tokens."""
 
-_CLOSING = word_set("sincerely regards respectfully yours truly best wishes cordially faithfully")
+
 _NEAR = 4
 
 
@@ -359,6 +359,6 @@ def find_signature(tokens: Tokens) -> int:
     """Position of the first word below a closing formula ("Sincerely,"), or -1."""
     words, low = tokens.words, tokens.low
     for at in range(len(words) - 1, max(-1, len(words) - 40), -1):
-        if low[at] in _CLOSING and words[at + 1 : at + 2] == [","]:
+        if low[at] in LISTS.closing and words[at + 1 : at + 2] == [","]:
             return at + 2 + (words[at + 2 : at + 3] == ["\n"])
     return -1

@@ -15,60 +15,28 @@ from portrayal.annotate.people.any_text.candidates import (
     gap,
     honorifics,
 )
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import (
-    CLAUSE_MARKS,
-    COPULAS,
-    FREQUENT,
-    FUNCTION_WORDS,
-    KIN,
-    LIVING,
-    NAMING,
-    PERSON_NOUNS,
-    PLURAL_PEOPLE,
-    PRONOUNS,
-    SAYING,
-    VERBS_AFTER_NAME,
-    bearers,
-    word_set,
-)
+from portrayal.annotate.people.shared.words import word_set
 
-_DEITIES, _WORSHIP = THINGS["deities"], THINGS["worship"]
-_BEHIND = THINGS["nouns_behind"]
-_OF_PLACES, _OF_THINGS = THINGS["nouns_of_places"], THINGS["nouns_of_things"]
-_WHERE, _ARRIVAL = THINGS["where"], THINGS["arrival"]
-_QUALITIES, _HANDLED, _HAPPENING = THINGS["qualities"], THINGS["handled"], THINGS["happening"]
-_OWNED = THINGS["owned"]
-_PARTS, _OPENERS = THINGS["doubtful_parts"], THINGS["doubtful_openers"]
-_ACTS = SAYING | LIVING | LISTS["human"] | LISTS["posture"] | (VERBS_AFTER_NAME - COPULAS)
-_ALSO_NO_PERSON = word_set("beloved culinary hire icon legend love")
-_PEOPLE = (PERSON_NOUNS | THINGS["callings"]) - _DEITIES - _ALSO_NO_PERSON
-_SEVERAL = PLURAL_PEOPLE | THINGS["several"]
-_DETERMINERS = word_set("a an the his her their our my its")
-_WHO = word_set("who whose whom")
-_PREPOSITIONS = _WHERE | word_set("at by from of to with")
-_NOUNS = THINGS["nouns"]
-_BEFORE_GLOSS = COPULAS - {"'s"} | word_set(", ( — – - or")
-_BEHIND_NOUNS = _PREPOSITIONS | CLAUSE_MARKS | word_set("and as for is on that when where which")
-_CHANTS = THINGS["chants"]
-_CALLS = word_set("hey hare jai o oh")
-_OBJECTS = word_set("it me us")
-_EXTREMES = word_set("average biggest eldest finest greatest local oldest youngest")
-_PARTICLES = THINGS["particles"]
-_GLOSSES = word_set("a an the another their our")
-_MEANING = word_set(
-    "embodying marking meaning meant means representing signifying symbolising symbolizing to"
-)
-_ENDS = word_set(". ! ? :")
-_SELF = word_set("himself herself themself")
-_PLANTS, _ALONE, _CLAD = THINGS["plants"], THINGS["things_alone"], THINGS["clad"]
-_ARTICLES = word_set("the a an of called")
+_ACTS = en.SAYING | en.LIVING | LISTS.human | LISTS.posture | (en.VERBS_AFTER_NAME - en.COPULAS)
+
+_PEOPLE = (en.PERSON_NOUNS | THINGS.callings) - THINGS.deities - THINGS.also_no_person
+_SEVERAL = en.PLURAL_PEOPLE | THINGS.several
+
+
+_PREPOSITIONS = THINGS.where | word_set("at by from of to with")
+
+_BEFORE_GLOSS = en.COPULAS - {"'s"} | word_set(", ( — – - or")
+_BEHIND_NOUNS = _PREPOSITIONS | en.CLAUSE_MARKS | word_set("and as for is on that when where which")
+
+
 _NO_GLOSS = _PEOPLE | word_set("aged age also born formerly left right center centre née pictured")
 _SINGLE = frozenset(("'", "‘", "’"))
 _MARKS = QUOTES | word_set(", – — :")
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
-_NAMES = word_set("name names")
-_LIKE = word_set("like including as")
+
+
 _NEAR_WORSHIP, _FURTHEST_ITEM, _FURTHEST_NAME, _TERM, _NEAR, _GLOSS = 4, 24, 6, 4, 30, 7
 """Tokens in which a word of worship, the opening of an enumeration, "name", the end of a term in
 quotation marks, the pronoun of a name that is rare, and the noun of an explanation are looked for.
@@ -86,53 +54,51 @@ def is_thing(
     `words` are those of the longest form of the name in lower case.
     """
     things = _by_words(words, tokens) + sum(_for_thing(text, tokens, run) for run in mentions)
-    known = len(words) == 1 and (len(mentions) > 1 or bearers(words[0]) >= _WELL_KNOWN)
+    known = len(words) == 1 and (len(mentions) > 1 or en.bearers(words[0]) >= _WELL_KNOWN)
     if known and not things:
         return False
     people = sum(_for_person(text, tokens, run) for run in mentions)
     if things or people:
         return things > people
-    return _odd(text, tokens, words, mentions)
+    # Whether a rare name, of which nothing tells a person, is rather a term
+    if len(words) == 1:
+        return not (tokens.quoted[mentions[0].start] or _goes_on(tokens, mentions[0]))
+    if en.bearers(words[0]) >= en.FREQUENT:
+        return not en.bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
+    if len(words) > 2:
+        return not en.bearers(words[-1])
+    return any(_set_apart(text, tokens, run) for run in mentions)
 
 
 def _by_words(words: Sequence[str], tokens: Tokens) -> float:
     """What the words of the name say for a thing."""
     if len(words) == 1:
         pair = words[0].split("-")
-        if words[0] in _ALONE or (len(pair) > 1 and tokens.local.gods.issuperset(pair)):
+        if words[0] in THINGS.things_alone or (
+            len(pair) > 1 and tokens.local.gods.issuperset(pair)
+        ):
             return 1.5
         return float(words[0] in tokens.words)
-    if words[-1] in _PARTS or words[0] in _OPENERS:
-        return 1.0 if bearers(words[0]) >= FREQUENT else 1.5
+    if words[-1] in THINGS.doubtful_parts or words[0] in THINGS.doubtful_openers:
+        return 1.0 if en.bearers(words[0]) >= en.FREQUENT else 1.5
     gods = tokens.local.gods
-    called = words[0] in _DEITIES and gods.issuperset(words[1:])
+    called = words[0] in THINGS.deities and gods.issuperset(words[1:])
     return 1.5 if called else float(gods.issuperset(words))
-
-
-def _odd(text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]) -> bool:
-    """Whether a rare name, of which nothing tells a person, is rather a term."""
-    if len(words) == 1:
-        return not (tokens.quoted[mentions[0].start] or _goes_on(tokens, mentions[0]))
-    if bearers(words[0]) >= FREQUENT:
-        return not bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
-    if len(words) > 2:
-        return not bearers(words[-1])
-    return any(_set_apart(text, tokens, run) for run in mentions)
 
 
 def _goes_on(tokens: Tokens, run: Candidate) -> bool:
     """Whether a pronoun follows a name before anybody else does."""
     for at in range(run.end, min(len(tokens.low), run.end + _NEAR)):
-        if tokens.low[at] in PRONOUNS:
+        if tokens.low[at] in en.PRONOUNS:
             return True
-        if tokens.low[at] != tokens.words[at] and tokens.low[at - 1] not in _ENDS:
+        if tokens.low[at] != tokens.words[at] and tokens.low[at - 1] not in THINGS.ends:
             return False
     return False
 
 
 def _set_apart(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention stands behind "the" or "of", or as terms do."""
-    return _before(text, tokens, run.start) in _ARTICLES or _is_term(text, tokens, run)
+    return _before(text, tokens, run.start) in THINGS.articles or _is_term(text, tokens, run)
 
 
 def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
@@ -155,7 +121,7 @@ def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
     Little more may stand before the closing mark: 'called "Anjali," in which', "the 'Anna katha'".
     """
     low, words, end = tokens.low, tokens.words, run.end
-    if not run.start or _token(low, run.start - 1) in _PEOPLE | NAMING:
+    if not run.start or _token(low, run.start - 1) in _PEOPLE | en.NAMING:
         return False
     opener = run.start - (low[run.start - 1] in QUOTES)
     opened = opener < run.start or gap(text, tokens, run.start - 1).strip() in _SINGLE
@@ -163,11 +129,11 @@ def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
         return False
     if not _closes(text, tokens, end):
         before = words[opener - 1] if opener else "."
-        if not before.islower() or before in SAYING or before.endswith("ed"):
+        if not before.islower() or before in en.SAYING or before.endswith("ed"):
             return False
         if not any(_closes(text, tokens, at) for at in range(end + 1, end + _TERM)):
             return False
-    if _token(low, opener - 1) in _MEANING and len(run.words) > 1:
+    if _token(low, opener - 1) in THINGS.meaning and len(run.words) > 1:
         return True
     return not _named(tokens, run.start) or _chanted(tokens, run)
 
@@ -186,13 +152,13 @@ def _is_chanted(tokens: Tokens, run: Candidate) -> bool:
         return False
     while at and tokens.quoted[at - 1]:
         at -= 1
-    return not _CHANTS.isdisjoint(tokens.low[max(0, at - _NEAR_WORSHIP - 1) : at])
+    return not THINGS.chants.isdisjoint(tokens.low[max(0, at - _NEAR_WORSHIP - 1) : at])
 
 
 def _chanted(tokens: Tokens, run: Candidate) -> bool:
     """Whether several words in quotation marks are chanted: "chants of the name 'Om Namo'"."""
     near = tokens.low[max(0, run.start - _FURTHEST_NAME) : run.start]
-    return len(run.words) > 1 and not _WORSHIP.isdisjoint(near)
+    return len(run.words) > 1 and not THINGS.worship.isdisjoint(near)
 
 
 def _before(text: str, tokens: Tokens, at: int) -> str:
@@ -210,13 +176,22 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
     before, earlier = _before(text, tokens, first), _token(tokens.low, first - 2)
     at = run.end + (_token(tokens.low, run.end) in QUOTES)
     after = _token(tokens.low, at)
-    if after in _BEHIND and gap(text, tokens, at - 1).strip(" ’'\"”") == "":
+    if after in THINGS.nouns_behind and gap(text, tokens, at - 1).strip(" ’'\"”") == "":
         return True
-    if after in _HAPPENING or before in _QUALITIES or before in _HANDLED or before == "river":
+    if (
+        after in THINGS.happening
+        or before in THINGS.qualities
+        or before in THINGS.handled
+        or before == "river"
+    ):
         return True
-    if after in _PARTICLES or before in _PARTICLES or _explained(tokens, run):
+    if after in THINGS.particles or before in THINGS.particles or _explained(tokens, run):
         return True
-    if (run.opening and after in _OBJECTS) or before in _EXTREMES or _one_of(tokens, run):
+    if (
+        (run.opening and after in THINGS.objects)
+        or before in THINGS.extremes
+        or _one_of(tokens, run)
+    ):
         return True
     return (
         (len(run.words) > 1 and before == "sweet")
@@ -231,13 +206,15 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
 
 def _of_gods(tokens: Tokens, at: int) -> bool:
     """Whether the title at `at` also stands before gods."""
-    return tokens.low[at] in _DEITIES or tokens.low[at] in tokens.local.sacred
+    return tokens.low[at] in THINGS.deities or tokens.low[at] in tokens.local.sacred
 
 
 def _one_of(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention says of which people somebody is: "an elderly Gond named Bhanu"."""
     low, end = tokens.low, run.end
-    return _token(low, end) in NAMING and tokens.words[end + 1 : end + 2] != low[end + 1 : end + 2]
+    return (
+        _token(low, end) in en.NAMING and tokens.words[end + 1 : end + 2] != low[end + 1 : end + 2]
+    )
 
 
 def _explained(tokens: Tokens, run: Candidate) -> bool:
@@ -248,29 +225,29 @@ def _explained(tokens: Tokens, run: Candidate) -> bool:
         return False
     at += 1 + (_token(low, at + 1) in QUOTES)
     at += 2 * (low[at : at + 2] == ["one", "of"])
-    if _token(low, at) not in _GLOSSES:
+    if _token(low, at) not in THINGS.glosses:
         return False
     for place in range(at + 1, min(at + _GLOSS, len(low))):
         after = _token(low, place + 1)
-        if low[place] in _NOUNS and (after in _BEHIND_NOUNS or after.endswith(("ed", "ing"))):
+        if low[place] in THINGS.nouns and (after in _BEHIND_NOUNS or after.endswith(("ed", "ing"))):
             return True
-        if low[place] in _PEOPLE | FUNCTION_WORDS or not low[place][0].isalpha():
+        if low[place] in _PEOPLE | en.FUNCTION_WORDS or not low[place][0].isalpha():
             return False
     return False
 
 
 def _is_where(tokens: Tokens, run: Candidate, before: str, earlier: str, after: str) -> bool:
     """Whether a mention says where something is, or what something is called."""
-    rare = bearers(run.words[0]) < FREQUENT
+    rare = en.bearers(run.words[0]) < en.FREQUENT
     if before == "of":
         heart = tokens.low[max(0, run.start - 4) : run.start - 1] == ["in", "the", "heart"]
-        return heart or earlier in _OF_PLACES or earlier in _OF_THINGS
-    if before in _WHERE and after != "'s":
+        return heart or earlier in THINGS.nouns_of_places or earlier in THINGS.nouns_of_things
+    if before in THINGS.where and after != "'s":
         return rare or _of_a_land(tokens, run)
-    if before == "from" and earlier in _ARRIVAL:
+    if before == "from" and earlier in THINGS.arrival:
         return rare
     kind = tokens.words[run.start - 2 : run.start - 1] == [earlier]
-    called = before in NAMING and earlier not in _PEOPLE and earlier.isalpha() and kind
+    called = before in en.NAMING and earlier not in _PEOPLE and earlier.isalpha() and kind
     return called and rare and not _named(tokens, run.start)
 
 
@@ -282,10 +259,10 @@ def _of_a_land(tokens: Tokens, run: Candidate) -> bool:
 
 def _beside_plants(tokens: Tokens, run: Candidate) -> bool:
     """Whether the name is a plant's and stands beside another's: "marigold and Jasmine"."""
-    if not _PLANTS.issuperset(run.words):
+    if not THINGS.plants.issuperset(run.words):
         return False
     near = tokens.low[max(0, run.start - 4) : run.start] + tokens.low[run.end : run.end + 4]
-    return not _PLANTS.isdisjoint(near) or "garlands" in near
+    return not THINGS.plants.isdisjoint(near) or "garlands" in near
 
 
 def _token(low: Sequence[str], at: int) -> str:
@@ -297,18 +274,18 @@ def _worshipped(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is a god's to whom somebody prays."""
     low, at = tokens.low, run.start
     god = tokens.local.gods.issuperset(run.words)
-    if (low[at - 1] in _DEITIES and at) or (god and _is_sacred(tokens, at)):
+    if (low[at - 1] in THINGS.deities and at) or (god and _is_sacred(tokens, at)):
         return True
-    if at > 1 and low[at - 1] == "," and low[at - 2] in _DEITIES:
+    if at > 1 and low[at - 1] == "," and low[at - 2] in THINGS.deities:
         return True
     while god and at and (low[at - 1] in tokens.local.gods or low[at - 1] in _BETWEEN_ITEMS):
         at -= 1
     near = low[max(0, at - _NEAR_WORSHIP) : at]
     if god:
-        return not _WORSHIP.isdisjoint(near) or low[at - 1] == "river"
-    if _token(low, at - 1) not in ("to", "of") or bearers(run.words[0]) >= FREQUENT:
+        return not THINGS.worship.isdisjoint(near) or low[at - 1] == "river"
+    if _token(low, at - 1) not in ("to", "of") or en.bearers(run.words[0]) >= en.FREQUENT:
         return False
-    return _token(low, at - 2) in _WORSHIP and _token(low, run.end) != "'s"
+    return _token(low, at - 2) in THINGS.worship and _token(low, run.end) != "'s"
 
 
 def _is_sacred(tokens: Tokens, at: int) -> bool:
@@ -316,10 +293,10 @@ def _is_sacred(tokens: Tokens, at: int) -> bool:
     low = tokens.low
     if at > 1 and tokens.words[at - 1] == "Mother" and low[at - 2] not in _MARKS:
         return True
-    joined = at > 2 and low[at - 1] == "and" and low[at - 3] in _DEITIES
+    joined = at > 2 and low[at - 1] == "and" and low[at - 3] in THINGS.deities
     if joined and low[at - 2] in tokens.local.gods:
         return True
-    return _token(low, at - 1) in _CALLS or low[max(0, at - 3) : at] == ["the", "name", "of"]
+    return _token(low, at - 1) in THINGS.calls or low[max(0, at - 3) : at] == ["the", "name", "of"]
 
 
 def _before_list(tokens: Tokens, run: Candidate) -> int:
@@ -335,18 +312,18 @@ def _is_item(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is one of the things that "dishes such as" enumerates."""
     low = tokens.low
     at = _before_list(tokens, run)
-    if low[at] not in _LIKE:
+    if low[at] not in THINGS.like:
         return False
     at -= 1 + (low[at] == "as" and low[at - 1] == "such")
     at -= low[at] in _MARKS
     noun = _token(low, at)
     plural = noun.endswith("s") and not noun.endswith("ss") and len(noun) > 3
-    return plural and noun not in PLURAL_PEOPLE and noun[:-1] not in PERSON_NOUNS
+    return plural and noun not in en.PLURAL_PEOPLE and noun[:-1] not in en.PERSON_NOUNS
 
 
 def _named(tokens: Tokens, at: int) -> bool:
     """Whether "name" stands before: "they chose the name Salem"."""
-    return not _NAMES.isdisjoint(tokens.low[max(0, at - _FURTHEST_NAME) : at])
+    return not THINGS.names.isdisjoint(tokens.low[max(0, at - _FURTHEST_NAME) : at])
 
 
 def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
@@ -357,34 +334,41 @@ def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
         return 2.0
     before, earlier = _before(text, tokens, first), _token(low, first - 2)
     after, second = _token(low, run.end), _token(low, run.end + 1)
-    if before in _DEITIES | _EXTREMES or _one_of(tokens, run):
+    if before in THINGS.deities | THINGS.extremes or _one_of(tokens, run):
         return 0.0
     if tokens.local.gods.issuperset(run.words) and _is_sacred(tokens, first):
         return 0.0
     found = 0.5 * (low[first] in tokens.local.sacred)
-    kin = before in _MARKS and (earlier in KIN or (after in _MARKS and earlier in _PEOPLE))
-    spoke = not run.opening and _speaks(before, earlier)
-    kind = before in NAMING and tokens.words[max(0, first - 2)] != earlier
+    kin = before in _MARKS and (earlier in en.KIN or (after in _MARKS and earlier in _PEOPLE))
+    # Whether who said something follows a verb: "said Ann", '"Now!" prompted Ann'
+    spoke = not run.opening and (
+        before in en.SAYING or (earlier in QUOTES and before.endswith("ed"))
+    )
+    kind = before in en.NAMING and tokens.words[max(0, first - 2)] != earlier
     found += before in _PEOPLE or kin or spoke or kind or _named(tokens, first)
     found += before in _BETWEEN_ITEMS and tokens.low[_before_list(tokens, run)] in _SEVERAL
     if before not in _PREPOSITIONS:
         told = second if after.endswith("ly") else after
         worn = _token(low, run.end + 2) if second.endswith("ly") else second
         acts = told in _ACTS if _beside_plants(tokens, run) else _is_act(told)
-        found += acts or (after == "," and (worn in _CLAD or second.isdigit()))
-        busy = second.endswith("ing") and second not in _MEANING
-        found += after == "," and busy and _token(low, run.end + 2) in PRONOUNS
+        found += acts or (after == "," and (worn in THINGS.clad or second.isdigit()))
+        busy = second.endswith("ing") and second not in THINGS.meaning
+        found += after == "," and busy and _token(low, run.end + 2) in en.PRONOUNS
     if after == "'s":
-        found += 1 if second in _PEOPLE or second in _OWNED else 0.5 * (second not in _BEHIND)
-    if after in _WHO or (after == "," and second in _WHO) or after in _SELF:
+        found += (
+            1
+            if second in _PEOPLE or second in THINGS.owned
+            else 0.5 * (second not in THINGS.nouns_behind)
+        )
+    if after in THINGS.who or (after == "," and second in THINGS.who) or after in THINGS.self:
         found += 1
-    if after in (",", "(", "—", "–") or after in COPULAS:
-        found += second in _DETERMINERS and _is_person(tokens, run.end + 2)
+    if after in (",", "(", "—", "–") or after in en.COPULAS:
+        found += second in THINGS.determiners and _is_person(tokens, run.end + 2)
     if after == "," and tokens.words[run.end + 1 : run.end + 2] != [second]:
         found += _token(low, run.end + 2) == "'s" and _is_person(tokens, run.end + 3)
     if before == "and" or after == "and":
         beside = earlier if before == "and" else second
-        if bearers(beside) > 0 and beside not in _PLANTS:
+        if en.bearers(beside) > 0 and beside not in THINGS.plants:
             found += 0.5 * (beside not in tokens.local.gods) + _pair(tokens, run)
     return found
 
@@ -396,20 +380,15 @@ def _pair(tokens: Tokens, run: Candidate) -> float:
     before, earlier = _token(low, start - 1), _token(low, start - 2)
     after, second = _token(low, end), _token(low, end + 1)
     kin = before in _SEVERAL or (before in _MARKS and earlier in _SEVERAL)
-    told = after == "," and second in _DETERMINERS and _is_person(tokens, end + 2, _SEVERAL)
+    told = after == "," and second in THINGS.determiners and _is_person(tokens, end + 2, _SEVERAL)
     return 0.5 * (kin or told or (before not in _PREPOSITIONS and _is_act(after)))
-
-
-def _speaks(verb: str, before: str) -> bool:
-    """Whether who said something follows a verb: "said Ann", '"Now!" prompted Ann'."""
-    return verb in SAYING or (before in QUOTES and verb.endswith("ed"))
 
 
 def _is_act(word: str) -> bool:
     """Whether a word behind a name is a verb of people: "Ann laughed", "saw Ann laugh"."""
-    if f"{word}s" in LISTS["human"]:
+    if f"{word}s" in LISTS.human:
         return True
-    return word in _ACTS or (word.endswith("ed") and word not in _HAPPENING)
+    return word in _ACTS or (word.endswith("ed") and word not in THINGS.happening)
 
 
 def _is_person(tokens: Tokens, at: int, nouns: frozenset[str] = _PEOPLE) -> bool:
@@ -417,6 +396,6 @@ def _is_person(tokens: Tokens, at: int, nouns: frozenset[str] = _PEOPLE) -> bool
     for word in tokens.low[at : at + 5]:
         if word in nouns:
             return True
-        if not word[0].isalpha() or word in _PREPOSITIONS or word in _DEITIES:
+        if not word[0].isalpha() or word in _PREPOSITIONS or word in THINGS.deities:
             return False
     return False

@@ -19,13 +19,14 @@ from portrayal.annotate.people.labeler.people import (
     least_confident,
     vote,
 )
-from portrayal.annotate.people.labeler.rows import (
+from portrayal.annotate.people.labeler.stage import (
+    LABELERS,
+    label_run,
     labeler_instrument,
     labelling_of_run,
     labelling_removed,
     labelling_sentence,
 )
-from portrayal.annotate.people.labeler.stage import LABELERS, label_run
 
 __all__ = [
     "LABELERS",

@@ -165,7 +165,7 @@ _LISTED = frozenset(word for words in GENDER_WORDS.values() for word in words)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CharacterResponse:
     """What one answer says of one character.
 
     Attributes
@@ -191,7 +191,7 @@ class Said:
 
 def read_answer(
     reply: str, characters: tuple[str, ...], text: str, removed: Counter[str] | None = None
-) -> tuple[Said, ...] | None:
+) -> tuple[CharacterResponse, ...] | None:
     """Return what a reply says of each character, in their order.
 
     Parameters
@@ -207,7 +207,7 @@ def read_answer(
 
     Returns
     -------
-    tuple of Said
+    tuple of CharacterResponse
         None where the reply holds no field that was asked for.
     """
     fields = read_fields(reply)
@@ -220,7 +220,7 @@ def read_answer(
         named &= raw_name is None or isinstance(raw_name, (str, list))
         told &= raw is None or isinstance(raw, (str, list))
         said.append(
-            Said(
+            CharacterResponse(
                 named,
                 _name(raw_name, text, banned, counted),
                 _references(raw, text, counted) if told else None,

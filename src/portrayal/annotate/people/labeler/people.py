@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from portrayal.annotate.people.labeler.answer import (
     ANSWER_TOKENS,
+    CharacterResponse,
     LabelPrompt,
-    Said,
     label_prompt,
     locate,
     read_answer,
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 def vote(
-    answers: Sequence[tuple[Said, ...]], n_asked: int, text: str
+    answers: Sequence[tuple[CharacterResponse, ...]], n_asked: int, text: str
 ) -> tuple[Character, ...] | None:
     """Put answers to a vote.
 
@@ -115,7 +115,7 @@ def _most(values: Sequence[T | None]) -> tuple[T | None, int]:
     return (None if others and others[0][1] == n else first), n
 
 
-def _shared(of_slot: Sequence[Said], gender: str) -> tuple[str, ...]:
+def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...]:
     """References of the answers for `gender` (of all where it is a tie), in order of first mention.
 
     The words that at least half of them give; all of them where these tell another gender.

@@ -5,7 +5,7 @@ subject, who the object, and of which gender; both are joined by weights learned
 out. It needs the extra `portrayal[reader]` and never sees a name, so no gender can come from one.
 """
 
-from portrayal.annotate.people.reader.network import Network, Reading, load_network
+from portrayal.annotate.people.reader.network import Network, NetworkOutput, load_network
 from portrayal.annotate.people.reader.rows import (
     Joining,
     read_people,
@@ -16,7 +16,7 @@ from portrayal.annotate.people.reader.rows import (
 __all__ = [
     "Joining",
     "Network",
-    "Reading",
+    "NetworkOutput",
     "load_network",
     "read_people",
     "read_stories",

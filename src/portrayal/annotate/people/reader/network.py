@@ -61,7 +61,7 @@ _RARE = re.compile(rf"\b(?:{'|'.join(RARE_PRONOUNS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenStory:
     """One story as token ids.
 
     Attributes
@@ -164,7 +164,7 @@ def hide(
     n_people: int,
     words: Vocabulary,
     order: Sequence[int] | None = None,
-) -> Hidden:
+) -> HiddenStory:
     """Return a story with its names hidden.
 
     Parameters
@@ -196,7 +196,7 @@ def hide(
     ids = [*ids[: MOST_TOKENS - 1], words.closing]
     candidate = [*candidate[: MOST_TOKENS - 1], -1]
     pronoun = [-1] * second + [words.pronouns.get(each, -1) for each in ids[second:]]
-    return Hidden(ids, candidate, pronoun, second, n)
+    return HiddenStory(ids, candidate, pronoun, second, n)
 
 
 def _known(text: str) -> str:
@@ -214,7 +214,7 @@ _HIDDEN_SCORE = -1e4
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NetworkOutput:
     """What the network says of one story.
 
     Attributes
@@ -254,13 +254,11 @@ class Network:
         self._session, self._heads = session, heads
         self.vocabulary, self.card = vocabulary, card
 
-    def read(self, story: Hidden) -> Reading:
+    def read(self, story: HiddenStory) -> NetworkOutput:
         """Return what the network says of a story."""
         kinds = [int(at >= story.second) for at in range(len(story.ids))]
-        return self._judge(story, read_alone(self._session, "states", story.ids, kinds))
-
-    def _judge(self, story: Hidden, states: FloatArray) -> Reading:
-        """Apply the heads to the states of one story, shape (n_tokens, width)."""
+        # Apply the heads to the states of one story, shape (n_tokens, width)
+        states = read_alone(self._session, "states", story.ids, kinds)
         width = states.shape[1]
         first = states[0]
         candidate, pronoun = np.array(story.candidate), np.array(story.pronoun)
@@ -283,7 +281,9 @@ class Network:
         told = np.log1p(np.array(evidence).T)
         signs = np.hstack([who, np.tile(first, (len(who), 1)), told])
         genders = self._two_layers("gen", signs, last="3")
-        return Reading(special.log_softmax(role, axis=1), special.log_softmax(genders, axis=1))
+        return NetworkOutput(
+            special.log_softmax(role, axis=1), special.log_softmax(genders, axis=1)
+        )
 
     def _linear(self, name: str, values: FloatArray) -> FloatArray:
         return np.asarray(values @ self._heads[f"{name}.weight"].T + self._heads[f"{name}.bias"])

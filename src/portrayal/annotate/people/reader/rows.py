@@ -20,26 +20,26 @@ from portrayal.annotate.people.reader.network import (
     CARD,
     GENDERS,
     Network,
-    Reading,
+    NetworkOutput,
     hide,
     load_network,
     pieces_of,
 )
-from portrayal.annotate.people.shared.local import locale_of
 from portrayal.annotate.people.shared.model import Character, Roles
-from portrayal.annotate.people.stories.cast import Cast, Slots
-from portrayal.annotate.people.stories.confidence import log_odds
-from portrayal.annotate.people.stories.decide import SINGLY, Choice
+from portrayal.annotate.people.shared.scan import locale_of
+from portrayal.annotate.people.stories.cast import Cast
+from portrayal.annotate.people.stories.decide import SINGLY, GenderChoice
 from portrayal.annotate.people.stories.extract import (
     cast_of,
     characters,
+    log_odds,
     name_confidences,
     people_of_cast,
     read_story,
     story_start,
     weigh,
 )
-from portrayal.annotate.people.stories.rows import PEOPLE, person_columns
+from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import OptionError
 from portrayal.reference.locales import Locale
@@ -47,7 +47,7 @@ from portrayal.types import FloatArray
 
 _LEAST = 1e-9
 
-Weighed = tuple[list[Choice], list[float]]
+Weighed = tuple[list[GenderChoice], list[float]]
 """All choices of genders, and their probabilities by the rules."""
 
 
@@ -88,7 +88,7 @@ class Odds(NamedTuple):
 
 
 def read_people(
-    scene: Scene, cast: Cast, reading: Reading, joining: Joining
+    scene: Scene, cast: Cast, reading: NetworkOutput, joining: Joining
 ) -> tuple[Character, Character | None]:
     """Return the subject and the object of a story, by rules and network together.
 
@@ -111,22 +111,33 @@ def read_people(
 
 
 def join(
-    scene: Scene, cast: Cast, reading: Reading, joining: Joining
-) -> tuple[Cast, Choice, list[Odds]]:
+    scene: Scene, cast: Cast, reading: NetworkOutput, joining: Joining
+) -> tuple[Cast, GenderChoice, list[Odds]]:
     """Return who has which role, their genders, and what speaks for each slot."""
     weighed = weigh(scene, cast)
-    slots, names = _join_names(scene, cast, weighed, reading, joining)
+    # Who has which role, and the probability of each slot
+    ways, signs = ways_of(scene, cast, weighed, reading)
+    scores = signs @ (joining.names_of_equals if scene.paired else joining.names)
+    shares = special.softmax(scores)
+    chosen = ways[int(scores.argmax())]
+    known = [
+        float(sum(share for way, share in zip(ways, shares, strict=True) if way[slot] == at))
+        for slot, at in enumerate(chosen)
+    ]
+    nobody = reading.roles.shape[1] - 1
+    slots, names = ([None if at == nobody else at for at in chosen], known)
     if slots != cast.slots:
         cast = cast_of(scene, slots)
         weighed = weigh(scene, cast)
-    choice = _join_genders(cast, weighed, reading, joining, paired=scene.paired)
+    weights = joining.genders_of_equals if scene.paired else joining.genders
+    choice = weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
     genders = _gender_odds(cast, weighed, reading, choice)
     odds = [Odds(log_odds(name), *each) for name, each in zip(names, genders, strict=True)]
     return cast, choice, odds
 
 
 def ways_of(
-    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading
+    scene: Scene, cast: Cast, weighed: Weighed, reading: NetworkOutput
 ) -> tuple[list[tuple[int, ...]], FloatArray]:
     """All ways to give the roles to the named people, and what speaks for each, shape (n_ways, 2).
 
@@ -153,23 +164,7 @@ def ways_of(
     return ways, np.array(signs)
 
 
-def _join_names(
-    scene: Scene, cast: Cast, weighed: Weighed, reading: Reading, joining: Joining
-) -> tuple[Slots, list[float]]:
-    """Who has which role, and the probability of each slot."""
-    ways, signs = ways_of(scene, cast, weighed, reading)
-    scores = signs @ (joining.names_of_equals if scene.paired else joining.names)
-    shares = special.softmax(scores)
-    chosen = ways[int(scores.argmax())]
-    known = [
-        float(sum(share for way, share in zip(ways, shares, strict=True) if way[slot] == at))
-        for slot, at in enumerate(chosen)
-    ]
-    nobody = reading.roles.shape[1] - 1
-    return [None if at == nobody else at for at in chosen], known
-
-
-def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArray:
+def signs_of_genders(cast: Cast, weighed: Weighed, reading: NetworkOutput) -> FloatArray:
     """What speaks for each choice of genders, shape (n_choices, 3).
 
     The log-probabilities of the network and of the rules, and how many are of singular "they".
@@ -190,22 +185,14 @@ def signs_of_genders(cast: Cast, weighed: Weighed, reading: Reading) -> FloatArr
     )
 
 
-def _rows(cast: Cast, reading: Reading) -> list[int]:
+def _rows(cast: Cast, reading: NetworkOutput) -> list[int]:
     """The row of `reading.genders` for each slot."""
     nobody = reading.roles.shape[1] - 1
     return [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
 
 
-def _join_genders(
-    cast: Cast, weighed: Weighed, reading: Reading, joining: Joining, *, paired: bool
-) -> Choice:
-    """The choice of genders with the largest weighted sum."""
-    weights = joining.genders_of_equals if paired else joining.genders
-    return weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
-
-
 def _gender_odds(
-    cast: Cast, weighed: Weighed, reading: Reading, choice: Choice
+    cast: Cast, weighed: Weighed, reading: NetworkOutput, choice: GenderChoice
 ) -> Iterator[tuple[float, float]]:
     """Log-odds of each slot's gender, by the network and by the rules."""
     for slot, (row, gender) in enumerate(zip(_rows(cast, reading), choice.genders, strict=True)):
@@ -345,17 +332,11 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | E
             for row, known in zip(rows, strata, strict=True)
         ]
         return [
-            each if isinstance(each, Exception) else _columns(each)
+            each if isinstance(each, Exception) else people_columns(each)
             for each in read_stories(stories, folder, below, locale)
         ]
 
     return annotate
-
-
-def _columns(people: People) -> dict[str, Any]:
-    subject, other = people
-    more = {} if other is None else person_columns("object", other)
-    return person_columns("subject", subject) | more
 
 
 def _run(*_: Any) -> NoReturn:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
+from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords
 from portrayal.annotate.people.shared.words import COMMON_TITLES, FORMAL_TITLES, GENDER_OF_WORD
 from portrayal.reference import load_factor
 from portrayal.reference.matching import any_word
@@ -120,11 +120,6 @@ def gender_of_references(references: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else UNSURE
 
 
-def _word_of(name: str) -> re.Pattern[str]:
-    """What a word of a name is, with its marks where it is not plain ASCII."""
-    return _WORD if name.isascii() else any_word("'’׳־\\-")
-
-
 def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
     """First name in a labelled name, or None where it has none.
 
@@ -141,7 +136,8 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
     if not isinstance(raw, str) or raw.strip().casefold() in _NO_NAME:
         return None
     for alternative in raw.split("|"):
-        words = _word_of(alternative).findall(alternative)
+        # What a word of a name is, with its marks where it is not plain ASCII
+        words = (_WORD if alternative.isascii() else any_word("'’׳־\\-")).findall(alternative)
         formal = False
         while words and (
             words[0].casefold() in COMMON_TITLES or words[0].casefold() in local.titles

@@ -10,43 +10,24 @@ other text is left as it is.
 import re
 from collections.abc import Callable
 
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens, scan
-from portrayal.annotate.people.shared.words import (
-    ABBREVIATIONS,
-    APPOSITION,
-    CLAUSE_MARKS,
-    CLAUSE_OPENERS,
-    COMMON_TITLES,
-    COPULAS,
-    FREQUENT,
-    FUNCTION_WORDS,
-    KIN,
-    LIVING,
-    NAMED_THINGS,
-    NAMES_OR_WORDS,
-    NAMING,
-    NEVER_NAMES,
-    PERSON_NOUNS,
-    PLACE_HEADS,
-    PLACE_TAILS,
-    PLURAL_PEOPLE,
-    PLURALS,
-    SAYING,
-    SENTENCE_STARTERS,
-    VERBS_AFTER_NAME,
-    bearers,
-    word_set,
-)
+from portrayal.annotate.people.shared.words import word_lists, word_set
 
-_ARTICLES = word_set("a an the this every each")
-_POSSESSIVES = word_set("his her their my our your no to")
+_LISTS = word_lists("shared")
+
 
 _NOT_ENDINGS = ("ly", "ed", "ing", "s")
-_ENDS = CLAUSE_MARKS - {",", ";", ":"}
-_ACTS = (VERBS_AFTER_NAME | SAYING | LIVING) - word_set("s")
+_ENDS = en.CLAUSE_MARKS - {",", ";", ":"}
+_ACTS = (en.VERBS_AFTER_NAME | en.SAYING | en.LIVING) - word_set("s")
 _NEVER_FLAT = (
-    NEVER_NAMES | PERSON_NOUNS | PLURAL_PEOPLE | frozenset(PLURALS) | SENTENCE_STARTERS | _ACTS
-) | (COMMON_TITLES | ABBREVIATIONS | NAMED_THINGS | PLACE_HEADS | PLACE_TAILS)
+    en.NEVER_NAMES
+    | en.PERSON_NOUNS
+    | en.PLURAL_PEOPLE
+    | frozenset(en.PLURALS)
+    | en.SENTENCE_STARTERS
+    | _ACTS
+) | (en.COMMON_TITLES | en.ABBREVIATIONS | en.NAMED_THINGS | en.PLACE_HEADS | en.PLACE_TAILS)
 _UNCASED = re.compile("[\u05d0-\u05ea\u0620-\u074f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 MARK = "X"
 """Capital that is put before a word without one."""
@@ -112,28 +93,25 @@ def _names(tokens: Tokens) -> set[int]:
     found = {at for at, word in enumerate(low) if word in names and not _after_determiner(low, at)}
     for at, word in enumerate(low):
         behind = at + 1 + (low[at + 1 : at + 2] == ["."])
-        if word not in COMMON_TITLES or behind >= len(low):
+        if word not in en.COMMON_TITLES or behind >= len(low):
             continue
-        if behind in found or (word in ABBREVIATIONS and _may_be(low[behind])):
+        if behind in found or (word in en.ABBREVIATIONS and _may_be(low[behind])):
             found |= {at, behind}
-    return found | _surnames(low, found)
-
-
-def _surnames(low: list[str], found: set[int]) -> set[int]:
-    """Positions of words behind names and titles that may be surnames, and of their like."""
+    # Positions of words behind names and titles that may be surnames, and of their like
     beside: set[int] = set()
     surnames: set[str] = set()
     for at in found:
         word, after = (*low[at + 1 : at + 3], ".", ".")[:2]
-        if not _may_be(word) or low[at] in ABBREVIATIONS:
+        if not _may_be(word) or low[at] in en.ABBREVIATIONS:
             continue
-        if bearers(word):
+        if en.bearers(word):
             beside.add(at + 1)
-        elif (after in _ACTS or after in CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
+        elif (after in _ACTS or after in en.CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
             surnames.add(word)
-    return beside | {
-        at for at, word in enumerate(low) if word in surnames and not _after_determiner(low, at)
-    }
+    return found | (
+        beside
+        | {at for at, word in enumerate(low) if word in surnames and not _after_determiner(low, at)}
+    )
 
 
 def _may_be(word: str) -> bool:
@@ -145,19 +123,21 @@ def _is_name(word: str, cues: int) -> bool:
     """Whether a word is a name, by its bearers and what stands around its mentions."""
     if _is_plain(word):
         return cues >= 0
-    return cues >= (2 if bearers(word) else 4)
+    return cues >= (2 if en.bearers(word) else 4)
 
 
 def _is_plain(word: str) -> bool:
     """Whether a word is a frequent first name, and a name more often than a word."""
-    usual = _may_be(word) and word not in NAMES_OR_WORDS and len(word) >= _LEAST
-    return usual and bearers(word) >= FREQUENT
+    usual = _may_be(word) and word not in en.NAMES_OR_WORDS and len(word) >= _LEAST
+    return usual and en.bearers(word) >= en.FREQUENT
 
 
 def _after_determiner(low: list[str], at: int) -> bool:
     """Whether what stands before makes the word no name: "the rose", "her grace"."""
     before = low[at - 1] if at else "."
-    return before in _ARTICLES or (before in _POSSESSIVES and low[at] in NAMES_OR_WORDS)
+    return before in _LISTS.articles or (
+        before in _LISTS.possessives and low[at] in en.NAMES_OR_WORDS
+    )
 
 
 def _cues(low: list[str], at: int) -> int:
@@ -168,21 +148,21 @@ def _cues(low: list[str], at: int) -> int:
     if _after_determiner(low, at):
         return -2
     value = 0
-    if before in NAMING and earlier in PERSON_NOUNS:
+    if before in en.NAMING and earlier in en.PERSON_NOUNS:
         value += 4
-    elif before in PERSON_NOUNS and (after in CLAUSE_MARKS or after in _ACTS):
-        value += 2 if before in KIN else 1
-    elif (before == "," and earlier in PERSON_NOUNS and after in CLAUSE_MARKS) or (
+    elif before in en.PERSON_NOUNS and (after in en.CLAUSE_MARKS or after in _ACTS):
+        value += 2 if before in en.KIN else 1
+    elif (before == "," and earlier in en.PERSON_NOUNS and after in en.CLAUSE_MARKS) or (
         before == "and" and _is_plain(earlier)
     ):
         value += 2
-    if after == "," and low[at + 2 : at + 3] and low[at + 2] in APPOSITION:
-        value += 2 if before in CLAUSE_OPENERS else 0
+    if after == "," and low[at + 2 : at + 3] and low[at + 2] in en.APPOSITION:
+        value += 2 if before in en.CLAUSE_OPENERS else 0
     elif after == "and" and low[at + 2 : at + 3] and _is_plain(low[at + 2]):
         value += 2
-    if after in _ACTS - COPULAS or after.endswith("ed"):
-        value += 2 if before in _ENDS or before in QUOTES or before in SAYING else 1
-    if before in SAYING and after in CLAUSE_MARKS:
+    if after in _ACTS - en.COPULAS or after.endswith("ed"):
+        value += 2 if before in _ENDS or before in QUOTES or before in en.SAYING else 1
+    if before in en.SAYING and after in en.CLAUSE_MARKS:
         value += 1
     return value
 
@@ -193,5 +173,5 @@ def _openings(tokens: Tokens) -> set[int]:
     return {
         at
         for at, word in enumerate(low)
-        if word in FUNCTION_WORDS and (at == 0 or low[at - 1] in _ENDS)
+        if word in en.FUNCTION_WORDS and (at == 0 or low[at - 1] in _ENDS)
     }

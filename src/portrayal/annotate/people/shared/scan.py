@@ -1,21 +1,129 @@
-"""One pass over a text: words, sentences and quotations with offsets; mentions of characters."""
+"""One pass over a text: words, sentences and quotations with offsets; mentions of characters.
+
+What a locale adds to the words of English (titles, honorifics, pronouns) is read in the same pass.
+"""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, compress
 from operator import not_
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
-from portrayal.annotate.people.shared.words import (
-    ABBREVIATIONS,
-    CLAUSE_OPENERS,
-    THANKS,
-    VERBS_AFTER_NAME,
-    bearers,
-    word_set,
-)
+from portrayal.annotate.people.shared import words as en
+from portrayal.annotate.people.shared.words import PRONOUNS, THEY, bearers, word_lists
+from portrayal.reference import FEMININE, GENDERS, MASCULINE, NON_BINARY
+from portrayal.reference.locales import HOME, NO_PEOPLE, Locale, load_locale
+from portrayal.reference.matching import name_key
+
+_FORMS = {
+    FEMININE: ("she", "her", "her", "hers", "herself"),
+    MASCULINE: ("he", "him", "his", "his", "himself"),
+    NON_BINARY: ("they", "them", "their", "theirs", "themself"),
+}
+
+_SHORT = 3
+
+
+@dataclass(frozen=True, eq=False)
+class LocalWords:
+    """Words of a locale, none of them English; all in lower case.
+
+    Attributes
+    ----------
+    titles, formal, abbreviations
+        Words before a name; of these, those before a surname, and those of at most three letters,
+        which a full stop may follow.
+    sacred
+        Titles that also stand before gods: "Shri".
+    honorifics, endings
+        Words behind a name, and what is written together with it: "ji".
+    genders
+        Gender that a title, honorific or pronoun tells.
+    pronouns
+        Pronoun → the English one of its gender and case, as which it is read.
+    nobody, places, gods
+        Peoples and feasts, which end a name; places; gods. Words that are a first name are left to
+        the text.
+    whole
+        Names of several words, and words, that are no person's as a whole.
+    """
+
+    titles: frozenset[str] = frozenset()
+    formal: frozenset[str] = frozenset()
+    abbreviations: frozenset[str] = frozenset()
+    sacred: frozenset[str] = frozenset()
+    honorifics: frozenset[str] = frozenset()
+    endings: tuple[str, ...] = ()
+    genders: Mapping[str, str] = field(default_factory=dict)
+    pronouns: Mapping[str, str] = field(default_factory=dict)
+    nobody: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    gods: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+
+    def bare(self, word: str) -> str:
+        """The word without an honorific that is written together with it: "priya-ji" → "priya"."""
+        for ending in self.endings if word not in self.titles else ():
+            name = word.removesuffix(ending)
+            if name != word and (name.endswith("-") or bearers(name) > bearers(word)):
+                return name.rstrip("-") or word
+        return word
+
+    def is_no_person(self, name: str) -> bool:
+        """Whether a name as a whole is no person's, and no first name either."""
+        key = name_key(name)
+        return key in self.whole and (" " in key or not bearers(key))
+
+
+ENGLISH = LocalWords(gods=load_locale(HOME).gods["every"])
+"""What the rules for English add to themselves."""
+
+
+@lru_cache(maxsize=8)
+def local_words(locale: Locale | None) -> LocalWords:
+    """What a locale adds; nothing where there is none, or where it is that of the rules."""
+    if locale is None or locale.spec == HOME:
+        return ENGLISH
+    titles, honorifics = locale.every("titles"), locale.every("honorifics")
+    genders = {
+        word: gender
+        for gender in GENDERS
+        for lists in (locale.titles, locale.honorifics, locale.pronouns)
+        for word in lists.get(gender, ())
+    }
+    pronouns: dict[str, str] = {}
+    for gender, forms in _FORMS.items():
+        own = [w for w in locale.pronouns.get(gender, ()) if w not in PRONOUNS and w not in THEY]
+        pronouns |= {word: forms[at % len(forms)] for at, word in enumerate(own)}
+    return LocalWords(
+        titles=titles,
+        sacred=frozenset(locale.titles.get("sacred", ())),
+        abbreviations=frozenset(word for word in titles if len(word) <= _SHORT),
+        formal=frozenset(locale.titles.get("formal", ())),
+        honorifics=frozenset(word for word in honorifics if word[0] != "-"),
+        endings=tuple(word[1:] for word in honorifics if word[0] == "-"),
+        genders=genders,
+        pronouns=pronouns,
+        nobody=_unborne(locale.every("peoples", "feasts")),
+        places=_unborne(locale.every("places")),
+        gods=ENGLISH.gods | locale.every("gods"),
+        whole=locale.every(*NO_PEOPLE),
+    )
+
+
+def _unborne(words: frozenset[str]) -> frozenset[str]:
+    """Single words that nobody has as a first name."""
+    return frozenset(word for word in words if " " not in word and not bearers(word))
+
+
+def locale_of(settings: Mapping[str, Any]) -> Locale | None:
+    """The locale that the settings of an annotation name (`Locale.mark`), or None."""
+    return load_locale(settings["locale"]) if settings.get("locale") else None
+
+
+_LISTS = word_lists("shared")
 
 QUOTES = frozenset('"“”')
 """Quotation marks that open or close direct speech."""
@@ -61,7 +169,7 @@ class Tokens:
         if word not in self.local.titles:
             return False
         behind = at + 1 + (self.words[at + 1 : at + 2] == ["."])
-        return not bearers(word) or "".join(self.words[behind : behind + 1])[:1].isupper()
+        return not en.bearers(word) or "".join(self.words[behind : behind + 1])[:1].isupper()
 
 
 def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
@@ -70,7 +178,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     In `low` a pronoun of the locale is the English one of its gender and case, and a name stands
     without an honorific that is written together with it.
     """
-    stopped = ABBREVIATIONS | local.abbreviations if local.abbreviations else ABBREVIATIONS
+    stopped = en.ABBREVIATIONS | local.abbreviations if local.abbreviations else en.ABBREVIATIONS
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
     low = words.copy()
@@ -135,12 +243,10 @@ FAR = 8
 """Tokens over which a verb and its object may stand apart."""
 
 
-_WEAK_OPENERS = word_set("as before after until since and but")
-_NOT_HEADS = word_set("the a an dr mr mrs ms young")
 _LONG_NOUN_PHRASE = 6
 
 
-class Mention(NamedTuple):
+class StoryMention(NamedTuple):
     """A name or noun (then `case` is empty) or a pronoun.
 
     Attributes
@@ -176,14 +282,14 @@ def noun_rank(tokens: Tokens, at: int) -> float:
     after = low[at + 1] if at + 1 < len(low) else "."
     back, furthest = at - 1, max(-1, at - _LONG_NOUN_PHRASE)
     while back > furthest and (
-        low[back] in _NOT_HEADS or (low[back] == "." and low[back - 1] in _NOT_HEADS)
+        low[back] in _LISTS.not_heads or (low[back] == "." and low[back - 1] in _LISTS.not_heads)
     ):
         back -= 1
     opener = low[back] if back >= 0 else "."
-    opened = opener in CLAUSE_OPENERS
-    if opened and opener not in _WEAK_OPENERS:
+    opened = opener in en.CLAUSE_OPENERS
+    if opened and opener not in _LISTS.weak_openers:
         return 1.0 if after != "'s" else POSSESSOR
-    acts = after in VERBS_AFTER_NAME or after.endswith("ed")
+    acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
     if opened and not acts and not after.endswith("s"):
         opened = False
     if after == "'s":
@@ -196,15 +302,15 @@ def pronoun_rank(low: Sequence[str], at: int, case: str) -> float:
     if case == "o":
         return -float(_reach(low, at))
     thanked = case == "p" and at and low[at - 1] == "for"
-    if thanked and not THANKS.isdisjoint(low[max(0, at - 5) : at]):
+    if thanked and not en.THANKS.isdisjoint(low[max(0, at - 5) : at]):
         return -float(FAR)
-    return 1.0 if at == 0 or low[at - 1] in CLAUSE_OPENERS else 0.0
+    return 1.0 if at == 0 or low[at - 1] in en.CLAUSE_OPENERS else 0.0
 
 
 def _reach(low: Sequence[str], at: int) -> int:
     """How many tokens back the subject of the verb that governs the object at `at` may stand."""
     for back in range(at - 1, max(-1, at - FAR), -1):
         word = low[back]
-        if word in CLAUSE_OPENERS or word == "it" or (back < at - 1 and word.endswith("ing")):
+        if word in en.CLAUSE_OPENERS or word == "it" or (back < at - 1 and word.endswith("ing")):
             return at - back
     return FAR

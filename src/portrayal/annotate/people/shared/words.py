@@ -17,14 +17,15 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class WordLists:
-    """The lists of a file in a folder beside this one, by name."""
+    """The lists of a file in a folder beside this one, each an attribute: `LISTS.kin`."""
 
     def __init__(self, folder: str, file: str = "words.toml") -> None:
         path = Path(__file__).parents[1] / folder / file
         self._texts: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
+        self.__dict__.update({name: word_set(text) for name, text in self._texts.items()})
 
-    def __getitem__(self, name: str) -> frozenset[str]:
-        return word_set(self._texts[name])
+    def __getattr__(self, name: str) -> frozenset[str]:
+        raise AttributeError(f"there is no list of words {name!r}")
 
     def lines(self, name: str) -> tuple[frozenset[str], ...]:
         """A list that holds one set of words to a line."""
@@ -32,7 +33,7 @@ class WordLists:
 
     def verbs(self, name: str) -> frozenset[str]:
         """All forms of a list of regular verbs."""
-        return frozenset[str]().union(*map(verb_forms, self[name]))
+        return frozenset[str]().union(*map(verb_forms, getattr(self, name)))
 
 
 @cache
@@ -63,12 +64,12 @@ def bare_verb(word: str) -> str:
 _LISTS = word_lists("shared")
 _LOCALE = load_locale("en-US")
 
-FUNCTION_WORDS = _LISTS["function_words"]
+FUNCTION_WORDS = _LISTS.function_words
 COPULAS = word_set("'s are be became becomes been is was were")
-VERBS_AFTER_NAME = COPULAS | _LISTS["verbs_after_name"]
-SAYING = _LISTS["saying"]
-LIVING = _LISTS["living"]
-THANKS = _LISTS["thanks"]
+VERBS_AFTER_NAME = COPULAS | _LISTS.verbs_after_name
+SAYING = _LISTS.saying
+LIVING = _LISTS.living
+THANKS = _LISTS.thanks
 NAMING = word_set("named called")
 APPOSITION = word_set("a an from her his its my our the their who whose")
 """Words that open a description after a name and a comma."""
@@ -77,8 +78,8 @@ PREPOSITIONS_OF_PLACE = word_set("across around at from in into near of on throu
 """Prepositions that stand before names of places more often than before names of people."""
 
 CLAUSE_MARKS = word_set('. ! ? … ... ?! !! , ; : — – " “ ”') | {"\n"}
-CLAUSE_OPENERS = CLAUSE_MARKS | _LISTS["clause_openers"]
-ENDS_OBJECT = CLAUSE_MARKS | _LISTS["ends_object"]
+CLAUSE_OPENERS = CLAUSE_MARKS | _LISTS.clause_openers
+ENDS_OBJECT = CLAUSE_MARKS | _LISTS.ends_object
 
 THEY = word_set("they them their theirs themselves themself")
 """Forms that refer to one person or to several."""
@@ -114,39 +115,39 @@ GENDERED = {
 
 GENDER: Mapping[str, str] = MappingProxyType(
     {w: gender for w, gender in GENDER_OF_WORD.items() if w not in PRONOUNS and w not in THEY}
-    | dict.fromkeys(_LISTS["feminine"], FEMININE)
-    | dict.fromkeys(_LISTS["masculine"], MASCULINE)
-    | dict.fromkeys(_LISTS["non_binary"], NON_BINARY)
+    | dict.fromkeys(_LISTS.feminine, FEMININE)
+    | dict.fromkeys(_LISTS.masculine, MASCULINE)
+    | dict.fromkeys(_LISTS.non_binary, NON_BINARY)
 )
 """Noun, adjective or title → gender: Table S6a without its pronouns, and more of the same kind."""
 
-ADJECTIVES = word_set("female male feminine masculine lesbian") | _LISTS["non_binary"]
+ADJECTIVES = word_set("female male feminine masculine lesbian") | _LISTS.non_binary
 """Words of a gender that stand before a noun or after "is": "a female comedian"."""
 
-KIN_BEFORE_NAMES = _LISTS["kin_before_names"]
-KIN = _LISTS["kin"]
+KIN_BEFORE_NAMES = _LISTS.kin_before_names
+KIN = _LISTS.kin
 ROLE_FAMILIES = _LISTS.lines("role_families")
 MODIFIER_FAMILIES = _LISTS.lines("modifier_families")
 OCCUPATIONS = frozenset[str]().union(*ROLE_FAMILIES) - {"dr"}
 """Every noun of every family; capitalised before a name they act as a title."""
 
-PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | OCCUPATIONS | _LISTS["workers"] | KIN
+PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | OCCUPATIONS | _LISTS.workers | KIN
 """Nouns for one person."""
 
 OTHER_PEOPLE: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(_LISTS["women_outside"], FEMININE)
-    | dict.fromkeys(_LISTS["men_outside"], MASCULINE)
-    | dict.fromkeys(_LISTS["people_outside"], "")
+    dict.fromkeys(_LISTS.women_outside, FEMININE)
+    | dict.fromkeys(_LISTS.men_outside, MASCULINE)
+    | dict.fromkeys(_LISTS.people_outside, "")
 )
 """Singular nouns for people outside a prompt's roles, with the gender they tell, if any."""
 
-PLURAL_PEOPLE = _LISTS["plural_people"]
+PLURAL_PEOPLE = _LISTS.plural_people
 PLURALS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(_LISTS["plural_women"], FEMININE) | dict.fromkeys(_LISTS["plural_men"], MASCULINE)
+    dict.fromkeys(_LISTS.plural_women, FEMININE) | dict.fromkeys(_LISTS.plural_men, MASCULINE)
 )
 """Nouns for several people of one gender."""
 
-ABBREVIATIONS = _LISTS["abbreviations"]
+ABBREVIATIONS = _LISTS.abbreviations
 FORMAL_TITLES = _LOCALE.titles["formal"]
 COMMON_TITLES = FORMAL_TITLES | _LOCALE.titles["informal"]
 RELATIVES = word_set("aunt auntie brother sister uncle")
@@ -156,8 +157,8 @@ TITLES = _LOCALE.titles["every"]
 SURNAME_TITLES = TITLES - _LOCALE.titles["of_first_names"]
 """Titles before a surname: "Senator Warren" has no first name."""
 
-BEFORE_TITLES = _LISTS["before_titles"]
-OPEN_TITLES = BEFORE_TITLES | _LISTS["open_titles"]
+BEFORE_TITLES = _LISTS.before_titles
+OPEN_TITLES = BEFORE_TITLES | _LISTS.open_titles
 
 CALENDAR = _LOCALE.feasts["calendar"]
 MONTHS = word_set("april august june may")
@@ -165,15 +166,15 @@ MONTHS = word_set("april august june may")
 
 NATIONALITIES = _LOCALE.peoples["nationalities"]
 AMERICAN_PLACES = _LOCALE.places["home"]
-PLACE_HEADS = _LISTS["place_heads"]
-PLACE_TAILS = _LISTS["place_tails"]
-NAMED_THINGS = _LISTS["named_things"]
-SENTENCE_STARTERS = _LISTS["sentence_starters"]
-NEVER_NAMES = FUNCTION_WORDS | _LISTS["called"] | CALENDAR | NATIONALITIES | AMERICAN_PLACES
+PLACE_HEADS = _LISTS.place_heads
+PLACE_TAILS = _LISTS.place_tails
+NAMED_THINGS = _LISTS.named_things
+SENTENCE_STARTERS = _LISTS.sentence_starters
+NEVER_NAMES = FUNCTION_WORDS | _LISTS.called | CALENDAR | NATIONALITIES | AMERICAN_PLACES
 """Words that are not part of any name."""
 
-NAMES_AND_WORDS = _LISTS["names_and_words"]
-NAMES_OR_WORDS = NAMES_AND_WORDS | _LISTS["names_or_words"]
+NAMES_AND_WORDS = _LISTS.names_and_words
+NAMES_OR_WORDS = NAMES_AND_WORDS | _LISTS.names_or_words
 """First names that are words more often than names where nothing else tells."""
 
 FREQUENT = 2_000

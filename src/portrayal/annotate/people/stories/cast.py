@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, noun_rank
+from portrayal.annotate.people.shared.scan import OTHER, StoryMention, Tokens, noun_rank
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
-from portrayal.annotate.people.stories.roles import OBJECT_WORDS
-from portrayal.annotate.people.stories.scene import GENERIC, Noun, Scene
+from portrayal.annotate.people.stories.scene import GENERIC, OBJECT_WORDS, Noun, Scene
 from portrayal.reference import NON_BINARY
 
 Slots = list[int | None]
@@ -42,7 +41,7 @@ class Cast:
     """
 
     slots: Slots
-    events: list[Mention]
+    events: list[StoryMention]
     hints: list[dict[str, float]]
     references: list[list[int]]
     barred: dict[int, int]
@@ -80,7 +79,8 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
             gender = _of_title(tokens, title)
             if gender != NON_BINARY:
                 cast.refer(slot, title, gender, CERTAIN)
-    known = _free_roles(scene)
+    free = [noun.value for noun in scene.nouns if noun.person is None]
+    known = (any(value > 0 for value in free), any(value < 0 for value in free))
     for noun in scene.nouns:
         if noun.person is not None:
             slot = slot_of.get(noun.person, OTHER)
@@ -120,16 +120,10 @@ def _of_title(tokens: Tokens, at: int) -> str:
     return tokens.local.genders.get(word) or GENDER_OF_WORD.get(word, NON_BINARY)
 
 
-def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
+def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> StoryMention:
     """The name or noun at `at` as a mention."""
     rank = noun_rank(tokens, at)
-    return Mention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
-
-
-def _free_roles(scene: Scene) -> tuple[bool, bool]:
-    """Whether a noun that stands alone tells of the subject, and of the object."""
-    free = [noun.value for noun in scene.nouns if noun.person is None]
-    return any(value > 0 for value in free), any(value < 0 for value in free)
+    return StoryMention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
 
 
 def _add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
@@ -139,7 +133,7 @@ def _add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool])
         cast.apart[noun.at] = -1 if noun.owner is None else _owner(scene, noun.owner)
         tokens = scene.tokens
         cast.events.append(
-            Mention(
+            StoryMention(
                 noun.at,
                 tokens.sentence[noun.at],
                 OTHER,

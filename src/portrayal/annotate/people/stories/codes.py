@@ -10,9 +10,9 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import compress, product
 from typing import NamedTuple
 
-from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES, StoryMention, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
-from portrayal.annotate.people.stories.roles import GIVES, RECEIVES
+from portrayal.annotate.people.stories.scene import GIVES, RECEIVES
 
 _LISTS = word_lists("stories")
 
@@ -77,7 +77,9 @@ def link_features(code: int) -> tuple[str, ...]:
     )
 
 
-def tones_of(tokens: Tokens, events: Sequence[Mention], verbs: Container[str]) -> dict[int, int]:
+def tones_of(
+    tokens: Tokens, events: Sequence[StoryMention], verbs: Container[str]
+) -> dict[int, int]:
     """Token position of a pronoun → 1 where a giver would be meant there, 0 for a receiver.
 
     "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
@@ -126,7 +128,7 @@ _JOIN_OF: Mapping[str, int] = (
     | dict.fromkeys((".", "!", "?", "…", "...", "\n", ";", ":", "—", "–"), 6)
     | dict.fromkeys(QUOTES, 7)
 )
-_WITH = _LISTS["opens_phrases"]
+
 _GAP = 4
 """Most tokens from a comma to the head of the subject behind it."""
 
@@ -143,11 +145,11 @@ def join_of(low: Sequence[str], at: int) -> int:
     return _JOIN_OF.get(low[at - 1], -1) if at else 6
 
 
-def ahead_of(tokens: Tokens, events: Sequence[Mention]) -> dict[int, Ahead]:
+def ahead_of(tokens: Tokens, events: Sequence[StoryMention]) -> dict[int, Ahead]:
     """Position of a pronoun → the subject that its opening phrase leads to."""
     low, sentence = tokens.low, tokens.sentence
     found: dict[int, Ahead] = {}
-    waiting: list[Mention] = []
+    waiting: list[StoryMention] = []
     current, lead, comma = -1, -1, -1
     for event in events:
         at, here, entity, rank, _, case, quoted = event
@@ -176,7 +178,9 @@ def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, in
     start = bisect_left(sentence, sentence[at], 0, at)
     while not low[start][0].isalpha() and start < at:
         start += 1
-    kind = 0 if low[start] in _WITH else 1 if low[start].endswith(("ing", "ed")) else -1
+    kind = (
+        0 if low[start] in _LISTS.opens_phrases else 1 if low[start].endswith(("ing", "ed")) else -1
+    )
     if low[start] == "not":
         kind = 1
     if kind < 0:
@@ -188,8 +192,6 @@ def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, in
         return -1, -1
 
 
-_TOGETHER = _LISTS["together"]
-
 WHERE = ("here", "back")
 RIVALS = ("no rival yet", "alone", "rival back", "rival near", "rival latest")
 USES = ("they", "their", "their one", "their kin", "them")
@@ -198,9 +200,6 @@ THEY_LINKS = tuple(product(WHERE, RIVALS, USES, ("", "together"), ("", "sole")))
 """How a use of "they" stands to the one character it may refer to; its number is its place."""
 
 _WHERE, _RIVAL, _USE, _TOGETHER_STEP = 100, 20, 4, 2
-
-_SINGLE = _LISTS["one_of"]
-_KIN = _LISTS["they_kin"]
 
 
 class TheyWalk(NamedTuple):
@@ -228,7 +227,7 @@ def they_walk(tokens: Tokens, they: Sequence[int], mentions: Iterable[int]) -> T
     own = [at for at in they if not tokens.quoted[at]]
     if not own:
         return TheyWalk([], len(they))
-    shared = set(compress(sentence, map(_TOGETHER.__contains__, tokens.low)))
+    shared = set(compress(sentence, map(_LISTS.together.__contains__, tokens.low)))
     order = [(at, sentence[at], -1) for at in mentions if at < own[-1]]
     for at in own:
         together = sentence[at] in shared
@@ -286,9 +285,9 @@ def _use(low: Sequence[str], at: int) -> int:
     if word != "their":
         return 4 if word.startswith("them") else 1
     after = low[at + 1 : at + 4]
-    if after and after[0] in _KIN:
+    if after and after[0] in _LISTS.they_kin:
         return 3
-    return 2 if not _SINGLE.isdisjoint(after[:2]) else 1
+    return 2 if not _LISTS.one_of.isdisjoint(after[:2]) else 1
 
 
 HINTS = ("unhinted", "likely", "certain", "against")
@@ -322,7 +321,8 @@ _SINGLY = (
 THEY_AT = SINGLY_AT + len(_SINGLY)
 
 JOIN_AT = THEY_AT + len(THEY_LINKS)
-"""Codes of a pronoun that opens a clause, and of one before a sentence's subject; see `context`."""
+"""Codes of a pronoun that opens a clause (`join_of`), and of one before a sentence's subject
+(`ahead_of`)."""
 
 AHEAD_AT = JOIN_AT + len(JOIN_CODES)
 STRANGER_AT = AHEAD_AT + len(AHEAD_CODES)

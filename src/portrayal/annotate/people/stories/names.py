@@ -4,30 +4,11 @@ from dataclasses import dataclass, field
 from itertools import compress
 from operator import ne
 
-from portrayal.annotate.people.shared.local import ENGLISH, LocalWords
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import (
-    APPOSITION,
-    CLAUSE_MARKS,
-    COMMON_TITLES,
-    FORMAL_TITLES,
-    FUNCTION_WORDS,
-    KIN_BEFORE_NAMES,
-    MONTHS,
-    NAMED_THINGS,
-    NAMING,
-    NEVER_NAMES,
-    OCCUPATIONS,
-    PLACE_HEADS,
-    PLACE_TAILS,
-    PREPOSITIONS_OF_PLACE,
-    RELATIVES,
-    SENTENCE_STARTERS,
-    VERBS_AFTER_NAME,
-)
+from portrayal.annotate.people.shared import words as en
+from portrayal.annotate.people.shared.scan import ENGLISH, QUOTES, LocalWords, Tokens
 
-_PLACE_PARTS = frozenset(PLACE_HEADS | PLACE_TAILS)
-_BREAKS = (CLAUSE_MARKS | {"(", ")"}) - {","}
+_PLACE_PARTS = frozenset(en.PLACE_HEADS | en.PLACE_TAILS)
+_BREAKS = (en.CLAUSE_MARKS | {"(", ")"}) - {","}
 _ARTICLES = frozenset(("the", "this", "an", "a"))
 _COMMON = (
     *("ing", "ings", "ence", "ance", "ity", "ism", "ship", "hood"),
@@ -92,15 +73,15 @@ def judge(tokens: Tokens, run: NameRun, forms: set[str]) -> bool:
     if len(run.parts) > 1 and _drop_descriptions(run):
         before = "-"
     first = run.parts[0]
-    if first[1:2].isupper() or first.lower() in OCCUPATIONS or _is_compound(first):
+    if first[1:2].isupper() or first.lower() in en.OCCUPATIONS or _is_compound(first):
         return False
     if run.titles:
-        aside = low[run.titles[0]] in RELATIVES or (after == "'s" and second in PLACE_TAILS)
+        aside = low[run.titles[0]] in en.RELATIVES or (after == "'s" and second in en.PLACE_TAILS)
         run.score = 0.5 if aside else 1.5
         return True
     if first.lower() in forms or _in_title_case(tokens, run, before):
         return False
-    acts = after == "'s" or after in VERBS_AFTER_NAME or after.endswith("ed")
+    acts = after == "'s" or after in en.VERBS_AFTER_NAME or after.endswith("ed")
     if before in _BREAKS:
         run.score = _score_opening(run, after, second, acts=acts)
     else:
@@ -117,7 +98,7 @@ def _follows_name(tokens: Tokens, run: NameRun) -> bool:
 
 def _is_month(run: NameRun) -> bool:
     """Whether a dated run is but a month: "in August"; drops that of "in August Ann left"."""
-    if run.parts[0].lower() in MONTHS and not run.titles:
+    if run.parts[0].lower() in en.MONTHS and not run.titles:
         run.drop_first()
     return not run.parts
 
@@ -135,9 +116,9 @@ def _drop_descriptions(run: NameRun) -> bool:
 
 def _is_place(run: NameRun, after: str, second: str) -> bool:
     """Whether the run is part of the name of a place or organisation, or a label before a colon."""
-    if after == ":" or after in PLACE_TAILS:
+    if after == ":" or after in en.PLACE_TAILS:
         return True
-    if after == "'s" and second[0].isupper() and second.lower() in PLACE_TAILS:
+    if after == "'s" and second[0].isupper() and second.lower() in en.PLACE_TAILS:
         return True
     if len(run.parts) == 1:
         return run.parts[0].lower() in _PLACE_PARTS
@@ -146,7 +127,7 @@ def _is_place(run: NameRun, after: str, second: str) -> bool:
 
 def _is_label(word: str) -> bool:
     """Whether a word before a name only describes its bearer: "Manager Sullivan"."""
-    return word in OCCUPATIONS or word in SENTENCE_STARTERS
+    return word in en.OCCUPATIONS or word in en.SENTENCE_STARTERS
 
 
 def _is_compound(word: str) -> bool:
@@ -154,7 +135,7 @@ def _is_compound(word: str) -> bool:
     first, hyphen, rest = word.partition("-")
     if not hyphen:
         return False
-    return first.lower() in NEVER_NAMES or (rest[:1].islower() and word.endswith(_COMPOUND))
+    return first.lower() in en.NEVER_NAMES or (rest[:1].islower() and word.endswith(_COMPOUND))
 
 
 def _in_title_case(tokens: Tokens, run: NameRun, before: str) -> bool:
@@ -162,15 +143,15 @@ def _in_title_case(tokens: Tokens, run: NameRun, before: str) -> bool:
     position = run.opens
     if not position or not tokens.words[position - 1][0].isupper():
         return False
-    if before in PLACE_HEADS:
+    if before in en.PLACE_HEADS:
         return True
-    return before in FUNCTION_WORDS and position > 1 and tokens.low[position - 2] not in _BREAKS
+    return before in en.FUNCTION_WORDS and position > 1 and tokens.low[position - 2] not in _BREAKS
 
 
 def _score_opening(run: NameRun, after: str, second: str, *, acts: bool) -> float:
     """Score of a run that opens a sentence, where any word is capitalised."""
     key = run.parts[0].lower()
-    if key in SENTENCE_STARTERS:
+    if key in en.SENTENCE_STARTERS:
         return 0.0
     plural = key.endswith("s") and after != "'s" and after not in _SINGULAR
     plain = "-" not in key and (plural or not key.endswith("s"))
@@ -179,12 +160,12 @@ def _score_opening(run: NameRun, after: str, second: str, *, acts: bool) -> floa
     if key.endswith("ly") and len(key) > 6:
         return 0.2
     if len(run.parts) > 1:
-        return 1.2 if acts or not after[0].isalpha() or after in FUNCTION_WORDS else 0.3
+        return 1.2 if acts or not after[0].isalpha() or after in en.FUNCTION_WORDS else 0.3
     if after == "and":
-        score = 1.2 if second[0].isupper() or second in APPOSITION else 0.2
+        score = 1.2 if second[0].isupper() or second in en.APPOSITION else 0.2
     elif after == ",":
         participle = len(key) > 6 and key.endswith(_PARTICIPLES)
-        score = 1.2 if second in APPOSITION and not participle else 0.3
+        score = 1.2 if second in en.APPOSITION and not participle else 0.3
     elif acts:
         score = 0.5 if plural else 1.0
     else:
@@ -201,26 +182,26 @@ def _score_inside(
     score = 1.0
     if after == "and" and second[0].isupper():
         score = 1.2
-    elif (earlier if before in NAMING else before) in NAMED_THINGS:
+    elif (earlier if before in en.NAMING else before) in en.NAMED_THINGS:
         score = -1.0
     elif before == "," and after in (",", ".") and _in_region(tokens, position):
         score = -0.7
     elif (
         not acts
         and after[0].isalpha()
-        and after not in FUNCTION_WORDS
+        and after not in en.FUNCTION_WORDS
         and (not after.endswith(("s", "ly", "ing")))
     ):
         score = 0.3
-    elif before in PREPOSITIONS_OF_PLACE:
+    elif before in en.PREPOSITIONS_OF_PLACE:
         score = 0.6 if before != "in" or after == "'s" else -0.7
-    elif earlier in PREPOSITIONS_OF_PLACE and before not in FUNCTION_WORDS:
+    elif earlier in en.PREPOSITIONS_OF_PLACE and before not in en.FUNCTION_WORDS:
         score = 0.4
     elif before in _ARTICLES:
         score = 0.0
-    elif before in KIN_BEFORE_NAMES or before == "named":
+    elif before in en.KIN_BEFORE_NAMES or before == "named":
         score = 2.0
-    if after == "," and second in APPOSITION:
+    if after == "," and second in en.APPOSITION:
         score += 0.6
     return score + 0.5 if acts else score
 
@@ -229,7 +210,7 @@ def _in_region(tokens: Tokens, position: int) -> bool:
     """Whether a place stands before: the second name of "in Savannah, Georgia,"."""
     if position < 3 or not tokens.words[position - 2][0].isupper():
         return False
-    return tokens.low[position - 3] in PREPOSITIONS_OF_PLACE
+    return tokens.low[position - 3] in en.PREPOSITIONS_OF_PLACE
 
 
 LONGEST = 6
@@ -262,13 +243,20 @@ def find_runs(tokens: Tokens) -> NameRuns:
         if not run.parts or _is_listed(tokens, run):
             continue
         if behind < last and words[behind] in QUOTES:
-            _take_nickname(tokens, run, found.nicknames)
+            # Take a nickname in quotation marks and the surname behind it into the run
+            end = run.end
+            if words[end + 2] in QUOTES:
+                nickname, surname = words[end + 1], words[end + 3]
+                if nickname[0].isupper() and surname[0].isupper():
+                    found.nicknames[nickname.lower()] = run.parts[0].lower()
+                    run.parts.append(surname)
+                    run.end = end + 4
             behind = run.end
         if judge(tokens, run, forms):
             if quoted[run.opens]:
                 run.score *= TITLED_IN_QUOTES if run.formal else IN_QUOTES
             found.runs.append(run)
-        elif len(run.parts) > 1 and run.parts[-1].lower() in PLACE_TAILS:
+        elif len(run.parts) > 1 and run.parts[-1].lower() in en.PLACE_TAILS:
             organisations.update(run.parts[:-1])
     if organisations:
         found.runs = [run for run in found.runs if run.titles or run.parts[0] not in organisations]
@@ -301,7 +289,7 @@ def _take(tokens: Tokens, position: int) -> NameRun:
     if tokens.local is not ENGLISH:
         parts = _without_honorifics(parts, tokens.local)
     formal = any(
-        low[title] in FORMAL_TITLES or low[title] in tokens.local.formal for title in titles
+        low[title] in en.FORMAL_TITLES or low[title] in tokens.local.formal for title in titles
     )
     return NameRun(position, start, end, parts, titles, formal)
 
@@ -309,12 +297,12 @@ def _take(tokens: Tokens, position: int) -> NameRun:
 def _no_name(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is part of no name."""
     word, local = tokens.low[at], tokens.local
-    return word in NEVER_NAMES or word in local.nobody or word in local.places
+    return word in en.NEVER_NAMES or word in local.nobody or word in local.places
 
 
 def _is_title(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is a title."""
-    return tokens.low[at] in COMMON_TITLES or tokens.is_local_title(at)
+    return tokens.low[at] in en.COMMON_TITLES or tokens.is_local_title(at)
 
 
 def _is_listed(tokens: Tokens, run: NameRun) -> bool:
@@ -328,17 +316,6 @@ def _without_honorifics(parts: list[str], local: LocalWords) -> list[str]:
     while len(parts) > 1 and parts[-1].lower() in local.honorifics:
         parts = parts[:-1]
     return [part[: len(local.bare(part.lower()))] for part in parts]
-
-
-def _take_nickname(tokens: Tokens, run: NameRun, nicknames: dict[str, str]) -> None:
-    """Take a nickname in quotation marks and the surname behind it into the run."""
-    words, end = tokens.words, run.end
-    if words[end + 2] in QUOTES:
-        nickname, surname = words[end + 1], words[end + 3]
-        if nickname[0].isupper() and surname[0].isupper():
-            nicknames[nickname.lower()] = run.parts[0].lower()
-            run.parts.append(surname)
-            run.end = end + 4
 
 
 SOME = 0.45
@@ -398,7 +375,8 @@ def find_people(tokens: Tokens) -> list[NamedPerson]:
         person.titles.extend(run.titles)
         person.score += run.score
     for person in people.values():
-        _take_bare_name(person)
+        if person.first is None and 2 <= len(person.at) - len(person.titles) >= len(person.titles):
+            person.first = person.surname
     likely = [person for person in people.values() if person.score > SOME]
     return sorted(likely, key=lambda person: person.at[0])
 
@@ -415,9 +393,3 @@ def _drop_adjectives(tokens: Tokens, runs: list[NameRun]) -> None:
             and (run.parts[0].lower().endswith(_ADJECTIVE) or tokens.quoted[run.start])
         ):
             run.drop_first()
-
-
-def _take_bare_name(person: NamedPerson) -> None:
-    """Take "Sarah" of "Dr. Sarah" for a first name where it mostly stands without the title."""
-    if person.first is None and 2 <= len(person.at) - len(person.titles) >= len(person.titles):
-        person.first = person.surname

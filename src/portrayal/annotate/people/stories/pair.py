@@ -12,10 +12,8 @@ from operator import mul
 from pathlib import Path
 
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.stories.cast import Cast, Slots, make_cast
-from portrayal.annotate.people.stories.roles import SUBJECT_WORDS, actions
-from portrayal.annotate.people.stories.scene import Scene
-from portrayal.annotate.people.stories.trace import (
+from portrayal.annotate.people.stories.cast import Slots, make_cast
+from portrayal.annotate.people.stories.decide import (
     ALIKE,
     GENDERED,
     first_mentions,
@@ -24,6 +22,7 @@ from portrayal.annotate.people.stories.trace import (
     steps_of,
     trace,
 )
+from portrayal.annotate.people.stories.scene import SUBJECT_WORDS, Scene, actions
 
 LEAST = 0.9
 """Score from which a capitalised word counts as a person."""
@@ -155,13 +154,7 @@ def _leads(scene: Scene, value: float) -> bool:
 def _acted(scene: Scene, a: int, b: int) -> float:
     """How much more `a` acts as the subject than `b`, at most `MOST_ACTIONS` either way."""
     cast = make_cast(scene, [a, b], nominals=False)
-    who, subjects = cast.doers(_resolved(scene, cast))
-    acted = actions(scene.tokens, scene.cues, who, subjects, scene.words)
-    return max(-MOST_ACTIONS, min(MOST_ACTIONS, acted))
-
-
-def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
-    """Pronoun → its character or `OTHER`, under the genders whose pronouns are most salient."""
+    # Pronoun → its character or `OTHER`, under the genders whose pronouns are most salient
     first = first_mentions(cast)
     heard = pronouns_of(scene, cast)
     seen = [*sorted(heard), None]
@@ -178,4 +171,6 @@ def _resolved(scene: Scene, cast: Cast) -> dict[int, int]:
             score -= ALIKE
         if score > best:
             best, found = score, way.found
-    return found
+    who, subjects = cast.doers(found)
+    acted = actions(scene.tokens, scene.cues, who, subjects, scene.words)
+    return max(-MOST_ACTIONS, min(MOST_ACTIONS, acted))

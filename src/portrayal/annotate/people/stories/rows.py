@@ -7,7 +7,6 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.shared.local import LocalWords, local_words, locale_of
 from portrayal.annotate.people.shared.model import (
     UNSPECIFIED,
     Character,
@@ -16,6 +15,7 @@ from portrayal.annotate.people.shared.model import (
     gender_of_references,
     normalise_gender,
 )
+from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
 
 _SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
@@ -47,23 +47,19 @@ def _extracting(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         roles = Roles(strata["subject_role"], strata.get("object_role"))
-        subject, other = extract_people(row["text"], roles, locale)
-        more = {} if other is None else person_columns("object", other)
-        return person_columns("subject", subject) | more
+        return people_columns(extract_people(row["text"], roles, locale))
 
     return annotate
 
 
-def person_columns(slot: str, character: Character) -> dict[str, Any]:
-    """Return the columns of the character in a slot, "subject" or "object"."""
+def people_columns(people: tuple[Character, Character | None]) -> dict[str, Any]:
+    """Return the columns of the subject and, where there is one, of the object."""
+    parts = ("name", "gender", "references", "spans", *_CONFIDENCES)
     return {
-        f"{slot}_name": character.name,
-        f"{slot}_gender": character.gender,
-        f"{slot}_references": character.references,
-        f"{slot}_spans": character.spans,
-        f"{slot}_confidence": character.confidence,
-        f"{slot}_name_confidence": character.name_confidence,
-        f"{slot}_gender_confidence": character.gender_confidence,
+        f"{slot}_{part}": getattr(character, part)
+        for slot, character in zip(("subject", "object"), people, strict=True)
+        if character is not None
+        for part in parts
     }
 
 

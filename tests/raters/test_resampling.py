@@ -1,11 +1,13 @@
+import sys
+
 import numpy as np
 import pytest
 
 from portrayal.raters import Resampling
-from portrayal.raters import agreement as resampling
 from portrayal.stats import expanded_percentile
 
 VALUES = np.random.default_rng(1).random(12)
+MODULE = sys.modules["portrayal.raters.agreement"]
 ITEMS = [f"t{i:02}" for i in range(12)]
 
 
@@ -27,9 +29,9 @@ def test_replicates_are_means_of_resampled_texts():
 @pytest.mark.parametrize(("block", "kept"), [(50, 10**9), (50, 0), (10**9, 0)])
 def test_the_size_of_blocks_decides_nothing(monkeypatch, block, kept):
     expected = Resampling(draws=101).interval(mean, ITEMS, 12)
-    monkeypatch.setattr(resampling, "_BLOCK", block)
-    monkeypatch.setattr(resampling, "_KEPT", kept)
-    resampling._kept.cache_clear()
+    monkeypatch.setattr(MODULE, "_BLOCK", block)
+    monkeypatch.setattr(MODULE, "_KEPT", kept)
+    MODULE._kept.cache_clear()
     assert Resampling(draws=101).interval(mean, ITEMS, 12) == expected
 
 
@@ -55,3 +57,9 @@ def test_too_many_undefined_resamples_give_no_interval():
 def test_the_unit_weights_give_the_value_itself():
     value, _, _ = Resampling(draws=10).interval(lambda w: (np.asarray(w @ VALUES), None), ITEMS, 12)
     assert value == pytest.approx(VALUES.sum())
+
+
+def test_texts_of_one_prompt_are_one_observation_where_no_resample_differs():
+    how = Resampling(draws=10, prompts={item: f"p{i // 3}" for i, item in enumerate(ITEMS)})
+    _, interval, _ = how.interval(lambda w: (np.ones(w.shape[:-1]), None), ITEMS, 12)
+    assert (interval.method, interval.n_clusters) == ("Wilson", 4)

@@ -1,4 +1,4 @@
-"""Shown: how groups, ways of seeing and baselines of factors stand in tables, charts and sentences.
+"""How groups, ways of seeing and baselines of factors stand in tables, charts and sentences.
 
 A run keeps the words of its factors in `audit.toml`, so that a report needs no file of the user's.
 What prints a run does so inside `speaking_of(run.factors)`; elsewhere factors that ship speak.
@@ -40,7 +40,7 @@ _SEEN = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class FactorLabels:
     """The words of one factor.
 
     Attributes
@@ -63,14 +63,14 @@ class Shown:
     digest: str = ""
 
 
-_SPOKEN: ContextVar[Mapping[str, Shown]] = ContextVar("_SPOKEN", default={})  # noqa: B039
+_SPOKEN: ContextVar[Mapping[str, FactorLabels]] = ContextVar("_SPOKEN", default={})  # noqa: B039
 
 
 @contextmanager
-def speaking_of(shown: Iterable[Shown]) -> Iterator[None]:
+def speaking_of(shown: Iterable[FactorLabels]) -> Iterator[None]:
     """Name groups by these factors inside the block, and by those that ship beside them.
 
-    >>> with speaking_of([Shown("faith", "Faith", {"sun": Group("sun", "Of the sun")})]):
+    >>> with speaking_of([FactorLabels("faith", "Faith", {"sun": Group("sun", "Of the sun")})]):
     ...     group_label("faith", "sun")
     'Of the sun'
     """
@@ -81,13 +81,13 @@ def speaking_of(shown: Iterable[Shown]) -> Iterator[None]:
         _SPOKEN.reset(token)
 
 
-def spoken() -> tuple[Shown, ...]:
+def spoken() -> tuple[FactorLabels, ...]:
     """Return the factors that are spoken of, and after them those that ship."""
     named = _SPOKEN.get()
     return (*named.values(), *(_shipped(name) for name in factors() if name not in named))
 
 
-def factor_shown(name: str) -> Shown | None:
+def factor_shown(name: str) -> FactorLabels | None:
     """Return the words of a factor that is spoken of or ships; None of any other attribute."""
     return _SPOKEN.get().get(name) or (_shipped(name) if name in factors() else None)
 
@@ -161,8 +161,16 @@ def kept_words(given: Sequence[Factor]) -> list[dict[str, Any]]:
         {
             "name": factor.name,
             "label": factor.label,
-            "digest": _digest(factor),
-            "groups": {key: _plain(group) for key, group in shown_of(factor).groups.items()},
+            # of what the factor says and of the files that it reads, wherever they stand
+            "digest": blake2b(
+                b"\0".join((factor.digest.encode(), *(Path(p).read_bytes() for p in factor.files))),
+                digest_size=8,
+            ).hexdigest(),
+            "groups": {
+                key: {"label": group.label, "color": group.color}
+                | ({"said": dict(group.said)} if group.said else {})
+                for key, group in shown_of(factor).groups.items()
+            },
             "sources": dict(shown_of(factor).sources),
             "baselines": dict(shown_of(factor).baselines),
         }
@@ -170,10 +178,10 @@ def kept_words(given: Sequence[Factor]) -> list[dict[str, Any]]:
     ]
 
 
-def read_words(kept: Iterable[Mapping[str, Any]]) -> tuple[Shown, ...]:
+def read_words(kept: Iterable[Mapping[str, Any]]) -> tuple[FactorLabels, ...]:
     """Return the factors whose words a run kept."""
     return tuple(
-        Shown(
+        FactorLabels(
             **{
                 **each,
                 "groups": {key: _group(key, group) for key, group in each["groups"].items()},
@@ -189,23 +197,18 @@ def _group(key: str, kept: Mapping[str, Any]) -> Group:
     return Group(key, kept["label"], color, said=kept.get("said", {}))
 
 
-def _plain(group: Group) -> dict[str, Any]:
-    said = {"said": dict(group.said)} if group.said else {}
-    return {"label": group.label, "color": group.color, **said}
-
-
 @cache
-def _shipped(name: str) -> Shown:
+def _shipped(name: str) -> FactorLabels:
     return shown_of(load_factor(name))
 
 
-def shown_of(factor: Factor) -> Shown:
+def shown_of(factor: Factor) -> FactorLabels:
     """Return the words of a factor; a group without a colour gets one that no other group has."""
     own = {group.color.casefold() for group in factor.groups}
     free = [colour for colour in PALETTE if colour.casefold() not in own] or list(PALETTE)
     bare = [group.key for group in factor.groups if not group.color]
     colours = {key: free[i % len(free)] for i, key in enumerate(bare)}
-    return Shown(
+    return FactorLabels(
         factor.name,
         factor.label,
         {g.key: replace(g, color=g.color or colours[g.key]) for g in factor.groups},
@@ -224,9 +227,3 @@ def _source_words(source: Source) -> str:
     if isinstance(source, ColumnSource):
         return f"the column {source.column}"
     return _SEEN.get(source.kind, source.name)
-
-
-def _digest(factor: Factor) -> str:
-    """A digest of what the factor says and of the files that it reads, wherever they stand."""
-    files = (Path(path).read_bytes() for path in factor.files)
-    return blake2b(b"\0".join((factor.digest.encode(), *files)), digest_size=8).hexdigest()

@@ -11,7 +11,7 @@ from portrayal.errors import OptionError, PortrayalError
 from portrayal.gating.matching import check_rule
 from portrayal.gating.policy import parse_policy
 from portrayal.records import ALL, Estimate
-from portrayal.reference.shown import attribute_label, strata_parts
+from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.run import Run, write_atomically
 
 _RULE = "[[rule]]"

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Item, make_project
-from portrayal.coding.codes import ALL_CODES, PEOPLE, WHOLE_SET, agreement, read_codes
+from portrayal.coding import CodingItem, make_project, read_labels
 from portrayal.errors import OptionError
-from portrayal.raters import STATISTICS
+from portrayal.raters import STATISTICS, agreement
+from portrayal.raters.agreement import ALL_CODES, PEOPLE, WHOLE_SET
 
 
 def of(project, **more):
-    return agreement(project, read_codes(project), **({"draws": 200} | more))
+    return agreement(read_labels(project), **({"draws": 200} | more))
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ def test_texts_of_one_prompt_are_drawn_together(tmp_path):
     found = []
     for repeats in (1, 3):
         items = [
-            Item(f"{prompt}-{i}", "A text.", strata={"prompt_id": f"p{prompt}"})
+            CodingItem(f"{prompt}-{i}", "A text.", strata={"prompt_id": f"p{prompt}"})
             for prompt in range(10)
             for i in range(repeats)
         ]

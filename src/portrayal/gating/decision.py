@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy
-from portrayal.gating.verdict import Check, Limit, Needed, Outcome
+from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize
 from portrayal.stats import fewest_prompts, holm, normal_isf
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
@@ -16,7 +16,7 @@ SUBSETS = 10_000
 """Random subsets of prompts: a p-value is at least one of so many."""
 
 
-def decide(checks: Sequence[Check], policy: Policy) -> list[Check]:
+def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     """Give every check its status.
 
     A check fails where Holm's p-value over all tests of the policy is below 1 − level, so that runs
@@ -38,13 +38,25 @@ def decide(checks: Sequence[Check], policy: Policy) -> list[Check]:
         )
     adjusted = holm([float(checks[i].p_beyond or 0.0) for i in tested])
     p_all = dict(zip(tested, adjusted.tolist(), strict=True))
-    return [
-        _decided(replace(check, p_beyond_all=p_all.get(i)), policy, len(tested))
-        for i, check in enumerate(checks)
-    ]
+    decided = []
+    for i, each in enumerate(checks):
+        check = replace(each, p_beyond_all=p_all.get(i))
+        beyond = check.p_beyond_all is not None and check.p_beyond_all < alpha - 1e-12
+        within = check.p_within is not None and check.p_within <= alpha + 1e-12
+        known = check.p_beyond_all is not None or check.p_within is not None
+        if check.status == "skipped":
+            pass
+        elif beyond:
+            check = replace(check, status="fail")
+        elif known and (within or policy.passes == "no_excess_shown"):
+            check = replace(check, status="pass")
+        elif check.n_prompts >= 1:
+            check = replace(check, needed=_needed(check, policy, len(tested)))
+        decided.append(check)
+    return decided
 
 
-def outcome(checks: Sequence[Check], limits: Sequence[Limit]) -> Outcome:
+def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
     """Return the outcome that the checks show, whatever the policy makes of "inconclusive"."""
     if limits:
         return "unreadable"
@@ -54,22 +66,8 @@ def outcome(checks: Sequence[Check], limits: Sequence[Limit]) -> Outcome:
     return "pass" if found <= {"pass", "skipped"} and "pass" in found else "inconclusive"
 
 
-def _decided(check: Check, policy: Policy, n_tests: int) -> Check:
-    alpha = 1.0 - policy.level
-    if check.status == "skipped" or (check.p_beyond_all is None and check.p_within is None):
-        return _with_needed(check, policy, n_tests)
-    if check.p_beyond_all is not None and check.p_beyond_all < alpha - 1e-12:
-        return replace(check, status="fail")
-    within = check.p_within is not None and check.p_within <= alpha + 1e-12
-    if within or policy.passes == "no_excess_shown":
-        return replace(check, status="pass")
-    return _with_needed(check, policy, n_tests)
-
-
-def _with_needed(check: Check, policy: Policy, n_tests: int) -> Check:
-    """Add how many texts would decide an inconclusive check."""
-    if check.status == "skipped" or check.n_prompts < 1:
-        return check
+def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None:
+    """How many texts would decide an inconclusive check; None where that is not known."""
     alpha = 1.0 - policy.level
     fewest = fewest_prompts(1.0 - alpha / max(n_tests, 1))
     factor, assuming = _factor(check, alpha, policy.power)
@@ -77,22 +75,20 @@ def _with_needed(check: Check, policy: Policy, n_tests: int) -> Check:
         factor = fewest / check.n_carriers if check.n_carriers else math.inf
         assuming = "that the group occurs as often as now"
     if not factor <= _FURTHEST:
-        return check
+        return None
     factor = max(factor, fewest / check.n_prompts, 1.0)
     prompts, texts = math.ceil(factor * check.n_prompts), math.ceil(factor * check.n_texts)
-    if prompts == check.n_prompts:
-        return check
-    return replace(check, needed=Needed(prompts, texts, assuming))
+    return None if prompts == check.n_prompts else SampleSize(prompts, texts, assuming)
 
 
-def _factor(check: Check, alpha: float, power: float) -> tuple[float, str]:
+def _factor(check: RuleCheck, alpha: float, power: float) -> tuple[float, str]:
     """How many times the texts would decide, from the width of the interval; infinite if none.
 
     Standard errors shrink with the root of the number of prompts, each asked as often as now.
     """
-    if None in (check.low, check.high, check.change):
+    if check.low is None or check.high is None or check.change is None:
         return math.inf, ""
-    numbers = [float(x) for x in (check.low, check.high, check.change, *check.allowed)]  # type: ignore[arg-type]
+    numbers = [check.low, check.high, check.change, *check.allowed]
     if check.scale == "ratio":
         numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
     low, high, now, *ends = numbers
@@ -101,14 +97,13 @@ def _factor(check: Check, alpha: float, power: float) -> tuple[float, str]:
         return math.inf, ""
     error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
     at, beta = float(normal_isf(alpha)), float(normal_isf(1.0 - power))
-    two_sided = all(map(math.isfinite, ends))
+
+    def times(sure: float, distance: float) -> float:
+        return (sure * error / distance) ** 2 if distance > 0 else math.inf
+
     if check.kind == "change":
+        two_sided = all(map(math.isfinite, ends))
         sure = at + (float(normal_isf((1.0 - power) / 2.0)) if two_sided else beta)
-        factor = _squared(sure * error, min(map(abs, ends)))
-        if factor > 1.0:
+        if (factor := times(sure, min(map(abs, ends)))) > 1.0:
             return factor, UNCHANGED
-    return _squared((at + beta) * error, min(abs(end - now) for end in ends)), AS_IT_IS
-
-
-def _squared(error: float, distance: float) -> float:
-    return (error / distance) ** 2 if distance > 0 else math.inf
+    return times(at + beta, min(abs(end - now) for end in ends)), AS_IT_IS

@@ -1,9 +1,15 @@
 import numpy as np
 import pytest
 
-from coding.coded import CODES, code_all, random_codes, small_project
-from portrayal.coding import Codebook, Field, Item, make_project
-from portrayal.coding.codes import ratings_of, read_codes, whole_sets, write_codes
+from coding.coded import CODES, code_all, random_codes, small_project, write_codes
+from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
+from portrayal.raters import Label, Labels
+from portrayal.raters.agreement import ratings_of, whole_sets
+
+
+def asked(project):
+    labels = read_labels(project)
+    return ratings_of(labels, labels.raters)
 
 
 def test_codes_become_ratings(tmp_path):
@@ -11,13 +17,13 @@ def test_codes_become_ratings(tmp_path):
     said = {"a": random_codes(project, 1), "b": random_codes(project, 2)}
     code_all(project, "a", said["a"])
     code_all(project, "b", said["b"], items=["t1", "t4"])
-    found = ratings_of(project, read_codes(project))
-    assert [one.question for one in found] == list(CODES)
-    for one in found:
+    questions = asked(project)
+    assert tuple(questions) == CODES
+    for key, one in questions.items():
         for row, item in enumerate(one.items):
             for column, rater in enumerate(one.raters):
                 missing = rater == "b" and item not in ("t1", "t4")
-                value = -1 if missing else int(one.question in said[rater][item])
+                value = -1 if missing else int(key in said[rater][item])
                 assert one.values[row, column] == value
         for row, (counts, table) in enumerate(zip(one.counts, one.tables(), strict=True)):
             values = [v for v in one.values[row] if v >= 0]
@@ -32,22 +38,33 @@ def test_whole_sets_are_equal_where_all_codes_are(tmp_path):
     project = small_project(tmp_path / "p", 8)
     one, two = random_codes(project, 1), random_codes(project, 2)
     code_all(project, "a", one)
-    code_all(project, "b", two)
-    sets = whole_sets(project, read_codes(project))
+    code_all(project, "b", two, items=[f"t{i}" for i in range(7)])
+    sets = whole_sets(list(asked(project).values()))
     same = [a == b for a, b in sets.values]
-    assert same == [one[item] == two[item] for item in sets.items]
+    assert same == [item != "t7" and one[item] == two[item] for item in sets.items]
+    assert (sets.values[7] < 0).tolist() == [False, True]
 
 
 def test_fields_are_compared_without_case_and_spaces(tmp_path):
-    book = Codebook("f", "F", "", fields=(Field("who", "Who", "text"),))
-    project = make_project(tmp_path / "p", [Item("x", "T."), Item("y", "T.")], book)
+    book = Codebook("f", "F", "", fields=(CodebookField("who", "Who", "text"),))
+    project = make_project(tmp_path / "p", [CodingItem("x", "T."), CodingItem("y", "T.")], book)
     for rater, first, second in (("a", "Maria Lopez", "Ann"), ("b", " maria  LOPEZ", "Jo")):
         replies = [("x", "who", first), ("y", "who", second)]
         write_codes(project, rater, [], replies=replies, kind="human")
-    (ratings,) = ratings_of(project, read_codes(project))
-    (a, b), (c, d) = ratings.values
+    (a, b), (c, d) = asked(project)["who"].values
     assert a == b
     assert c != d
+
+
+def test_units_of_a_text_are_items_of_their_own():
+    rows = (
+        Label("a", "x", "gender", "F", "subject"),
+        Label("a", "x", "gender", "M", "object"),
+        Label("b", "x", "gender", "F", "subject"),
+    )
+    one = ratings_of(Labels(rows, (), fields=("gender",)), ("a", "b"))["gender"]
+    assert one.items == ("x", "x")
+    assert one.values.tolist() == [[0, 0], [1, -1]]
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -55,6 +72,6 @@ def test_nobody_and_one(tmp_path, n):
     project = small_project(tmp_path / "p", 2)
     if n:
         code_all(project, "a", {})
-    for one in ratings_of(project, read_codes(project)):
+    for one in asked(project).values():
         assert one.values.shape == (2 * n, n)
         assert one.counts.shape == (2 * n, 2)

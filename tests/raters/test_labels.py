@@ -1,7 +1,8 @@
 import pytest
 
 from coding.coded import CODES, code_all, small_project
-from portrayal.coding.codes import consensus, read_codes
+from portrayal.coding import read_labels
+from portrayal.raters import consensus
 
 
 @pytest.fixture
@@ -10,7 +11,7 @@ def project(tmp_path):
 
 
 def settled(project):
-    return consensus(project, read_codes(project))
+    return consensus(read_labels(project))
 
 
 def test_more_than_half_decide_and_a_tie_stays_open(project):

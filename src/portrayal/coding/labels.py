@@ -1,0 +1,60 @@
+"""Labels of a project: read from its store, and written there for raters who use no page."""
+
+from collections.abc import Iterable
+from contextlib import closing
+
+from portrayal.coding.project import Project
+from portrayal.coding.store import StandingAnswer, Store
+from portrayal.raters.labels import Label, Labels
+
+
+def read_labels(project: Project) -> Labels:
+    """Return the labels of a project; none where no one has begun.
+
+    A text that a rater has begun and not finished is excluded, and counted in `started`.
+    """
+    names = {code.key: code.name for code in project.codebook.codes}
+    fields = tuple(field.key for field in project.codebook.fields)
+    place = {item.item_id: i for i, item in enumerate(project.items)}
+    by: dict[tuple[str, str], dict[tuple[str, str], StandingAnswer]] = {}
+    if project.codes_path.is_file():
+        with closing(Store(project.codes_path)) as store:
+            for answer in store.every():
+                if answer.item_id in place:
+                    own = by.setdefault((answer.item_id, answer.rater), {})
+                    own[answer.about, answer.key] = answer
+    rows: list[Label] = []
+    done: list[Label] = []
+    for (text_id, rater), own in sorted(by.items(), key=lambda p: (place[p[0][0]], p[0][1])):
+        end, note = own.get(("done", "")), own.get(("note", ""))
+        if end is None or end.value != "1":
+            continue
+        done.append(Label(rater, text_id, "", "1", at=end.at, kind=end.kind))
+        words = "" if note is None else note.value
+        answers = {key: own.get(("code", key), end) for key in names}
+        answers |= {key: own[("field", key)] for key in fields if ("field", key) in own}
+        for key, one in answers.items():
+            value = "0" if one is end else one.value  # a code that was not set is not given
+            rows.append(Label(rater, text_id, key, value, note=words, at=one.at, kind=end.kind))
+    started = len(by) - len(done)
+    return Labels(tuple(rows), tuple(done), names, fields, project.prompts, started)
+
+
+def write_labels(project: Project, labels: Iterable[Label]) -> None:
+    """Write the labels of raters who do not use the page; their texts then count as done.
+
+    A code of the codebook that a text has no label for is written as not given.
+    """
+    keys = [code.key for code in project.codebook.codes]
+    by_rater: dict[tuple[str, str], dict[tuple[str, str, str], str]] = {}
+    for one in labels:
+        rows, text_id = by_rater.setdefault((one.rater, one.kind), {}), one.text_id
+        if (text_id, "done", "") not in rows:
+            rows |= {(text_id, "code", key): "0" for key in keys} | {(text_id, "done", ""): "1"}
+        if one.code:
+            rows[text_id, "code" if one.code in keys else "field", one.code] = one.value
+        if one.note:
+            rows[text_id, "note", ""] = one.note
+    with closing(Store(project.codes_path)) as store:
+        for (rater, kind), rows in by_rater.items():
+            store.write_all(rows, store.enrol(rater, kind))
