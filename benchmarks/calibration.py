@@ -1,6 +1,6 @@
-"""Simulate what intervals and tests promise; prints the tables of docs/calibration.md.
+"""Simulate what intervals and tests promise; prints the tables of docs/calibration.json.
 
-    python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
+    python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
 
 Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models, gold,
 plan, news; all but gold without arguments. Prompts are drawn first and texts within them: truth is
@@ -8,10 +8,12 @@ that of all prompts.
 """
 
 import argparse
+import json
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats as distributions
@@ -49,10 +51,17 @@ ZONES: dict[str, Callable[[Cell], bool]] = {
 Row = Sequence[object]
 
 
+TABLES: list[dict[str, Any]] = []
+"""What `show` printed, for --json."""
+
+
 def show(title: str, head: Row, rows: Iterable[Row]) -> None:
     """Print a Markdown table as its rows come."""
     print(f"\n### {title}\n\n| {' | '.join(map(str, head))} |\n|{'---|' * len(head)}")
+    table: dict[str, Any] = {"table": title, "columns": list(head), "rows": []}
+    TABLES.append(table)
     for row in rows:
+        table["rows"].append([round(x, 3) if isinstance(x, float) else x for x in row])
         cells = (f"{x:.3f}" if isinstance(x, float) else str(x) for x in row)
         print(f"| {' | '.join(cells)} |", flush=True)
 
@@ -550,15 +559,26 @@ def main() -> None:
     parser.add_argument("--reps", type=int, help="simulated audits a cell, over every default")
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--gold", type=Path, help="stories with columns of hand labels")
+    parser.add_argument("--json", type=Path, help="file in which to replace these tables")
     options = parser.parse_args()
     known = SECTIONS | {"gold": gold}
     every = [*SECTIONS, *(["gold"] if options.gold else [])]
     for name in options.sections or every:
         if name not in known:
             parser.error(f"there is no section {name!r}; sections are {', '.join(known)}.")
-        start = time.process_time()
+        start, first = time.process_time(), len(TABLES)
         known[name](options)
+        for table in TABLES[first:]:
+            table["section"], table["reps"] = name, options.reps
         print(f"\n({name}: {time.process_time() - start:.0f} CPU seconds)")
+    if options.json:
+        new = {table["section"] for table in TABLES}
+        old = json.loads(options.json.read_text("utf-8")) if options.json.exists() else []
+        tables = [table for table in old if table["section"] not in new] + TABLES
+        text = json.dumps(tables, ensure_ascii=False, default=str)
+        # A row a line, so that changes can be read.
+        text = text.replace("[[", "[\n[").replace("], [", "],\n[").replace("}, {", "},\n{")
+        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,16 +11,16 @@ import sys
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
-
-import typer
+from typing import Any, Literal, get_args, get_origin
 
 from portrayal import registry
-from portrayal.cli import app
+from portrayal.cli import command_line as read_tokens
+from portrayal.cli import commands
+from portrayal.cli.options import given_by_set
 
 DOCS = Path(__file__).parents[1] / "docs"
 PACKAGE = Path(__file__).parents[1] / "src" / "portrayal"
-ROOT_MODULES = ("errors", "records", "registry", "types", "validate")
+ROOT_MODULES = ("config", "errors", "records", "registry", "types", "validate")
 NOTE = "<!-- Written by scripts/build_docs.py from the code; edit the code and run `make docs`. -->"
 BEGIN = "<!-- From the code, by scripts/build_docs.py. -->"
 END = "<!-- What follows is written by hand. -->"
@@ -49,7 +49,7 @@ ROWS = (
 def pages() -> dict[str, str]:
     """Return every generated page by its path below docs/."""
     return {
-        "cli.md": command_line(),
+        "reference/cli.md": command_line(),
         **measures(),
         "reference/annotators.md": annotators(),
         "reference/studies.md": studies(),
@@ -72,13 +72,12 @@ def measures() -> dict[str, str]:
         made[page] = f"{head}## `{name}`\n\n{BEGIN}\n\n{described[name]}\n\n{END}{own}"
         found = registry.get("measures", name)
         where = f"{Path(page).name}#{_anchor(name)}"
-        rows.append(f"| [`{name}`]({where}) | {_cell(found.summary)} | {_cell(found.source)} |")
+        rows.append(f"| [`{name}`]({where}) | {_cell(found.summary)} |")
     lead = (
         "A *measure* is a function of a tally of annotated texts; it returns one estimate for each "
-        "stratum and group, which carries what [the statistics page](../statistics.md) lists. Each "
-        "has its definition, an example worked by hand, and how it is misread."
+        "stratum and group, which carries what [the statistics page](../statistics.md) lists."
     )
-    table = "\n".join(["| measure | what it is | source |", "|---|---|---|", *sorted(rows)])
+    table = "\n".join(["| measure | what it is |", "|---|---|", *sorted(rows)])
     return {**made, "measures/index.md": _page(["# Measures", NOTE, lead, table])}
 
 
@@ -205,7 +204,9 @@ def command_line() -> str:
         "--install-completion` completes commands and options in your shell.",
         "\n".join(EXITS),
     ]
-    parts += _commands(typer.main.get_command(app), "portrayal", 2)
+    app = read_tokens()
+    for path, command in (("", app), *commands(app)):
+        parts += _command(command, f"portrayal {path}".strip())
     parts.append("## Options in Python")
     for name in registry.names("studies"):
         fields = dataclasses.fields(registry.get("studies", name).options)
@@ -214,50 +215,61 @@ def command_line() -> str:
     return _page(parts)
 
 
-def _commands(command: Any, path: str, level: int) -> list[str]:
-    parts = [f"{'#' * level} `{path}`", command.help.strip()]
-    usage = [path]
-    rows = []
-    for parameter in command.params:
-        if parameter.name == "help":
-            continue
-        name, call = _spelled(parameter)
-        usage.append(call)
-        rows.append(f"| {name} | {_cell(parameter.help or '')} | {_default(parameter)} |")
-    subcommands = _subcommands(command)
-    usage += ["COMMAND …"] if subcommands else []
+def _command(command: Any, path: str) -> list[str]:
+    """The help of one command: its words, its usage, and a table of what it takes."""
+    words, *_ = command.help.partition("\n\nParameters\n---")
+    parts = [f"{'#' * min(2 + path.count(' '), 4)} `{path}`", words.strip()]
+    usage, rows = [path], []
+    if command.default_command is not None:
+        for each in command.assemble_argument_collection():
+            if not each.parse or each.children:
+                continue
+            words, call, default = _option(each)
+            usage.append(call)
+            text = _cell(str(each.parameter.help or ""))
+            rows.append(f"| {words} | {text} | {default} |")
+    else:
+        usage.append("COMMAND …")
     parts.append(f"```text\n{' '.join(usage)}\n```")
     if rows:
         parts.append("\n".join(["| | | default |", "|---|---|---|", *rows]))
-    for name, sub in subcommands.items():
-        parts += _commands(sub, f"{path} {name}", level + 1 if level > 2 else level)
-    return parts
+    return [*parts, *_rare(command.default_command)]
 
 
-def _subcommands(command: Any) -> dict[str, Any]:
-    if not hasattr(command, "list_commands"):
-        return {}
-    return {name: command.get_command(None, name) for name in command.list_commands(None)}
+def _rare(function: Any) -> list[str]:
+    """A table of what a command takes by `--set`."""
+    defaults = (getattr(function, "__kwdefaults__", None) or {}).values()
+    options = [each for taken in defaults for each in given_by_set(taken).values()]
+    rows = [
+        f"| `--set {each.name}=…` | {_cell(each.help)} | {_shown(each.default)} |"
+        for each in options
+    ]
+    return ["\n".join(["| rarely needed | | default |", "|---|---|---|", *rows])] if rows else []
 
 
-def _spelled(parameter: Any) -> tuple[str, str]:
-    """How a parameter stands in the table, and in the usage line."""
-    metavar = (parameter.metavar or parameter.name.upper().replace("_", "-")).strip()
-    if parameter.param_type_name == "argument":
-        return f"`{metavar}`", metavar
-    option = max(parameter.opts, key=len)
-    flag = parameter.is_flag
-    option = "/".join([option, *parameter.secondary_opts])
-    call = option if flag else f"{option} {metavar}"
-    repeat = "…" if parameter.multiple else ""
-    return f"`{call}`", f"{call}{repeat}" if parameter.required else f"[{call}]{repeat}"
+def _option(argument: Any) -> tuple[str, str, str]:
+    """How an option stands in the table and in the usage line, and its default."""
+    default = argument.field_info.default
+    required = argument.required
+    kinds = [each for each in get_args(argument.hint) or (argument.hint,) if each is not type(None)]
+    if argument.field_info.is_positional:
+        name = argument.name.lstrip("-").upper()
+        return f"`{name}`", name if required else f"[{name}]", "required" if required else ""
+    names = [*argument.names[:1], *(n for n in argument.negatives if n.startswith("--un"))]
+    literal = get_origin(argument.hint) is Literal
+    metavar = argument.parameter.metavar or ("|".join(get_args(argument.hint)) if literal else "")
+    if not metavar and kinds[0] is not bool:
+        first = get_args(kinds[0])[0] if get_origin(kinds[0]) is list else kinds[0]
+        metavar = {Path: "PATH", int: "INTEGER", float: "NUMBER"}.get(first, "TEXT")
+    call = f"{'/'.join(names)} {metavar}".strip()
+    repeat = "…" if get_origin(kinds[0]) is list else ""
+    usage = f"{call}{repeat}" if required else f"[{call}]{repeat}"
+    return f"`{call}`", usage, "required" if required else _shown(default)
 
 
-def _default(parameter: Any) -> str:
-    if parameter.required:
-        return "required"
-    default = parameter.default
-    return "" if default is None or default is False or callable(default) else f"`{default}`"
+def _shown(default: Any) -> str:
+    nothing = any(default is each for each in (None, False, "", (), dataclasses.MISSING))
+    return "" if nothing else f"`{default}`"
 
 
 def _own(kind: registry.Kind) -> list[str]:

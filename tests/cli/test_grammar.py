@@ -3,17 +3,14 @@
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-import typer
+from cyclopts import App
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
-from portrayal.cli import START, app, main
-
-ROOT: Any = typer.main.get_command(app)
+from command import invoke
+from portrayal.cli import START, command_line, commands
 
 SECOND_NAMES = {
     "--texts": "file|files|input|data|source|stories|biographies|corpus|paraphrases",
@@ -37,36 +34,33 @@ SECOND_NAMES = {
 }
 """A concept's one name, and names that would be its second (a pattern of whole names)."""
 
-ARGUMENTS = {
-    "RUN", "[RUN]", "RUN...", "DIR", "FILE", "PROJECT", "PROJECT|SHEET...", "RUN|PROJECT",
-    "SHEET...", "study", "folder",
-}  # fmt: skip
+ARGUMENTS = {"RUN", "RUNS", "FOLDER", "FILE", "PROJECT", "GIVEN", "FILLED", "SHEETS", "STUDY"}
 DOCUMENTS = {"report", "evidence", "new", "label serve", "label report", "label export"}
 """Commands that write a document, or serve a page, and print no table."""
 
 
-_KINDS = {"integer": "number", "float": "number", "boolean": "flag"}
+APP = command_line()
+LEAVES: dict[str, App] = {
+    path: command for path, command in commands(APP) if command.default_command is not None
+}
 
 
-def _leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if not hasattr(command, "list_commands"):
-        yield path, command
-        return
-    for name in command.list_commands(None):
-        yield from _leaves(command.get_command(None, name), f"{path} {name}".strip())
+def _arguments(command: App) -> list[Any]:
+    return [each for each in command.assemble_argument_collection() if not each.children]
 
 
-LEAVES = dict(_leaves(ROOT))
-
-
-def _options(command: Any) -> dict[str, Any]:
+def _options(command: App) -> dict[str, Any]:
     return {
         name: each
-        for each in command.params
-        if each.param_type_name == "option"
-        for name in each.opts
-        if name != "--help"
+        for each in _arguments(command)
+        if not each.field_info.is_positional
+        for name in each.names
+        if name not in each.negatives
     }
+
+
+def _parses(words: list[str]) -> None:
+    command_line(words).parse_args(words, exit_on_error=False, print_error=False)
 
 
 def concepts_with_two_names() -> dict[str, list[str]]:
@@ -84,11 +78,17 @@ def test_no_concept_has_two_names() -> None:
     assert concepts_with_two_names() == {}
 
 
+def _kind(hint: Any) -> str:
+    """Flag, number or text; whether it is repeated, or may be left out, does not matter."""
+    kinds = {each for each in (get_args(hint) or (hint,)) if each is not type(None)}
+    return "flag" if kinds == {bool} else "number" if kinds <= {int, float} else "text"
+
+
 def test_a_name_is_one_kind_of_option_everywhere() -> None:
     kinds = defaultdict(set)
     for command in LEAVES.values():
         for name, option in _options(command).items():
-            kinds[name].add((_KINDS.get(option.type.name, "text"), option.is_flag))
+            kinds[name].add(_kind(option.hint))
     assert {name: each for name, each in kinds.items() if len(each) > 1} == {}
 
 
@@ -101,9 +101,9 @@ def test_a_model_that_labels_is_the_labeler_model() -> None:
 
 def test_positional_arguments_are_runs_projects_and_sheets_but_never_texts() -> None:
     for path, command in LEAVES.items():
-        for each in command.params:
-            if each.param_type_name == "argument":
-                assert (each.metavar or each.name) in ARGUMENTS, (path, each.name, each.metavar)
+        for each in _arguments(command):
+            if each.field_info.is_positional:
+                assert each.name.lstrip("-").upper() in ARGUMENTS, (path, each.name)
 
 
 @pytest.mark.parametrize("path", LEAVES)
@@ -113,24 +113,24 @@ def test_help_has_an_example_that_parses(path: str) -> None:
     words = shlex.split(found[1])[1:]
     own = path.split()
     assert words[: len(own)] == own
-    LEAVES[path].make_context(path, words[len(own) :])
+    _parses(words)
 
 
 @pytest.mark.parametrize("path", sorted(LEAVES.keys() - DOCUMENTS))
 def test_every_command_prints_json_when_asked(path: str) -> None:
     option = _options(LEAVES[path]).get("--format")
     assert option is not None
-    assert "json" in option.metavar.split("|")
+    assert "json" in get_args(option.hint)
 
 
 def test_portrayal_alone_says_the_three_things_people_do_first() -> None:
-    done = CliRunner().invoke(app, [])
+    done = invoke()
     assert (done.exit_code, done.output) == (0, START)
     examples = re.findall(r"^  portrayal (.+)$", START, re.MULTILINE)
     assert len(examples) == 3
     for words in map(shlex.split, examples):
         assert words[0] == "audit"
-        LEAVES[" ".join(words[:2])].make_context("audit", words[2:])
+        _parses(words)
     assert max(map(len, START.splitlines())) <= 80
 
 
@@ -140,7 +140,7 @@ def test_the_doctor_says_what_is_there_and_never_what_a_key_is(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
     for form in ("table", "json"):
-        done = CliRunner().invoke(app, ["doctor", "--format", form])
+        done = invoke("doctor", "--format", form)
         assert done.exit_code == 0
         assert "very-secret" not in done.output
         assert "groq" in done.output
@@ -151,31 +151,50 @@ def test_the_doctor_says_what_is_there_and_never_what_a_key_is(
 
 @pytest.mark.parametrize("command", [("list", "studies"), ("list", "measures"), ("doctor",)])
 def test_what_is_piped_fits_eighty_columns(command: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(app, list(command))
+    done = invoke(*command)
     assert done.exit_code == 0
     assert max(cell_len(line.rstrip()) for line in done.output.splitlines()) <= 80
 
 
 def test_completion_is_there_for_formats() -> None:
     option = _options(LEAVES["compare"])["--format"]
-    assert option.metavar == "table|csv|json|markdown|html"
-    assert {"--install-completion", "--show-completion"} <= _options(ROOT).keys()
+    assert get_args(option.hint) == ("table", "csv", "json", "markdown", "html")
+    assert "--install-completion" in APP
+
+
+def test_an_audit_shows_thirty_options_and_takes_the_others_by_set() -> None:
+    shown = _options(LEAVES["audit laissez-faire"])
+    assert len(shown) <= 30
+    assert "--smoothing" not in shown
+    assert "smoothing" in (shown["--set"].parameter.help or "")
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ("people", "There is `portrayal find people` and `portrayal score people`."),
-        ("adit", "No such command 'adit'. Did you mean 'audit'? `portrayal --help`"),
-        ("nonsense", "No such command 'nonsense'. `portrayal --help`"),
+        ("adit", 'Unknown command "adit". Did you mean "audit"? `portrayal --help`'),
+        ("nonsense", 'Unknown command "nonsense". `portrayal --help`'),
     ],
 )
-def test_a_wrong_command_names_the_right_one_once(
-    given: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.argv", ["portrayal", given])
-    monkeypatch.setattr("portrayal.cli._speak_log", lambda: None)  # it would stay for other tests
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 2
-    assert said in capsys.readouterr().err
+def test_a_wrong_command_names_the_right_one_once(given: str, said: str) -> None:
+    done = invoke(given)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("smothing=1", "--set has no option 'smothing'. Did you mean 'smoothing'?"),
+        ("smoothing", "--set takes KEY=VALUE"),
+        ("smoothing=much", "smoothing must be a number; got 'much'"),
+        ("report=maybe", "report must be true or false"),
+        ("unknown_prompts=keep", "unknown_prompts must be one of skip, error"),
+        ("labeler_settings.budgt=1", "labeler_settings has no option 'budgt'"),
+    ],
+)
+def test_a_key_that_cannot_be_set_is_refused(given: str, said: str) -> None:
+    done = invoke("audit", "laissez-faire", "--sample", "--set", given)
+    assert done.exit_code == 2
+    assert said in done.stderr

@@ -1,14 +1,12 @@
 import json
 
-from typer.testing import CliRunner
-
-from portrayal.cli import app
+from command import invoke
 
 ROWS = "text,label\n" + "They led the firm.,1\nThey cared for us.,0\n" * 12
 
 
 def run(*arguments):
-    done = CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=False)
+    done = invoke(*arguments)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -74,6 +72,6 @@ def test_a_preset_that_is_not_known_is_refused(tmp_path):
         "--recipe",
         "wan",
     )
-    done = CliRunner().invoke(app, [str(each) for each in given])
+    done = invoke(*given)
     assert done.exit_code != 0
-    assert "wan-2024" in str(done.exception or done.output)
+    assert "wan-2024" in done.stderr

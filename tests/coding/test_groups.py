@@ -3,9 +3,8 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from portrayal.cli import app
+from command import invoke
 from portrayal.coding import observed_groups
 from portrayal.errors import OptionError
 
@@ -88,9 +87,9 @@ def test_the_command_prints_and_writes(factor, tmp_path):
     texts, out = tmp_path / "texts.jsonl", tmp_path / "out.csv"
     texts.write_text("\n".join(map(json.dumps, TEXTS)), encoding="utf-8")
     asked = ["find", "groups", "--texts", str(texts), "--factor", factor]
-    printed = CliRunner().invoke(app, [*asked, "--out", str(out)]).stdout
+    printed = invoke(*asked, "--out", str(out)).stdout
     assert "(unknown)" in printed
     assert "moon? 1" in printed
     assert len(out.read_text(encoding="utf-8-sig").splitlines()) == 1 + 4 + 3
-    rows = json.loads(CliRunner().invoke(app, [*asked, "--format", "json"]).stdout)["groups"]
+    rows = json.loads(invoke(*asked, "--format", "json").stdout)["groups"]
     assert [row["texts"] for row in rows if row["source"] == "words"] == [2, 1, 1, 1]

@@ -95,6 +95,17 @@ def test_links_resolve(page: Path) -> None:
             assert anchor in _anchors(found), f"{_relative(page)}: no section {target}"
 
 
+def test_the_functions_that_one_text_passes_are_there() -> None:
+    page = (DOCS / "one-text.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py):([\w.]+)`", page)
+    assert len(named) > 20
+    for path, name in named:
+        code = (ROOT / "src" / "portrayal" / path).read_text(encoding="utf-8")
+        for part in name.split("."):
+            found = re.search(rf"^ *(def|class) {part}\b", code, re.MULTILINE)
+            assert found, f"one-text.md names {path}:{name}, which is not there"
+
+
 def test_the_toml_of_extending_names_the_python_of_extending() -> None:
     page = DOCS / "extending.md"
     points = tomllib.loads(_blocks(page, "toml")[0])["project"]["entry-points"]

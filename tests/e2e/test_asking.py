@@ -430,7 +430,7 @@ def test_a_log_says_what_is_waited_for(ask: Portrayal, serve: Serve, tmp_path: P
     done = ask(*arguments).ok()
     assert re.search(r"^asking, 0 of 2: waiting for the first answer, \d s$", done.err, re.M)
     assert ask(*arguments, "--format", "json").ok().err == ""
-    ask("collect", STUDY, *_model(server), "--out", "t", "--timeout", "601").refused("600")
+    ask("collect", STUDY, *_model(server), "--out", "t", "--set", "timeout=601").refused("600")
 
 
 REFUSED = [

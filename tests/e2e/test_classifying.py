@@ -42,7 +42,8 @@ def texts(tmp_path: Path) -> Path:
 
 
 def _audit(texts: Path, server: OpenAIServer, *more: object) -> list[str]:
-    asked = ("--classifier", SPEC, "--classifier-base-url", server.base_url)
+    address = f"classifier_settings.base_url={server.base_url}"
+    asked = ("--classifier", SPEC, "--set", address)
     command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r")
     return [str(each) for each in (*command, *asked, *QUICK, *more)]
 
@@ -70,7 +71,8 @@ def test_an_audit_by_a_model(inside: Portrayal, texts: Path, tmp_path: Path) -> 
     # --base-url alone reaches the classifier too
     with OpenAIServer(render=_render) as server:
         given = _audit(texts, server)
-        given[given.index("--classifier-base-url")] = "--base-url"
+        at = given.index("--set")
+        given[at : at + 2] = ["--base-url", server.base_url]
         given[given.index("r")] = "s"
         inside(*given).ok()
         assert server.answered.total() == len(asked)
@@ -78,9 +80,9 @@ def test_an_audit_by_a_model(inside: Portrayal, texts: Path, tmp_path: Path) -> 
 
 def test_options_are_refused_before_any_shard(inside: Portrayal, texts: Path) -> None:
     command = ("audit", "agency", "--texts", texts, "--by", "gender", "--out", "r")
-    inside(*command, "--classifier", SPEC).refused("--classifier-base-url")
+    inside(*command, "--classifier", SPEC).refused("classifier_settings.base_url")
     inside(*command, "--classifier", "llm:m").refused("llm:PROVIDER:MODEL")
-    inside(*command, "--classifier-budget", "1 USD").refused("says nothing without")
+    inside(*command, "--set", "classifier_settings.budget=1 USD").refused("says nothing without")
     rewrite = (
         "mitigate",
         "agency",
@@ -117,13 +119,14 @@ def test_a_paid_model_is_confirmed_first(
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
     inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
-    limits = ("--classifier-budget", "2000 tokens", "--classifier-parameter", "max_tokens=20")
+    short = ("--set", "classifier_settings.parameters.max_tokens=20")
+    limits = ("--set", "classifier_settings.budget=2000 tokens", *short)
     with OpenAIServer(render=_render) as server:
         inside(*_audit(texts, server, *limits, "--concurrency", 2)).ok()
         n_asked = server.answered.total()
         assert n_asked > 0
         assert _said(tmp_path)["not asked"] > 0
-        inside(*_audit(texts, server, "--classifier-parameter", "max_tokens=20")).ok()
+        inside(*_audit(texts, server, *short)).ok()
         assert set(server.answered.values()) == {1}
     assert "not asked" not in _said(tmp_path)
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from portrayal.cli import app
+from command import invoke
 from portrayal.records import Estimate
 from portrayal.reference import name_table
 from portrayal.reference.factors import load_factor
@@ -36,8 +35,8 @@ def israel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(israel: Path) -> Run:
     out = israel.parent / "run"
-    asked = [str(israel), "--texts", str(israel / "texts.csv"), "--preset", "labels"]
-    done = CliRunner().invoke(app, ["audit", *asked, "--out", str(out)])
+    asked = [str(israel), "--texts", str(israel / "texts.csv"), "--set", "preset=labels"]
+    done = invoke("audit", *asked, "--out", out)
     assert done.exit_code == 0, done.output
     assert "read with names in 'name', groups in 'sector'" in " ".join(done.output.split())
     return Run.open(out)

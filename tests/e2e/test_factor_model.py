@@ -66,7 +66,8 @@ def faith(tmp_path: Path) -> Path:
 
 
 def _audit(texts: Path, factor: Path, server: OpenAIServer, *more: object) -> list[str]:
-    asked = ("--factor-model", "server:test-model", "--factor-base-url", server.base_url)
+    address = f"factor_settings.base_url={server.base_url}"
+    asked = ("--factor-model", "server:test-model", "--set", address)
     command = ("audit", "laissez-faire", "--texts", texts, "--factor", factor, "--out", "r")
     return [str(each) for each in (*command, *asked, *LABELLED, *QUICK, *more)]
 
@@ -191,14 +192,15 @@ def test_a_question_is_made_once(
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
     portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
-    limits = ("--factor-budget", "600 tokens", "--factor-parameter", "max_tokens=20")
+    short = ("--set", "factor_settings.parameters.max_tokens=20")
+    limits = ("--set", "factor_settings.budget=600 tokens", *short)
     with OpenAIServer(write=_answer) as server:
         portrayal(*_audit(texts, faith, server, *limits, "--concurrency", 2)).ok()
         assert server.answered.total() > 0
         missing = _said(tmp_path)["not asked"]
         sun = _share(tmp_path, "group_share.v1", seen_by="model", faith="sun")
         assert sun["of"].exclusions["answer of the model: not asked"] == missing > 0
-        portrayal(*_audit(texts, faith, server, "--factor-parameter", "max_tokens=20")).ok()
+        portrayal(*_audit(texts, faith, server, *short)).ok()
         assert set(server.answered.values()) == {1}
     assert "not asked" not in _said(tmp_path)
 
@@ -232,8 +234,10 @@ def test_batches_are_handed_in_and_taken_later(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
     with BatchServer(text=lambda prompt: _answer(prompt, 0)) as server:
         command = ("audit", "laissez-faire", "--texts", texts, "--factor", faith, "--out", "r")
-        asked = ("--factor-model", "openai:gpt-test", "--factor-base-url", f"{server.url}/v1")
-        batch = ("--factor-batch", "--factor-wait", "0", "--yes", *LABELLED, *QUICK)
+        address = f"factor_settings.base_url={server.url}/v1"
+        asked = ("--factor-model", "openai:gpt-test", "--set", address, "--yes", *LABELLED)
+        how = ("factor_settings.batch=true", "factor_settings.wait=0")
+        batch = (*QUICK, "--set", how[0], "--set", how[1])
         assert "1 batch(es) under way" in inside(*command, *asked, *batch).ok().out
         inside(*command, *asked, *batch).ok()
         assert server.creates == 1
@@ -254,7 +258,8 @@ def test_nothing_is_asked_without_consent(
     assert "36 requests to openai:gpt-5-mini" in refused.err
     assert "--yes" in refused.err
     assert not any(b"sk-pl" in p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
-    inside(*asked, "server:m").refused("--factor-base-url")
+    inside(*asked, "server:m").refused("factor_settings.base_url")
     inside(*command, "--factor", faith).refused("--factor-model", "faith", "'model'")
     inside(*command, "--factor", "religion", "--factor-model", "server:m").refused("says nothing")
-    inside(*command, "--factor", "religion", "--factor-budget", "1 USD").refused("without")
+    budget = ("--set", "factor_settings.budget=1 USD")
+    inside(*command, "--factor", "religion", *budget).refused("without")

@@ -51,9 +51,9 @@ def stories(tmp_path: Path) -> Path:
 
 
 def _audit(stories: Path, labeler: str, server: OpenAIServer, *more: object) -> tuple[object, ...]:
-    asked = ("--labeler", labeler, "--labeler-model", "server:m", "--labeler-base-url")
+    asked = ("--labeler", labeler, "--labeler-model", "server:m", "--set")
     given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", *QUICK)
-    return (*given, *asked, server.base_url, *more)
+    return (*given, *asked, f"labeler_settings.base_url={server.base_url}", *more)
 
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def test_what_is_not_in_the_text_is_removed_and_counted(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(write=says(["Zoe", "the patient"], [["she", "girl"], ["he", "mr"]]))
-    ask(*_audit(stories, "llm", server, "--labeler-samples", 1)).ok()
+    ask(*_audit(stories, "llm", server, "--set", "labeler_samples=1")).ok()
     for row in _rows(tmp_path / "r" / "annotations" / "people-llm.v1"):
         assert (row["subject_name"], row["object_name"]) == (None, None)
         assert set(row["subject_references"]) <= {"she"}
@@ -153,7 +153,7 @@ def test_exactly_the_routed_share_goes_to_the_model(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    done = ask(*_audit(stories, "routed", server, "--route-share", "0.3", "--format", "json"))
+    done = ask(*_audit(stories, "routed", server, "--set", "route_share=0.3", "--format", "json"))
     assert done.json()["run"]
     assert len(server.answered) == 12
     base = _rows(tmp_path / "r" / "annotations" / "people.v2")
@@ -173,7 +173,7 @@ def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(script=["rejected"] * 2)
-    one = ("--concurrency", 1, "--labeler-samples", 1)
+    one = ("--concurrency", 1, "--set", "labeler_samples=1")
     done = ask(*_audit(stories, "routed", server, *one)).ok()
     assert "2 of these kept the extractor’s label" in done.out
     facts = _settings(tmp_path)
@@ -202,7 +202,7 @@ def test_stopped_in_the_middle_it_goes_on_without_asking_again(
 ) -> None:
     gate = Gate(10)
     server = serve(script=gate, slow=1)
-    arguments = _audit(stories, labeler, server, "--concurrency", 2, "--route-share", 0.5)
+    arguments = _audit(stories, labeler, server, "--concurrency", 2, "--set", "route_share=0.5")
     process = subprocess.Popen(
         command_line(*arguments),
         cwd=tmp_path,
@@ -271,8 +271,8 @@ def test_a_key_that_a_message_echoes_is_not_shown(
         (("--labeler", "gpt"), "labeler"),
         (("--labeler", "llm", "--labeler-model", "gpt-5"), "SERVICE:MODEL"),
         (("--labeler-model", "server:m"), "asks no model"),
-        (("--labeler-budget", "1 USD"), "says nothing without --labeler-model"),
-        (("--labeler", "routed", "--labeler-model", "server:m", "--route-share", "20"), "0.2"),
+        (("--set", "labeler_settings.budget=1 USD"), "says nothing without --labeler-model"),
+        (("--labeler", "routed", "--labeler-model", "server:m", "--set", "route_share=20"), "0.2"),
         (("--labeler", "llm", "--labeler-model", "openai:gpt-4o-mini"), "OPENAI_API_KEY"),
     ],
 )
@@ -288,7 +288,8 @@ def test_a_paid_labelling_waits_for_a_yes(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    openai = ("--labeler-model", "openai:gpt-4o-mini", "--labeler-base-url", server.base_url)
+    address = f"labeler_settings.base_url={server.base_url}"
+    openai = ("--labeler-model", "openai:gpt-4o-mini", "--set", address)
     given = ("audit", "laissez-faire", "--texts", stories, "--out", "r", "--labeler", "llm")
     ask(*given, *openai, *QUICK, OPENAI_API_KEY=KEY).refused("USD", "--yes")
     assert server.requests == 0

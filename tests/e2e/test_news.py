@@ -44,7 +44,7 @@ def test_own_files_with_their_own_columns(
     inside: Portrayal, tmp_path: Path, files: tuple[object, ...]
 ) -> None:
     columns = ("--column", "text=body", "--column", "form=style", "--reference-column", "text=body")
-    inside(*WORDS, *files, *columns, "--out", "r", "--base-form", "plain", "--workers", 1).ok()
+    inside(*WORDS, *files, *columns, "--out", "r", "--set", "base_form=plain", "--workers", 1).ok()
     rows = inside(
         "list", "estimates", "r", "--measure", "paired_distance", "--format", "json"
     ).json()["estimates"]
@@ -80,7 +80,7 @@ def test_a_model_is_asked_for_each_headline(
         (("--sample", "--lexicons", "nobody-2020"), ("nobody-2020", "liang-2022")),
         (("--sample", "--sentiment", "mood"), ("mood", "textblob")),
         (("--sample", "--people", "none.csv"), ("none.csv",)),
-        (("--sample", "--base-form", "rude"), ("rude",)),
+        (("--sample", "--set", "base_form=rude"), ("rude",)),
         (("--sample", "--topics", "0"), ("topics",)),
     ],
 )

@@ -12,6 +12,7 @@ ORDER = (
     "types",
     "records",
     "validate",
+    "config",
     "registry",
     "stats",
     "reference",
@@ -42,6 +43,7 @@ The last is the door `portrayal` itself. An import inside a function, or for typ
 """
 HEAVY = (
     "altair",
+    "cyclopts",
     "duckdb",
     "jinja2",
     "numpy",
@@ -51,7 +53,6 @@ HEAVY = (
     "scipy",
     "torch",
     "transformers",
-    "typer",
     "vl_convert",
 )
 
@@ -216,5 +217,5 @@ def test_importing_the_package_is_light() -> None:
 
 
 def test_the_command_line_starts_light() -> None:
-    needed = {"typer", "rich"}
+    needed = {"cyclopts", "rich"}
     assert not _loaded_by("import portrayal.cli") & (set(HEAVY) - needed)

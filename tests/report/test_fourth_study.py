@@ -2,7 +2,7 @@
 
 import json
 import os
-import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from portrayal.run import Run
 
 from .conftest import estimate
 
-DOCS = Path(__file__).parents[2] / "docs" / "extending.md"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "hospital"
 RELIGIONS = {
     "Muslim": (2.4, 1.9, 3.1, 1e-5),
     "Hindu": (0.4, 0.3, 0.6, 1e-4),
@@ -110,16 +110,11 @@ def test_differences_are_findings_too(make_run: Callable[..., Run]) -> None:
     assert found.headline.endswith("warmth gap −0.200, where 0 would be no difference")
 
 
-def _block(kind: str, holds: str) -> str:
-    blocks = re.findall(rf"```{kind}\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
-    return next(block for block in blocks if holds in block)
-
-
 def _install(site: Path) -> None:
-    """Lay the worked example of docs/extending.md out as an installer would."""
-    code = _block("python", "acme_hospital.py")
-    (site / "acme_hospital.py").write_text(code, encoding="utf-8")
-    points = _block("toml", "hospital =").replace('[project.entry-points."', "[")
+    """Lay examples/hospital out as an installer would."""
+    shutil.copy(EXAMPLE / "acme_hospital.py", site)
+    points = (EXAMPLE / "pyproject.toml").read_text(encoding="utf-8").partition("[project.entry")[2]
+    points = f"[project.entry{points}".replace('[project.entry-points."', "[")
     points = points.replace('"]', "]").replace('"', "")
     info = site / "acme_hospital-0.1.dist-info"
     info.mkdir()

@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import portrayal
+from command import invoke
 from portrayal.annotate.agency.linear import WordScores, write_linear
-from portrayal.cli import app
 from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
 from portrayal.run.estimates import flatten_estimates
@@ -295,7 +294,7 @@ def test_the_command_line_takes_groups_by_repeating_them(tmp_path):
         "--workers",
         "1",
     ]
-    result = CliRunner().invoke(app, [*command, *more])
+    result = invoke(*command, *more)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "r" / "report.html").is_file()
 

@@ -282,8 +282,8 @@ class GroupLabelling:
             asking = self.asking
             if asking.model.startswith("server:") and not (asking.base_url or asking.provider):
                 raise OptionError(
-                    f"{asking.model} needs the address of its server: give --factor-base-url "
-                    "(base_url among the settings), such as http://localhost:8000/v1."
+                    f"{asking.model} needs the address of its server: give "
+                    "--set factor_settings.base_url=…, such as http://localhost:8000/v1."
                 )
             asking.cold().make_provider()
         return self

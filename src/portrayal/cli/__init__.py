@@ -2,23 +2,20 @@
 
 import logging
 import os
-import re
 import sys
+from collections.abc import Iterator, Sequence
+from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import NoReturn
 
-import typer
+from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 import portrayal.cli.printing as show
 from portrayal._version import __version__
-from portrayal.cli import build, find, label, listing, mitigate, score
-from portrayal.cli.audit import audit, collect, new
-from portrayal.cli.compare import compare, gate, watch
-from portrayal.cli.listing import doctor
-from portrayal.cli.options import Format, RunPath, formats
-from portrayal.cli.plan import plan
-from portrayal.errors import OptionError, PortrayalError
+from portrayal.cli.options import given_by_set
+from portrayal.cli.studies import each_study
+from portrayal.errors import PortrayalError
+from portrayal.registry import Kind
 
 START = """\
 Portrayal measures how language models portray people. Three ways to begin:
@@ -33,145 +30,129 @@ Portrayal measures how language models portray people. Three ways to begin:
 `portrayal doctor` says what is there, `portrayal --help` lists every command.
 """
 
-app = typer.Typer(
-    name="portrayal",
-    help="Measure how language models portray people in open-ended text.",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
+MOST_UNPACKED = (
+    "--most-unpacked SIZE, before a command: what a compressed file or spreadsheet may unpack to, "
+    "such as 8GB; default 1GB."
 )
+GROUPS = {
+    "find": "Find people, groups, the words that mark a group, or cues of identity in any texts.",
+    "label": "Label texts: on a sheet (`sheet`), on a page for raters (`draw`, then `serve`), or "
+    "by a language model (`model`); then `agreement`, `report`, `export`.",
+    "list": "List what there is: studies, measures, factors, prompts, estimates of a run, ….",
+    "mitigate": "Make texts about different groups more alike, and report what it did.",
+    "score": "Say how often an annotator is right, by hand labels.",
+    "build": "For those who build classifiers: a data set of agentic and communal sentences, step "
+    "by step, then a classifier that is trained on it.",
+}
+COMMANDS = {
+    "build classifier": "build:classifier",
+    "build labels": "build:labels",
+    "build paraphrases": "build:paraphrases",
+    "build sentences": "build:sentences",
+    "build sheets": "build:sheets",
+    "build split": "build:split",
+    "compare": "compare:compare",
+    "doctor": "listing:doctor",
+    "evidence": "documents:evidence",
+    "find cues": "find:cues",
+    "find groups": "find:groups",
+    "find people": "find:people",
+    "find words": "find:words",
+    "gate": "compare:gate",
+    "label agreement": "label.read:agreement",
+    "label clusters": "label.read:clusters",
+    "label draw": "label.project:draw",
+    "label export": "label.read:export",
+    "label finetune": "label.sheets:finetune",
+    "label import": "label.read:import_",
+    "label merge": "label.sheets:merge",
+    "label model": "label.read:model",
+    "label raters": "label.project:raters",
+    "label report": "label.read:report",
+    "label serve": "label.project:serve",
+    "label sheet": "label.sheets:sheet",
+    "list annotators": "listing:annotators",
+    "list estimates": "listing:estimates",
+    "list factors": "listing:factors",
+    "list locales": "listing:locales",
+    "list measures": "listing:measures",
+    "list studies": "listing:studies",
+    "mitigate agency": "mitigate:agency",
+    "new": "audit:new",
+    "report": "documents:report",
+    "reproduce": "documents:reproduce",
+    "score agency": "score:agency",
+    "score people": "score:people",
+    "watch": "compare:watch",
+}
+"""Command → module and function, which are loaded when the command is named."""
+STUDIES: dict[str, tuple[Kind, str, str]] = {
+    "audit": (
+        "studies",
+        "audit:audit_of",
+        "Audit texts, or a model's answers, by one of the studies or by your own, by its path.",
+    ),
+    "collect": (
+        "prompts",
+        "audit:collect_of",
+        "Ask a model all prompts of a study; the same command continues after anything.",
+    ),
+    "list prompts": (
+        "prompts",
+        "listing:prompts_of",
+        "List the prompts of a study, or check a prompt file of your own.",
+    ),
+    "plan": (
+        "prompts",
+        "plan:plan_of",
+        "Say how many texts and tokens a study takes, what they cost, and what they could find.",
+    ),
+}
+"""Command with a subcommand for each study → of which kind, what makes one, and its help."""
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(__version__)
-        raise typer.Exit
+def command_line(tokens: Sequence[str] | None = None) -> App:
+    """Return the command line that reads these tokens; for None, with the commands of every study.
 
-
-@app.callback()
-def _root(
-    context: typer.Context,
-    _: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-    most_unpacked: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="What a compressed file or spreadsheet may unpack to, such as 8GB; default 1GB.",
-        ),
-    ] = None,
-) -> None:
-    if most_unpacked is not None:
-        os.environ["PORTRAYAL_MOST_UNPACKED"] = most_unpacked
-    if context.invoked_subcommand is None:
-        typer.echo(START, nl=False)
-
-
-@app.command()
-def report(
-    run: RunPath,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to write; default in the run.")
-    ] = None,
-    format: Annotated[str, typer.Option(help="html, md, docx or pdf.")] = "html",
-    short: Annotated[bool, typer.Option("--short", help="The findings only: two pages.")] = False,
-) -> None:
-    """Write the report of a run again: a page, Markdown, a Word document or PDF.
-
-    Example: portrayal report runs/laissez-faire --format pdf --short
+    A study's commands are made when a command that takes studies is named, as that loads the study.
     """
-    from portrayal.report import export_report
-    from portrayal.run import Run
-
-    show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
-
-
-@app.command()
-def reproduce(
-    study: Annotated[str, typer.Argument(help="Study, such as laissez-faire.")],
-    rows: Annotated[
-        bool,
-        typer.Option(
-            "--rows", help="List the printed figures that do not reproduce, or all it looked at."
-        ),
-    ] = False,
-    format: Format = "table",
-) -> None:
-    """Recompute the published tables of a study.
-
-    Example: portrayal reproduce laissez-faire --rows
-    """
-    show.reproduction(study, list_rows=rows, as_object=format == "json")
-
-
-def evidence(
-    run: RunPath,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--for",
-            metavar="FORM",
-            help="eu-ai-act, colorado, iso-42001, model-card, or a form of your own (TOML).",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the pack; default RUN/evidence/FORM."),
-    ] = None,
-    format: Annotated[str, formats("both", "md", "json")] = "both",
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Check run and packs against their manifests.")
-    ] = False,
-) -> None:
-    """Fill a form of documentation from a run, or check one: exits 1 where a file differs.
-
-    Example: portrayal evidence runs/first --for model-card
-    """
-    from portrayal.evidence import pack_of, verify_evidence, write_pack
-    from portrayal.evidence.manifest import MANIFEST, digest
-    from portrayal.run import Run
-
-    if verify:
-        own = None if form is None else run / "evidence" / Path(form).stem
-        checked = verify_evidence(Run(run), out or own)
-        for line in (*checked.problems, *checked.notes):
-            show.line(str(line))
-        for name, value in checked.manifests.items():
-            show.line(f"sha256 of {name}: {value}")
-        n = len(checked.problems)
-        said = f"{n:,} not as they were" if n else "all as they were"
-        show.line(f"{checked.n_files:,} files checked: {said}")
-        raise typer.Exit(int(not checked.ok))
-    if form is None:
-        raise OptionError(
-            "say what the evidence is for: --for eu-ai-act, colorado, iso-42001 or model-card; or "
-            "--verify to check what is there."
-        )
-    pack = pack_of(Run.open(run), form)
-    folder = write_pack(pack, out, formats=() if format == "both" else (format,))
-    for path in sorted(folder.iterdir()):
-        show.line(f"wrote {path}")
-    n = len(pack.answers)
-    show.line(f"{pack.n_measured} of {n} fields filled; the others: not measured by this audit")
-    show.line(f"sha256 of {MANIFEST}: {digest(folder / MANIFEST)}")
+    app = App(
+        name="portrayal",
+        help="Measure how language models portray people in open-ended text.",
+        help_epilogue=MOST_UNPACKED if (tokens or ["-"])[0].startswith("-") else "",
+        version=__version__,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=()),
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    app.register_install_completion_command(help="Install completion for your shell.")
+    for name, words in GROUPS.items():
+        app.command(App(name=name, help=words))
+    for path, where in COMMANDS.items():
+        *group, name = path.split()
+        parent = app[group[0]] if group else app
+        parent.command(f"portrayal.cli.{where}", name=name)
+        if tokens and tokens[-1] in ("--help", "-h") and list(tokens[:-1]) == group:
+            parent[name]  # loaded, as the help of its group says what it does
+    for path, (kind, where, words) in STUDIES.items():
+        *group, name = path.split()
+        studies = App(name=name, help=words)
+        (app[group[0]] if group else app).command(studies)
+        n = len(group) + 1
+        if tokens is None or list(tokens[:n]) == path.split():
+            module, _, function = where.partition(":")
+            make = getattr(import_module(f"portrayal.cli.{module}"), function)
+            each_study(studies, kind, make, None if tokens is None else tokens[n:])
+    return app
 
 
-MAKERS = "For those who build classifiers"
-
-for each_study in (audit, collect, plan):
-    app.add_typer(each_study)
-app.add_typer(listing.app, name="list")
-app.add_typer(find.app, name="find")
-app.add_typer(label.app, name="label")
-app.add_typer(score.app, name="score")
-app.add_typer(mitigate.app, name="mitigate")
-app.command()(new)
-app.command()(compare)
-app.command()(evidence)
-app.command()(doctor)
-app.command()(gate)
-app.command()(watch)
-app.add_typer(build.app, name="build", rich_help_panel=MAKERS)
+def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:
+    """Go through the commands of the command line, each with its words, groups before their own."""
+    for name in sorted(app.resolved_commands()):
+        if not name.startswith("-"):
+            yield f"{path} {name}".strip(), app[name]
+            yield from commands(app[name], f"{path} {name}".strip())
 
 
 def main() -> None:
@@ -180,14 +161,31 @@ def main() -> None:
     _speak_log()
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    tokens = sys.argv[1:]
+    if tokens and tokens[0].partition("=")[0] == "--most-unpacked":
+        first, sign, size = tokens.pop(0).partition("=")
+        if not sign and not tokens:
+            _stop(f"{first} takes a size, such as 8GB.")
+        os.environ["PORTRAYAL_MOST_UNPACKED"] = size if sign else tokens.pop(0)
+    if not tokens:
+        sys.stdout.write(START)
+        sys.exit(0)
+    status = None
     try:
-        status = app(prog_name="portrayal", standalone_mode=False)
+        app = command_line(tokens)
+        status = app(tokens, exit_on_error=False, print_error=False)
+        _, path, rest = app.parse_commands(tokens)
+        if path[-1].default_command is None and not rest:
+            status = 2  # a group was named and none of its commands: its help was printed
     except PortrayalError as error:
         _stop(str(error))
-    except _UsageError as error:
-        _stop(_usage(error))
-    except (typer.Abort, KeyboardInterrupt):
-        status = _INTERRUPTED
+    except CycloptsError as error:
+        _stop(_usage(error, tokens))
+    except KeyboardInterrupt:
+        print(  # noqa: T201
+            "interrupted: the same command continues where it stopped.", file=sys.stderr
+        )
+        sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
@@ -197,8 +195,6 @@ def main() -> None:
         if type(error).__module__.strip("_").partition(".")[0] not in ("pyarrow", "duckdb"):
             raise
         _stop(f"a Parquet file that this command reads is damaged: {error}")
-    if status == _INTERRUPTED:
-        typer.echo("interrupted: the same command continues where it stopped.", err=True)
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -216,43 +212,41 @@ def _speak_utf8() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+class LogLines(logging.Handler):
+    """Prints on standard error what reading a file has to say, such as which column is which."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line."""
+        print(show.plain(record.getMessage()), file=sys.stderr)  # noqa: T201
+
+
 def _speak_log() -> None:
-    """Print on standard error what reading a file has to say, such as which column is which."""
     log = logging.getLogger("portrayal")
     if not log.handlers:
-        handler = logging.Handler()
-        handler.emit = lambda record: typer.echo(show.plain(record.getMessage()), err=True)  # type: ignore[method-assign]
-        log.addHandler(handler)
+        log.addHandler(LogLines())
         log.setLevel(logging.INFO)
         log.propagate = False
 
 
-_INTERRUPTED = 130
-_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
-
-
-def _usage(error: Exception) -> str:
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context is not None else "portrayal"
-    said = getattr(error, "format_message", error.__str__)()
-    text = re.sub(r"( Did you mean .+?\?)\1", r"\1", said).rstrip(".")  # Typer and Click ask both
-    end = "" if text.endswith("?") else "."
-    hint = _elsewhere(text, getattr(context, "command", None))
-    return f"{text}{end}{hint} `{command} --help` lists what it takes." if text else ""
-
-
-def _elsewhere(text: str, command: Any) -> str:
-    """Where a command is that was not given with its verb, as `portrayal people`."""
-    name = text.removeprefix("No such command '").partition("'")[0]
-    verbs = getattr(command, "commands", {}).items() if name != text else ()
-    there = [
-        f"`portrayal {verb} {name}`" for verb, of in verbs if name in getattr(of, "commands", {})
-    ]
-    return f" There is {' and '.join(there)}." if there else ""
+def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
+    """What is wrong with the words of a command, and where the right ones are."""
+    text = str(error).partition(" Available commands:")[0]
+    if isinstance(error, UnusedCliTokensError):
+        text = f"unexpected: {' '.join(error.unused_tokens or ())}."
+    if isinstance(error, UnknownOptionError):
+        key = str(error.token.keyword or error.token.value).lstrip("-").replace("-", "_")
+        defaults = (getattr(error.target, "__kwdefaults__", None) or {}).values()
+        known = {name: each for taken in defaults for name, each in given_by_set(taken).items()}
+        if key in known:
+            text = f"--{key.replace('_', '-')} is given by --set {key}=…."
+    name = next((each for each in tokens if each not in GROUPS), "")
+    there = [f"`portrayal {path}`" for path in COMMANDS if path.endswith(f" {name}")]
+    hint = f" There is {' and '.join(there)}." if there and "nknown command" in text else ""
+    chain = " ".join(("portrayal", *(error.command_chain or ())))
+    return f"{text}{hint} `{chain} --help` lists what it takes."
 
 
 def _stop(message: str) -> NoReturn:
-    """Leave with status 2; a command without arguments has shown its help and needs no message."""
-    if message:
-        typer.echo(f"error: {show.plain(message)}", err=True)
+    """Leave with status 2."""
+    print(f"error: {show.plain(message)}", file=sys.stderr)  # noqa: T201
     sys.exit(2)

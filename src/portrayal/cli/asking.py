@@ -1,250 +1,95 @@
 """What every command that asks a model shares: its options, the confirmation, and the progress."""
 
-import dataclasses
-import functools
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from inspect import Parameter, Signature, signature
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 
+from portrayal.cli.options import given, record
 from portrayal.cli.printing import as_json, line
+from portrayal.config import AskingConfig, Option, options_of, refuse_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
     from portrayal.collect.ask import AskCallback, AskProgress, CostEstimate
     from portrayal.collect.ask.asking import Asking
 
-WHOM = ("model", "samples")
-LIMITS = (
-    "base_url",
-    "parameter",
-    "concurrency",
-    "rpm",
-    "tpm",
-    "timeout",
-    "budget",
-    "price",
-    "yes",
-)
+ASKING = options_of(AskingConfig)
+LIMITS = ("base_url", "parameters", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
 BATCH = ("batch", "wait")
-BESIDE = ("base_url", "parameter", "budget", "price")
-"""What a command offers of a second model; it is asked at the pace of the first."""
-OWN = (*WHOM, *BESIDE)
+OWN = ("model", "samples", "base_url", "parameters", "budget", "price")
 """Options that belong to one model, and bear its name where it labels or classifies."""
-BESIDE_BATCH = (*BESIDE, *BATCH)
-"""`BESIDE`, of a model that may be asked by batches while another writes."""
+YES = Option(
+    "yes",
+    False,
+    "Start a paid collection without asking.",
+    "Asking a model",
+    shown="yes",
+    kind=bool,
+)
 
 
-_HELP = {
-    "model": "Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….",
-    "samples": "Answers to each prompt.",
-    "base_url": "Address of an OpenAI-compatible server (vLLM, Ollama, …).",
-    "parameter": "temperature, max_tokens, top_p, seed, system.",
-    "concurrency": "Most requests in flight.",
-    "rpm": "Requests a minute that the account allows.",
-    "tpm": "Tokens a minute that the account allows.",
-    "timeout": "Seconds that one try may take, at most 600; default 180 for a service.",
-    "budget": 'Stop before "5 USD" or "2M tokens".',
-    "price": 'US dollars per million tokens in and out, "0.25/2".',
-    "yes": "Start a paid collection without asking.",
-    "judge": "Model that decides what is a refusal, in place of patterns.",
-    "batch": "Use the batch interface, at half the price.",
-    "wait": "Seconds to wait for a batch; 0 hands it in and returns.",
-}
-"""What the command line says of each field of `How`."""
+def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Option]:
+    """Return the options of asking a model that a command offers, and --yes.
 
-
-@dataclass(frozen=True)
-class How:
-    """How a command asks a model; an option that a command does not offer keeps its default."""
-
-    model: str | None = None
-    samples: int = 1
-    base_url: str | None = None
-    parameter: list[str] | None = None
-    concurrency: int = 16
-    rpm: float | None = None
-    tpm: float | None = None
-    timeout: float | None = None
-    budget: str | None = None
-    price: str | None = None
-    yes: bool = False
-    judge: str | None = None
-    batch: bool = False
-    wait: float | None = None
-
-    def asking(self, progress: "AskCallback | None" = None, **more: Any) -> "Asking":
-        """Return whom to ask and how; `more` are further fields of `Asking`."""
-        from portrayal.collect.ask.asking import Asking
-
-        if self.model is None:
-            raise OptionError("say whom to ask: --model SERVICE:MODEL.")
-        settings = self.settings(progress)
-        return Asking(self.model, self.samples, judge=self.judge, **settings, **more)
-
-    def settings(self, progress: "AskCallback | None" = None) -> dict[str, Any]:
-        """Return how to ask as fields of `Asking`, without whom."""
-        same = ("base_url", "concurrency", "rpm", "tpm", "timeout", "budget", "price")
-        return {
-            **{name: getattr(self, name) for name in (*same, "batch", "wait")},
-            "parameters": parameters_of(self.parameter),
-            "confirm": None if self.yes else confirm,
-            "progress": progress,
-        }
-
-    def beside(self, first: "How") -> "How":
-        """Return how a second model is asked: at the pace and with the consent of the `first`."""
-        same = ("concurrency", "rpm", "tpm", "timeout", "yes")
-        return dataclasses.replace(self, **{name: getattr(first, name) for name in same})
-
-    def refuse(self, without: str, prefix: str = "") -> None:
-        """Refuse the options of a model that is not asked, as `without` says."""
-        for name in BESIDE:
-            if getattr(self, name):
-                option = f"--{prefix}{name.replace('_', '-')}"
-                raise OptionError(f"{option} says nothing without {without}.")
-
-
-@dataclass(frozen=True)
-class Offers:
-    """Which options of `How` a command offers, in the place of a parameter so annotated.
-
-    Attributes
+    Parameters
     ----------
-    names
-        Fields of `How`.
-    of
-        Whose they are where it is no model that writes, such as "labeler": the prefix of those in
-        `own`; pace and consent are the command's.
-    own
-        Which of them bear that prefix.
-    changed
-        Field → its default or words where they are this command's own.
+    *names
+        Fields of `AskingConfig`.
+    whose
+        The prefix of those in `OWN`, such as "labeler", where it is no model that writes.
+    samples
+        The command's own default.
     """
-
-    names: tuple[str, ...]
-    of: str = ""
-    own: tuple[str, ...] = OWN
-    changed: Mapping[str, Any] = field(default_factory=dict)
-
-    def parameters(self) -> dict[str, Parameter]:
-        """Return the parameters that Typer is shown, by field."""
-        hints = get_type_hints(How)
-        fields = {each.name: each for each in dataclasses.fields(How)}
-        return {name: self._parameter(fields[name], hints[name]) for name in self.names}
-
-    def _parameter(self, each: "dataclasses.Field[Any]", kind: Any) -> Parameter:
-        words = _HELP[each.name]
-        default = self.changed.get(each.name, each.default)
-        if isinstance(default, str):
-            words, default = default, each.default
-        name = each.name
-        if self.of and name in self.own:
-            name, words = f"{self.of}_{name}", f"The {self.of}'s: {words}"
-        return option_parameter(
-            name, kind, default, words, "NAME=VALUE" if each.name == "parameter" else None
-        )
+    made = []
+    for each in (ASKING[name] for name in names):
+        if whose and each.name in OWN:
+            each = replace(  # noqa: PLW2901
+                each, shown=f"{whose}_{each.shown}", help=f"The {whose}'s: {each.help}"
+            )
+        made.append(replace(each, default=samples) if each.name == "samples" else each)
+    return [*made, YES]
 
 
-def option_parameter(
-    name: str, kind: Any, default: Any, words: str, metavar: str | None = None
-) -> Parameter:
-    """Return a parameter that Typer makes an option of; what is true turns off by `--un…`."""
-    plain = name.replace("_", "-")
-    spelled = (f"--{plain}/--un{plain}" if default else f"--{plain}",) if kind is bool else ()
-    option = typer.Option(*spelled, help=words, metavar=metavar)
-    return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
-    )
+def asking_record(*names: str, whose: str = "", samples: int = 1) -> Any:
+    """Return `asking_options` as a record that a command takes one by one."""
+    return record(asking_options(*names, whose=whose, samples=samples))
 
 
-def offering(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command, in the place of each `Annotated[How, Offers(…)]`, those options.
+def settings_of(how: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:
+    """Return what was given of a record with `asking_options`, as fields of `Asking`."""
+    settings = given(how)
+    consent = {} if settings.pop("yes", False) else {"confirm": confirm}
+    return {**settings, **consent, "progress": progress}
 
-    Typer knows no groups of options, so the function that it sees takes each by itself; the command
-    gets them together. An option that is not passed keeps its default.
+
+def asking_of(
+    settings: dict[str, Any], option: str = "--model", samples: int = 1, **more: Any
+) -> "Asking":
+    """Return whom to ask and how; `option` names the model, `more` are further fields of `Asking`.
+
+    Raises
+    ------
+    OptionError
+        When no model is named, or it cannot be asked so.
     """
-    own = signature(command).parameters
-    offers = {
-        name: option
-        for name, each in own.items()
-        for option in get_args(each.annotation)[1:]
-        if isinstance(option, Offers)
-    }
-    groups = {name: option.parameters() for name, option in offers.items()}
-    shown = [
-        option.replace(kind=Parameter.KEYWORD_ONLY)
-        for name, each in own.items()
-        for option in (groups[name].values() if name in groups else (each,))
-    ]
+    from portrayal.collect.ask.asking import Asking
 
-    @functools.wraps(command)
-    def taking(**given: Any) -> None:
-        made = {}
-        for name, group in groups.items():
-            taken = {key: given.pop(p.name, p.default) for key, p in group.items()}
-            made[name] = How(**taken)
-        command(**given, **made)
-
-    taking.__signature__ = Signature(shown)  # type: ignore[attr-defined]
-    taking.__annotations__ = {option.name: option.annotation for option in shown}
-    return taking
+    if not settings.get("model"):
+        raise OptionError(f"say whom to ask: {option} SERVICE:MODEL.")
+    return Asking(**{"samples": samples, **settings, **more})
 
 
-def asks(spec: str | None) -> bool:
-    """Whether a classifier of sentences is a model that is asked."""
-    return spec is not None and spec.startswith("llm:")
-
-
-def classifier_settings(
-    specs: Sequence[str | None], how: How, progress: "AskCallback | None" = None, prefix: str = ""
-) -> dict[str, Any]:
-    """Return how the options of a command ask classifying models, as `classifying_of` takes it."""
-    if not any(map(asks, specs)):
-        how.refuse("a classifier llm:PROVIDER:MODEL", prefix)
-        return {}
-    if how.base_url and not any(spec and spec.startswith("llm:server:") for spec in specs):
-        raise OptionError(f"--{prefix}base-url is for a classifier llm:server:MODEL.")
-    return how.settings(progress)
-
-
-def reading_settings(
-    specs: Sequence[str | None], reads: How, first: How, progress: "AskCallback | None" = None
-) -> dict[str, Any]:
-    """Return `classifier_settings` of a classifier beside the model that writes, the `first`.
-
-    A server without an address of its own has that of the `first`.
-    """
-    if reads.base_url is None and any(s and s.startswith("llm:server:") for s in specs):
-        reads = dataclasses.replace(reads, base_url=first.base_url)
-    return classifier_settings(specs, reads.beside(first), progress, "classifier-")
-
-
-def parameters_of(pairs: list[str] | None) -> dict[str, Any]:
-    """Return NAME=VALUE pairs, numbers as numbers."""
-    given: dict[str, Any] = {}
-    for pair in pairs or ():
-        name, sign, text = pair.partition("=")
-        if not sign or not name.strip():
-            raise OptionError(f"--parameter takes NAME=VALUE, such as temperature=1; got {pair!r}.")
-        given[name.strip()] = _number(text.strip())
-    return given
-
-
-def _number(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+def settings_beside(settings: dict[str, Any], whose: str, without: str) -> dict[str, Any]:
+    """Return settings without whom to ask; those of a model that is not asked are refused."""
+    if not settings.get("model"):
+        refuse_settings(f"--{whose}-{{}}", settings, without)
+    return {name: value for name, value in settings.items() if name not in ("model", "samples")}
 
 
 def confirm(estimate: "CostEstimate") -> bool:
@@ -252,10 +97,13 @@ def confirm(estimate: "CostEstimate") -> bool:
     if not estimate.requests or estimate.model.startswith(("local:", "server:")):
         return True
     cost = cost_line(estimate)
+    from rich.prompt import Confirm
+
     if not sys.stdin.isatty():
         raise OptionError(f"{cost} Confirm that on a terminal, or start it with --yes.")
-    typer.echo(cost, err=True)
-    return typer.confirm("Start?", err=True)
+    console = Console(stderr=True, emoji=False, soft_wrap=True)
+    console.print(cost, markup=False, highlight=False)
+    return Confirm.ask("Start?", console=console, default=False)
 
 
 def cost_line(estimate: "CostEstimate") -> str:
@@ -281,7 +129,7 @@ def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
             as_json({"out": str(out), "open_batches": waiting.n_batches})
         else:
             line(str(waiting))
-        raise typer.Exit from None
+        raise SystemExit(0) from None
 
 
 @contextmanager

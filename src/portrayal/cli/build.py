@@ -6,54 +6,65 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,
-    How,
-    Offers,
+    asking_of,
     asking_progress,
-    offering,
+    asking_record,
+    settings_of,
     under_way,
 )
-from portrayal.cli.options import Columns, Draws, Format, LabelledSentences, Masked, Seed
+from portrayal.cli.options import (
+    ONE_BY_ONE,
+    Columns,
+    Draws,
+    Flag,
+    Format,
+    LabelledSentences,
+    Masked,
+    Seed,
+)
 from portrayal.cli.score import means_of, print_means, scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
     from portrayal.annotate.agency.training import Epoch, TrainedClassifier
 
-app = typer.Typer(
-    help="For those who build classifiers: a data set of agentic and communal sentences, step by "
-    "step, then a classifier that is trained on it.",
-    no_args_is_help=True,
-)
-
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Folder of the data set.")]
+Out = Annotated[Path, Parameter(help="Folder of the data set.")]
 Paraphrases = Annotated[
     Path | None,
-    typer.Option(
-        "--texts", metavar="FILE", help="File of paraphrases; default paraphrases.csv of --out."
-    ),
+    Parameter(name="--texts", help="File of paraphrases; default paraphrases.csv of --out."),
 ]
+PARAPHRASING = asking_record("model", *LIMITS, *BATCH)
 FOLDER = Path("agency-data")
 FACTS = "facts.json"
 
 
-@app.command()
 def sentences(
-    texts: Annotated[Path, typer.Option(metavar="FILE", help="File of biographies.")],
+    *,
+    texts: Path,
     out: Out = FOLDER,
     column: Columns = None,
-    first: Annotated[int, typer.Option(help="Sentences to leave out at the beginning.")] = 2,
-    last: Annotated[int, typer.Option(help="Sentences to leave out at the end.")] = 1,
+    first: int = 2,
+    last: int = 1,
     format: Format = "table",
 ) -> None:
     """Split biographies into sentences, without the first two and the last.
 
     Example: portrayal build sentences --texts biographies.csv
+
+    Parameters
+    ----------
+    texts
+        File of biographies.
+    first
+        Sentences to leave out at the beginning.
+    last
+        Sentences to leave out at the end.
     """
     from portrayal.raters.sentences import seed_sentences
 
@@ -77,22 +88,22 @@ def sentences(
     )
 
 
-@app.command()
-@offering
 def paraphrases(
-    texts: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of sentences; default sentences.csv of --out."),
-    ] = None,
+    *,
+    texts: Path | None = None,
     out: Out = FOLDER,
     column: Columns = None,
-    *,
-    how: Annotated[How, Offers(("model", *LIMITS, *BATCH))],
+    how: Annotated[Any, ONE_BY_ONE] = PARAPHRASING,
     format: Format = "table",
 ) -> None:
     """Have a model write each sentence in agentic and in communal language.
 
     Example: portrayal build paraphrases --model openai:gpt-5-mini
+
+    Parameters
+    ----------
+    texts
+        File of sentences; default sentences.csv of --out.
     """
     from portrayal.collect.ask.replies import asker
     from portrayal.raters.sentences import paraphrase as run_paraphrase
@@ -106,7 +117,7 @@ def paraphrases(
     ):
         done = run_paraphrase(
             texts or out / "sentences.csv",
-            asker(how.asking(answered), out / "asked"),
+            asker(asking_of(settings_of(how, answered)), out / "asked"),
             out / "paraphrases.csv",
             columns=column or (),
         )
@@ -124,17 +135,22 @@ def paraphrases(
     )
 
 
-@app.command()
 def sheets(
+    *,
     texts: Paraphrases = None,
     out: Out = FOLDER,
-    raters: Annotated[int, typer.Option(help="People who label.")] = 2,
+    raters: int = 2,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
     """Write a sheet for each rater, without the targets, and the instructions.
 
     Example: portrayal build sheets --raters 2
+
+    Parameters
+    ----------
+    raters
+        People who label.
     """
     from portrayal.raters.sentences import write_sheets
 
@@ -151,13 +167,12 @@ def sheets(
     )
 
 
-@app.command()
 def labels(
-    filled: Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Filled in.")],
+    filled: list[Path],
+    /,
+    *,
     texts: Paraphrases = None,
-    third: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The third rater's sheet, filled in.")
-    ] = None,
+    third: Path | None = None,
     out: Out = FOLDER,
     draws: Draws = 2000,
     seed: Seed = 0,
@@ -166,6 +181,13 @@ def labels(
     """Put raters and targets to a vote, and measure Fleiss' kappa.
 
     Example: portrayal build labels sheets/rater-1.csv sheets/rater-2.csv
+
+    Parameters
+    ----------
+    filled
+        Filled in.
+    third
+        The third rater's sheet, filled in.
     """
     from portrayal.raters.sentences import merge_labels
 
@@ -187,22 +209,24 @@ def labels(
     _tell(out, "labels", facts, done.path, after, as_object=json)
 
 
-@app.command()
 def split(
-    hand_labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of labels; default labelled.csv of --out."),
-    ] = None,
+    *,
+    hand_labels: Path | None = None,
     out: Out = FOLDER,
-    together: Annotated[
-        bool, typer.Option("--together", help="Both paraphrases of a sentence in one part.")
-    ] = False,
+    together: Flag = False,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
     """Split 0.8, 0.1, 0.1 at random, and write the data card.
 
     Example: portrayal build split --together
+
+    Parameters
+    ----------
+    hand_labels
+        File of labels; default labelled.csv of --out.
+    together
+        Both paraphrases of a sentence in one part.
     """
     from portrayal.raters.sentences import split_labelled
 
@@ -219,54 +243,57 @@ def split(
     _tell(out, "split", {"seed": seed, **counts}, done.card, after, as_object=json)
 
 
-@app.command()
 def classifier(
+    *,
     hand_labels: LabelledSentences,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write the classifier to.")],
-    encoder: Annotated[
-        str | None,
-        typer.Option(help='"linear" (default), or folder or hub id of an encoder to fine-tune.'),
-    ] = None,
-    validation: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="File for early stopping; default a tenth of --hand-labels."
-        ),
-    ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option("--whole", help="Train on all sentences for all epochs, and score none."),
-    ] = False,
+    out: Path,
+    encoder: str | None = None,
+    validation: Path | None = None,
+    whole: Flag = False,
     masked: Masked = True,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            help="wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, "
-            "batches of 6, learning rate 5e-5, 3 seeds); options that you give win."
-        ),
-    ] = None,
-    epochs: Annotated[
-        int | None, typer.Option(help="Most passes over the sentences; default 6.")
-    ] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Of AdamW; default 1e-4.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Sentences in a step; default 32.")] = None,
+    recipe: str | None = None,
+    epochs: int | None = None,
+    learning_rate: float | None = None,
+    batch_size: int | None = None,
     seed: Seed = 0,
-    seeds: Annotated[
-        int | None, typer.Option(help="Checkpoints to train, from --seed on, to folders in --out.")
-    ] = None,
-    onnx: Annotated[
-        bool, typer.Option("--onnx", help="Also export to ONNX with 8 bits a weight.")
-    ] = False,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training to --out that was stopped.")
-    ] = False,
-    licence: Annotated[str, typer.Option(help="Of the data, for the model card.")] = "not stated",
+    seeds: int | None = None,
+    onnx: Flag = False,
+    resume: Flag = False,
+    licence: str = "not stated",
     column: Columns = None,
     format: Format = "table",
 ) -> None:
     """Train an agency classifier on labelled sentences, and write it with its model card.
 
     Example: portrayal build classifier --hand-labels agency-data/split/train.csv --out mine
+
+    Parameters
+    ----------
+    out
+        Folder to write the classifier to.
+    encoder
+        "linear" (default), or folder or hub id of an encoder to fine-tune.
+    validation
+        File for early stopping; default a tenth of --hand-labels.
+    whole
+        Train on all sentences for all epochs, and score none.
+    recipe
+        wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
+        learning rate 5e-5, 3 seeds); options that you give win.
+    epochs
+        Most passes over the sentences; default 6.
+    learning_rate
+        Of AdamW; default 1e-4.
+    batch_size
+        Sentences in a step; default 32.
+    seeds
+        Checkpoints to train, from --seed on, to folders in --out.
+    onnx
+        Also export to ONNX with 8 bits a weight.
+    resume
+        Go on with a training to --out that was stopped.
+    licence
+        Of the data, for the model card.
     """
     from portrayal.annotate.agency.labelled import read_labelled
     from portrayal.annotate.agency.training import PRESETS, Fitting, train_agency, train_checkpoints

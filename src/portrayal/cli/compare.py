@@ -4,12 +4,12 @@ import sys
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Despite, Format, Level, Margin, Measure, Seed, Where, formats
+from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure, Seed, Where
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -17,40 +17,42 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="Directories of runs; the first is the base."),
-    ],
-    by: Annotated[
-        str | None, typer.Option(metavar="model", help="Compare the models of one run: model.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL", help="Model that the others are compared with; with --by model."
-        ),
-    ] = None,
+    runs: list[Path],
+    /,
+    *,
+    by: Annotated[str | None, Parameter(metavar="model")] = None,
+    against: Annotated[str | None, Parameter(metavar="MODEL")] = None,
     measure: Measure = None,
     where: Where = None,
     margin: Margin = 1.25,
-    difference_margin: Annotated[
-        float | None,
-        typer.Option(help="Difference that counts as none; .05 for shares if it is left out."),
-    ] = None,
+    difference_margin: float | None = None,
     despite: Despite = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Every estimate, not only what may be stated.")
-    ] = False,
-    format: Annotated[str, formats("table", "csv", "json", "markdown", "html")] = "table",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to write in place of printing.")
-    ] = None,
+    every: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
+    format: Literal["table", "csv", "json", "markdown", "html"] = "table",
+    out: Path | None = None,
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> None:
     """Say what differs between runs, or models of one run, and what is shown not to.
 
     Example: portrayal compare runs/before runs/after --format html --out changes.html
+
+    Parameters
+    ----------
+    runs
+        Directories of runs; the first is the base.
+    by
+        Compare the models of one run: model.
+    against
+        Model that the others are compared with; with --by model.
+    difference_margin
+        Difference that counts as none; .05 for shares if it is left out.
+    every
+        Every estimate, not only what may be stated.
+    format
+        table, csv, json, markdown or html.
+    out
+        File to write in place of printing.
     """
     from portrayal.comparison import Side, compare_several, models_of
     from portrayal.run import Run
@@ -222,17 +224,13 @@ def _summary_table(found: "Several", measure: str | None, where: list[str]) -> l
 
 
 def watch(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of runs of one study, one a round.")
-    ],
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an HTML page as well.")
-    ] = None,
+    folder: Path,
+    /,
+    *,
+    out: Path | None = None,
     level: Level = 0.95,
     despite: Despite = None,
-    fail: Annotated[
-        bool, typer.Option("--fail", help="Exit with status 1 where something has changed.")
-    ] = False,
+    fail: Flag = False,
     format: Format = "table",
 ) -> None:
     """Test whether a repeated audit has changed since its first round, however often you look.
@@ -240,6 +238,15 @@ def watch(
     The level holds for all looks together.
 
     Example: portrayal watch runs/weekly --fail
+
+    Parameters
+    ----------
+    folder
+        Folder of runs of one study, one a round.
+    out
+        Write an HTML page as well.
+    fail
+        Exit with status 1 where something has changed.
     """
     from portrayal.comparison import watch as watch_runs
     from portrayal.comparison import watch_values
@@ -260,7 +267,7 @@ def watch(
         if out is not None:
             show.line(f"page: {out}")
     if fail and found.alarms:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _print(found: "Watch") -> None:
@@ -308,30 +315,33 @@ def _verdict(found: "Watch", tested: int) -> str:
 
 
 def gate(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="[RUN]", help="Directory of the run that is judged.")
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option(metavar="BASE", help="Run that changes are counted from.")
-    ] = None,
-    policy: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Policy (TOML); see --init.")
-    ] = None,
-    format: Annotated[str, formats("table", "json", "junit", "markdown")] = "table",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write there, and print one line.")
-    ] = None,
-    init: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a commented policy (for RUN, where it is named), and no more.",
-        ),
-    ] = None,
+    run: Path | None = None,
+    /,
+    *,
+    against: Annotated[Path | None, Parameter(metavar="BASE")] = None,
+    policy: Path | None = None,
+    format: Literal["table", "json", "junit", "markdown"] = "table",
+    out: Path | None = None,
+    init: Path | None = None,
 ) -> None:
     """Judge a run by a policy: exits 0 pass, 1 fail, 3 inconclusive, 4 unreadable.
 
     Example: portrayal gate runs/new --against runs/old --policy gate.toml
+
+    Parameters
+    ----------
+    run
+        Directory of the run that is judged.
+    against
+        Run that changes are counted from.
+    policy
+        Policy (TOML); see --init.
+    format
+        table, json, junit or markdown.
+    out
+        Write there, and print one line.
+    init
+        Write a commented policy (for RUN, where it is named), and no more.
     """
     from portrayal.gating import FORMATS, write_example
     from portrayal.gating import gate as judge
@@ -353,4 +363,4 @@ def gate(
     else:
         write_atomically(out, said)
         show.line(verdict.summary)
-    raise typer.Exit(verdict.exit_code)
+    raise SystemExit(verdict.exit_code)

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import (
     By,
     Columns,
     CueListName,
+    Flag,
     Format,
     Level,
     Masked,
@@ -34,30 +35,30 @@ if TYPE_CHECKING:
     from portrayal.measure.cues.search import CueHits
     from portrayal.reference.locales import Locale
 
-app = typer.Typer(
-    help="Find people, groups, the words that mark a group, or cues of identity in any texts.",
-    no_args_is_help=True,
-)
-
 
 def groups(
-    texts: Annotated[
-        Path, typer.Option(metavar="FILE", help="CSV, JSON lines, Parquet or Excel file of texts.")
-    ],
-    factor: Annotated[
-        list[str], typer.Option(help="A factor that ships, or a TOML file; repeatable.")
-    ],
+    *,
+    texts: Path,
+    factor: list[str],
     column: Columns = None,
-    top: Annotated[int, typer.Option(help="Words shown of each group.")] = 5,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV file to write every mention to, with its context."),
-    ] = None,
+    top: int = 5,
+    out: Path | None = None,
     format: Format = "table",
 ) -> None:
     """Try a factor: which of its groups texts show, and by which words or labels.
 
     Example: portrayal find groups --texts answers.csv --factor religion --out passages.csv
+
+    Parameters
+    ----------
+    texts
+        CSV, JSON lines, Parquet or Excel file of texts.
+    factor
+        A factor that ships, or a TOML file; repeatable.
+    top
+        Words shown of each group.
+    out
+        CSV file to write every mention to, with its context.
     """
     from portrayal.coding.groups import GroupMention, observed_groups
     from portrayal.collect.fields import parse_columns
@@ -99,22 +100,14 @@ def _groups_of(seen: "GroupObservations", top: int) -> Iterator[dict[str, Any]]:
 
 def cues(
     run: RunOr = None,
+    /,
+    *,
     texts: Texts = None,
     column: Columns = None,
     list_: CueListName = "laissez-faire",
-    term: Annotated[
-        list[str] | None, typer.Option(help="Term of your own, in place of a list; repeatable.")
-    ] = None,
-    by: Annotated[
-        str,
-        typer.Option(
-            metavar="STRATUM", help="What the table splits by: nothing, model, domain or role."
-        ),
-    ] = "nothing",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV file to write every mention to, with its context."),
-    ] = None,
+    term: list[str] | None = None,
+    by: Annotated[str, Parameter(metavar="STRATUM")] = "nothing",
+    out: Path | None = None,
     level: Level = 0.95,
     seed: Seed = 0,
     format: Format = "table",
@@ -122,6 +115,15 @@ def cues(
     """Search for terms that name an identity, and count them by model, domain and role.
 
     Example: portrayal find cues --texts answers.csv --term hospital --by model
+
+    Parameters
+    ----------
+    term
+        Term of your own, in place of a list; repeatable.
+    by
+        What the table splits by: nothing, model, domain or role.
+    out
+        CSV file to write every mention to, with its context.
     """
     from portrayal.measure import Scope
     from portrayal.measure.cues.counts import cue_estimates, cue_rows
@@ -265,31 +267,21 @@ def _share(value: float) -> str:
 
 def words(
     run: RunOr = None,
+    /,
+    *,
     texts: Texts = None,
     column: Columns = None,
     by: By = None,
     reference_group: ReferenceGroup = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of what makes texts dependent; default the prompt.",
-        ),
-    ] = None,
+    cluster: Annotated[str | None, Parameter(metavar="COLUMN")] = None,
     masked: Masked = True,
-    mask_words: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File of further words to mask, one on each line."),
-    ] = None,
-    min_count: Annotated[int, typer.Option(help="Occurrences that a word needs.")] = 10,
-    min_texts: Annotated[int, typer.Option(help="Texts that a word needs to be in.")] = 5,
-    prior: Annotated[float, typer.Option(help="Words of the Dirichlet prior.")] = 500.0,
+    mask_words: Path | None = None,
+    min_count: int = 10,
+    min_texts: int = 5,
+    prior: float = 500.0,
     permutations: Permutations = 200,
-    top: Annotated[int, typer.Option(help="Words of each comparison.")] = 15,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="HTML page to write, with passages on click."),
-    ] = None,
+    top: int = 15,
+    out: Path | None = None,
     level: Level = 0.95,
     seed: Seed = 0,
     format: Format = "table",
@@ -300,6 +292,23 @@ def words(
     those of the text, role and first names (masked). Two --by give the intersection too.
 
     Example: portrayal find words --texts letters.csv --by gender --column name=first_name
+
+    Parameters
+    ----------
+    cluster
+        Column of what makes texts dependent; default the prompt.
+    mask_words
+        File of further words to mask, one on each line.
+    min_count
+        Occurrences that a word needs.
+    min_texts
+        Texts that a word needs to be in.
+    prior
+        Words of the Dirichlet prior.
+    top
+        Words of each comparison.
+    out
+        HTML page to write, with passages on click.
     """
     from portrayal.coding import count_words, marked_words
     from portrayal.measure import Scope
@@ -434,33 +443,28 @@ ENDINGS = (".jsonl", ".csv")
 
 
 def people(
-    texts: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="A plain text, CSV, JSON lines, Parquet or Excel file, or - (stdin).",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File to write, one row per person: .jsonl or .csv."),
-    ] = None,
-    unnamed: Annotated[
-        bool, typer.Option("--unnamed", help="Also people without a name: a woman, his wife.")
-    ] = False,
-    locale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|DIR",
-            help="Folder of data of a country: its titles, places, peoples, feasts.",
-        ),
-    ] = None,
+    *,
+    texts: Path,
+    out: Path | None = None,
+    unnamed: Flag = False,
+    locale: Annotated[str | None, Parameter(metavar="NAME|DIR")] = None,
     column: Columns = None,
     format: Format = "table",
 ) -> None:
     """List the people of any text: names, gender, and which sentences are about whom.
 
     Example: portrayal find people --texts letters.csv --out people.csv
+
+    Parameters
+    ----------
+    texts
+        A plain text, CSV, JSON lines, Parquet or Excel file, or - (stdin).
+    out
+        File to write, one row per person: .jsonl or .csv.
+    unnamed
+        Also people without a name: a woman, his wife.
+    locale
+        Folder of data of a country: its titles, places, peoples, feasts.
     """
     from portrayal.collect.corpus import read_plain
     from portrayal.reference.locales import load_locale
@@ -596,7 +600,3 @@ def _summary(number: int, counts: Mapping[str, int]) -> str:
     if counts["n_nobody"]:
         parts.append(f"{counts['n_nobody']:,} with no one in it")
     return ", ".join(parts)
-
-
-for _command in (people, groups, words, cues):
-    app.command()(_command)

@@ -4,31 +4,30 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 import portrayal.registry as registry
 from portrayal._version import __version__
-from portrayal.cli.options import Format, Measure, PromptFile, RunPath, Where, formats
-from portrayal.cli.studies import each_study, of_study
-
-if TYPE_CHECKING:
-    from portrayal.records import Prompt
-
-
-app = typer.Typer(
-    help="List what there is: studies, measures, factors, prompts, the estimates of a run, …",
-    no_args_is_help=True,
+from portrayal.cli.options import (
+    ONE_BY_ONE,
+    Format,
+    Measure,
+    PromptFile,
+    RunPath,
+    Where,
+    given,
+    record,
 )
+from portrayal.cli.studies import prompt_options
 
 
-@app.command()
-def studies(format: Format = "table") -> None:
+def studies(*, format: Format = "table") -> None:
     """List the studies.
 
     Example: portrayal list studies
@@ -36,8 +35,7 @@ def studies(format: Format = "table") -> None:
     show.studies(as_object=format == "json")
 
 
-@app.command()
-def measures(format: Format = "table") -> None:
+def measures(*, format: Format = "table") -> None:
     """List the measures with paper and equation.
 
     Example: portrayal list measures --format json
@@ -45,8 +43,7 @@ def measures(format: Format = "table") -> None:
     show.components("measures", as_object=format == "json")
 
 
-@app.command()
-def annotators(format: Format = "table") -> None:
+def annotators(*, format: Format = "table") -> None:
     """List the annotators, with how often each is right.
 
     Example: portrayal list annotators
@@ -54,8 +51,7 @@ def annotators(format: Format = "table") -> None:
     show.components("annotators", as_object=format == "json")
 
 
-@app.command()
-def factors(format: Format = "table") -> None:
+def factors(*, format: Format = "table") -> None:
     """List the factors that ship: their groups, how each is seen, and its baselines.
 
     Example: portrayal list factors
@@ -75,8 +71,7 @@ def factors(format: Format = "table") -> None:
     show.listing("factors", rows, as_object=format == "json")
 
 
-@app.command()
-def locales(format: Format = "table") -> None:
+def locales(*, format: Format = "table") -> None:
     """List the locales that ship: the country whose names, titles and pronouns they bring.
 
     Example: portrayal list locales
@@ -97,16 +92,22 @@ def locales(format: Format = "table") -> None:
     show.listing("locales", rows, as_object=format == "json")
 
 
-@app.command()
 def estimates(
     run: RunPath,
+    /,
+    *,
     measure: Measure = None,
     where: Where = None,
-    format: Annotated[str, formats("table", "csv", "json")] = "table",
+    format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """List the estimates of a run.
 
     Example: portrayal list estimates runs/first --measure subordination --where domain=Love
+
+    Parameters
+    ----------
+    format
+        table, csv or json.
     """
     from portrayal.run import Run, flatten_estimates
 
@@ -120,42 +121,30 @@ def estimates(
         show.estimates_table(rows)
 
 
-def _prompts(
-    study: str,
-    file: PromptFile = None,
-    *,
-    prompt_options: Mapping[str, Any],
-    format: Annotated[str, formats("csv", "json")] = "csv",
-) -> None:
-    """List the prompts of a study, or check a prompt file of your own."""
-    from portrayal.collect.ask.asking import prompts_of
+def prompts_of(study: str) -> tuple[Callable[..., None], str]:
+    """Return the command `list prompts` of a study, and its help."""
+    options = record(prompt_options(study, ["prompts"]))
 
-    made = prompts_of(study, file, prompt_options)
-    _print_prompts(study, made, as_object=format == "json")
+    def prompts(
+        *,
+        prompts: PromptFile = None,
+        chosen: Annotated[Any, ONE_BY_ONE] = options,
+        format: Annotated[Literal["csv", "json"], Parameter(help="csv or json.")] = "csv",
+    ) -> None:
+        from portrayal.collect.ask.asking import prompts_of
 
+        made = prompts_of(study, prompts, given(chosen))
+        rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in made]
+        if format == "json":
+            show.as_json({"study": study, "prompts": rows})
+            return
+        names = dict.fromkeys(name for row in rows for name in row if name != "text")
+        show.as_csv([*names, "text"], rows)
 
-app.add_typer(
-    each_study(
-        "prompts",
-        "List the prompts of a study, or check a prompt file of your own.",
-        "prompts",
-        lambda study: (
-            of_study(_prompts, study),
-            f"List the prompts of {study}, or check a prompt file of your own.\n\n"
-            f"Example: portrayal list prompts {study} --prompts mine.toml",
-        ),
+    return prompts, (
+        f"List the prompts of {study}, or check a prompt file of your own.\n\n"
+        f"Example: portrayal list prompts {study} --prompts mine.toml"
     )
-)
-
-
-def _print_prompts(study: str, made: "Iterable[Prompt]", *, as_object: bool) -> None:
-    """Print prompts as CSV or one JSON object."""
-    rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in made]
-    if as_object:
-        show.as_json({"study": study, "prompts": rows})
-        return
-    names = dict.fromkeys(name for row in rows for name in row if name != "text")
-    show.as_csv([*names, "text"], rows)
 
 
 _NAME = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
@@ -174,7 +163,7 @@ _ENGINES = {
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-def doctor(format: Format = "table") -> None:
+def doctor(*, format: Format = "table") -> None:
     """Say which extras, readers, engines and keys are there; never what a key is.
 
     Example: portrayal doctor

@@ -4,24 +4,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
-    BESIDE,
     LIMITS,
-    How,
-    Offers,
+    asking_of,
+    asking_options,
     asking_progress,
-    offering,
-    reading_settings,
+    settings_of,
     under_way,
 )
 from portrayal.cli.options import (
+    ONE_BY_ONE,
     By,
     Columns,
     Draws,
+    Flag,
     Format,
     Level,
     Masked,
@@ -32,75 +32,81 @@ from portrayal.cli.options import (
     Texts,
     either,
     pairs,
+    record,
 )
 from portrayal.cli.printing import line
+from portrayal.config import ReadingConfig, classifier_settings, options_of
 
 if TYPE_CHECKING:
     from portrayal.mitigate import Mitigation
 
 
-app = typer.Typer(
-    help="Make texts about different groups more alike, and report what it did.",
-    no_args_is_help=True,
-    callback=lambda: None,
+REWRITING = record(
+    [
+        *asking_options("model", *LIMITS, *BATCH),
+        options_of(ReadingConfig)["classifier_settings"],
+    ]
 )
 
 
-@app.command()
-@offering
 def agency(
     run: RunOr = None,
+    /,
+    *,
     texts: Texts = None,
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Directory of the rewritten texts and the report.")
-    ] = Path("mitigated"),
+    out: Path = Path("mitigated"),
     by: By = None,
-    stratum: Annotated[
-        str | None,
-        typer.Option(help="Column, such as occupation, to compare groups within."),
-    ] = None,
-    method: Annotated[
-        str, typer.Option(help="rewrite, or instruction (ask again with the fairness instruction).")
-    ] = "rewrite",
-    target: Annotated[
-        str, typer.Option(help="always-up (as published), or reference (to one group's level).")
-    ] = "always-up",
+    stratum: str | None = None,
+    method: str = "rewrite",
+    target: str = "always-up",
     reference_group: ReferenceGroup = None,
-    per_stratum: Annotated[
-        bool,
-        typer.Option("--within-strata", help="Reference: toward its level in each --stratum."),
-    ] = False,
-    min_group: Annotated[
-        int, typer.Option(help="Texts of each group that a stratum needs for a level of its own.")
-    ] = 10,
-    rounds: Annotated[int, typer.Option(help="Rounds of rewriting at most.")] = 3,
-    all_rounds: Annotated[
-        bool, typer.Option("--all-rounds", help="Go on where differences are inside noise.")
-    ] = False,
-    text_type: Annotated[
-        str | None, typer.Option(help='What the instruction calls a text: "biography", ….')
-    ] = None,
-    classifier: Annotated[str, typer.Option(help="Classifier of sentences.")] = "linear",
-    check_classifier: Annotated[
-        str | None, typer.Option(help="A second classifier, to read the result as well.")
-    ] = None,
+    per_stratum: Annotated[bool, Parameter(name="--within-strata", show_default=False)] = False,
+    min_group: int = 10,
+    rounds: int = 3,
+    all_rounds: Flag = False,
+    text_type: str | None = None,
+    classifier: str = "linear",
+    check_classifier: str | None = None,
     masked: Masked = True,
-    least_similarity: Annotated[
-        float, typer.Option(help="List texts that are less alike than this, 0 to 1.")
-    ] = 0.6,
+    least_similarity: float = 0.6,
     level: Level = 0.95,
     draws: Draws = 2000,
     permutations: Permutations = 999,
     seed: Seed = 0,
     column: Columns = None,
-    *,
-    how: Annotated[How, Offers(("model", *LIMITS, *BATCH))],
-    reads: Annotated[How, Offers(BESIDE, of="classifier")],
+    how: Annotated[Any, ONE_BY_ONE] = REWRITING,
     format: Format = "table",
 ) -> None:
     """Rewrite communal (or agentic) sentences so that groups are alike; the same call continues.
 
     Example: portrayal mitigate agency runs/agency --model openai:gpt-5-mini --by gender
+
+    Parameters
+    ----------
+    out
+        Directory of the rewritten texts and the report.
+    stratum
+        Column, such as occupation, to compare groups within.
+    method
+        rewrite, or instruction (ask again with the fairness instruction).
+    target
+        always-up (as published), or reference (to one group's level).
+    per_stratum
+        Reference: toward its level in each --stratum.
+    min_group
+        Texts of each group that a stratum needs for a level of its own.
+    rounds
+        Rounds of rewriting at most.
+    all_rounds
+        Go on where differences are inside noise.
+    text_type
+        What the instruction calls a text: "biography", ….
+    classifier
+        Classifier of sentences.
+    check_classifier
+        A second classifier, to read the result as well.
+    least_similarity
+        List texts that are less alike than this, 0 to 1.
     """
     from portrayal.mitigate import mitigate_agency
     from portrayal.studies.agency.audit import FIRST
@@ -111,8 +117,9 @@ def agency(
         under_way(out, as_object=json),
         asking_progress(quiet=json or how.batch) as answered,
     ):
-        asking = how.asking(answered)
-        read_by = (classifier, check_classifier)
+        settings = settings_of(how, answered)
+        own = settings.pop("classifier_settings", {})
+        asking = asking_of(settings)
         if how.batch and not json:
             show.line("asking in batches; Ctrl-C is safe, and the same command continues")
         done = mitigate_agency(
@@ -134,7 +141,7 @@ def agency(
             classifier=classifier,
             masked=masked,
             check_classifier=check_classifier,
-            classifier_settings=reading_settings(read_by, reads, how, answered),
+            classifier_settings=classifier_settings((classifier, check_classifier), own, settings),
             least_similarity=least_similarity,
             level=level,
             draws=draws,

@@ -1,56 +1,79 @@
 """The command `plan`, and what it prints."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.registry as registry
-from portrayal.cli.asking import How, Offers, offering
-from portrayal.cli.options import Format, Level, Margin, PromptFile
+from portrayal.cli.options import ONE_BY_ONE, Format, given, record
 from portrayal.cli.printing import as_json, line, table
-from portrayal.cli.studies import each_study, of_study
+from portrayal.cli.studies import prompt_options, split_prompt_options
+from portrayal.config import option, options_of
 
 if TYPE_CHECKING:
     from portrayal.planning import Needed, Plan
 
 
-@offering
-def _plan(
-    study: str,
-    run: Annotated[
-        Path | None,
-        typer.Argument(metavar="[RUN]", help="A finished run to measure the assumptions on."),
-    ] = None,
-    *,
-    model: Annotated[list[str] | None, typer.Option(help="Model to ask; repeatable.")] = None,
-    prompts: PromptFile = None,
-    prompt_options: Mapping[str, Any],
-    how: Annotated[How, Offers(("samples", "price"), changed={"samples": 1000})],
-    factor: Annotated[
-        list[str] | None,
-        typer.Option(help="A factor to plan for: a name or a TOML file; repeatable."),
-    ] = None,
-    change: Annotated[
-        bool, typer.Option("--change", help="Find changes between two models, each asked so often.")
-    ] = False,
-    icc: Annotated[
-        float | None, typer.Option(help="Correlation of characters within a prompt.")
-    ] = None,
-    answer_tokens: Annotated[float | None, typer.Option(help="Tokens of an answer.")] = None,
-    power: Annotated[float, typer.Option(help="Power of the clustered test.")] = 0.8,
-    level: Level = 0.95,
-    equivalence: Annotated[
-        bool, typer.Option("--equivalence", help="Say what shows that two runs are alike.")
-    ] = False,
-    margin: Margin = 1.25,
-    alike: Annotated[
-        float, typer.Option(help="Part of the prompts' own spread that both runs share.")
-    ] = 1.0,
-    format: Format = "table",
-) -> None:
+_ASKING, _STATISTICS = "Asking a model", "Statistics"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanConfig:
+    """What is planned, and what its plan supposes."""
+
+    model: tuple[str, ...] = option((), "Model to ask; repeatable.", panel=_ASKING)
+    samples: int = option(1000, "Answers to each prompt.", panel=_ASKING)
+    prompts: str | None = option(
+        None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"
+    )
+    prompt_options: Mapping[str, Any] = field(default_factory=dict)
+    price: str | None = option(
+        None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
+    )
+    answer_tokens: float | None = option(None, "Tokens of an answer.", panel=_ASKING)
+    factor: tuple[str, ...] = option((), "A factor to plan for: a name or a TOML file; repeatable.")
+    change: bool = option(
+        False, "Find changes between two models, each asked so often.", panel=_STATISTICS
+    )
+    icc: float | None = option(
+        None, "Correlation of characters within a prompt.", panel=_STATISTICS
+    )
+    power: float = option(0.8, "Power of the clustered test.", panel=_STATISTICS)
+    level: float = option(0.95, "Confidence level.", panel=_STATISTICS)
+    equivalence: bool = option(False, "Say what shows that two runs are alike.", panel=_STATISTICS)
+    margin: float = option(1.25, "Factor up to which ratios count as the same.", panel=_STATISTICS)
+    alike: float = option(
+        1.0, "Part of the prompts' own spread that both runs share.", panel=_STATISTICS
+    )
+
+
+def plan_of(study: str) -> tuple[Callable[..., None], str]:
+    """Return the command `plan` of a study, and its help."""
+    own = options_of(PlanConfig)
+    options = record([*own.values(), *prompt_options(study, own)])
+
+    def plan(
+        run: Annotated[
+            Path | None, Parameter(help="A finished run to measure the assumptions on.")
+        ] = None,
+        /,
+        *,
+        chosen: Annotated[Any, ONE_BY_ONE] = options,
+        format: Format = "table",
+    ) -> None:
+        config = PlanConfig(**split_prompt_options(given(chosen), study))
+        _plan(study, run, config, as_object=format == "json")
+
+    return plan, (
+        f"Plan a collection of {study}: texts, tokens, cost.\n\n"
+        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini"
+    )
+
+
+def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) -> None:
     """Say how many texts and tokens, what they cost, and what they could find."""
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
@@ -61,61 +84,48 @@ def _plan(
     from portrayal.reference.labels import shown_of, speaking_of
     from portrayal.run import Run
 
-    json = format == "json"
     known = study in registry.names("studies") or registry.file_of("studies", study)
-    shares = registry.get("studies", study).shares if known else None
-    paired = study in registry.names("studies") and registry.get("studies", study).pair_field
-    factors = [load_factor(each) for each in factor or _own_factors(study)]
+    audit = registry.get("studies", study) if known else None
+    paired = audit is not None and study in registry.names("studies") and audit.pair_field
+    factor = config.factor or (tuple(audit.options().factor) if audit is not None else ())
+    factors = [load_factor(each) for each in factor]
+    asked = prompts_of(study, config.prompts, config.prompt_options)
     made = make_plan(
-        prompts_of(study, prompts, prompt_options),
-        how.samples,
-        model or None,
+        asked,
+        config.samples,
+        list(config.model) or None,
         run=None if run is None else Run.open(run),
-        shares=None if shares is None else shares(),
+        shares=None if audit is None or audit.shares is None else audit.shares(),
         factors=factors,
         compare="reference" if paired else None,
-        change=change,
-        icc=icc,
-        answer_tokens=answer_tokens,
-        price=None if how.price is None else Price.parse(how.price),
-        level=level,
-        power=power,
+        change=config.change,
+        icc=config.icc,
+        answer_tokens=config.answer_tokens,
+        price=None if config.price is None else Price.parse(config.price),
+        level=config.level,
+        power=config.power,
     )
     needed: list[Needed] = []
-    if equivalence:
-        asked = prompts_of(study, prompts, prompt_options)
-        found = find_needed(
-            asked, assumed=made.assumptions, margin=margin, alike=alike, level=level, power=power
+    if config.equivalence:
+        needed = list(
+            find_needed(
+                asked,
+                assumed=made.assumptions,
+                margin=config.margin,
+                alike=config.alike,
+                level=config.level,
+                power=config.power,
+            )
         )
-        needed = list(found)
-    if json:
-        of_runs = {"equivalence": [asdict(each) for each in needed]} if equivalence else {}
+    if as_object:
+        of_runs = {"equivalence": [asdict(each) for each in needed]} if config.equivalence else {}
         as_json({"study": study, **_facts(made), **of_runs})
-    else:
-        with speaking_of(map(shown_of, factors)):
-            _print(made, change=change)
-        if factors and run is None:
-            line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
-        _print_needed(needed, margin)
-
-
-def _own_factors(study: str) -> tuple[str, ...]:
-    """The factors that a study measures without being asked."""
-    if study in registry.names("studies") or registry.file_of("studies", study):
-        return tuple(registry.get("studies", study).options().factor)
-    return ()
-
-
-plan = each_study(
-    "plan",
-    "Say how many texts and tokens a study takes, what they cost, and what they could find.",
-    "prompts",
-    lambda study: (
-        of_study(_plan, study),
-        f"Plan a collection of {study}: texts, tokens, cost.\n\n"
-        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini",
-    ),
-)
+        return
+    with speaking_of(map(shown_of, factors)):
+        _print(made, change=config.change)
+    if factors and run is None:
+        line(f"of factors: {EVERY}, and texts of a prompt to be as alike as for gender")
+    _print_needed(needed, config.margin)
 
 
 def _print(made: "Plan", *, change: bool) -> None:

@@ -5,21 +5,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,
-    WHOM,
-    How,
-    Offers,
     asking_progress,
-    classifier_settings,
-    offering,
+    asking_record,
+    settings_beside,
+    settings_of,
     under_way,
 )
 from portrayal.cli.options import (
+    ONE_BY_ONE,
     Columns,
     Draws,
     Format,
@@ -31,6 +30,7 @@ from portrayal.cli.options import (
     Seed,
 )
 from portrayal.cli.printing import as_json, line, percent, table
+from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from portrayal.records import Prompt
 
 
-app = typer.Typer(help="Say how often an annotator is right, by hand labels.", no_args_is_help=True)
+LABELLING = asking_record("model", "samples", *LIMITS, *BATCH, whose="labeler", samples=3)
+CLASSIFYING = asking_record(*LIMITS, *BATCH, whose="classifier")
 
 _COLUMNS = {
     "name_precision": "name P",
@@ -57,22 +58,16 @@ _COLUMNS = {
 }
 
 
-@app.command()
-@offering
 def people(
+    *,
     hand_labels: HandLabels,
     column: Columns = None,
     labeler: Labeler = "embedded",
     route_share: RouteShare = 0.2,
-    reader: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of a reader of your own.")
-    ] = None,
-    *,
-    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), of="labeler", changed={"samples": 3})],
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder that keeps the answers of a labeler model.")
-    ] = Path("runs/score-people"),
-    name_table: Annotated[str, typer.Option(help="Table of the races of names.")] = "census-2020",
+    reader: Path | None = None,
+    how: Annotated[Any, ONE_BY_ONE] = LABELLING,
+    out: Path = Path("runs/score-people"),
+    name_table: str = "census-2020",
     level: Level = 0.95,
     draws: Draws = 2000,
     seed: Seed = 0,
@@ -81,20 +76,28 @@ def people(
     """Say how often names and genders are right: precision, recall, accuracy, against hand labels.
 
     Example: portrayal score people --hand-labels runs/laissez-faire/hand-labels.csv
+
+    Parameters
+    ----------
+    reader
+        Folder of a reader of your own.
+    out
+        Folder that keeps the answers of a labeler model.
+    name_table
+        Table of the races of names.
     """
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.raters.people import read_gold, score_people
 
     json = format == "json"
     stories = list(read_gold(hand_labels, column or ()))
-    if how.model is None:
-        how.refuse("--labeler-model", "labeler-")
+    model = how.labeler_model or None
     with (
         under_way(out, as_object=json),
-        asking_progress(quiet=json or how.model is None) as answered,
+        asking_progress(quiet=json or model is None) as answered,
     ):
-        settings = how.settings(answered)
-        labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
+        settings = settings_beside(settings_of(how, answered), "labeler", "--labeler-model")
+        labelling = labelling_of(labeler, model, how.labeler_samples, route_share, settings)
         found = None if labelling is None else _labels(stories, labelling, out)
         own = _read(stories, labeler, reader) if found is None and labeler != "embedded" else None
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
@@ -204,29 +207,13 @@ def _gap(score: "PeopleScore") -> str:
 _CLASSIFIERS = ("lexicon", "sentiment", "linear")
 
 
-@app.command()
-@offering
 def agency(
-    hand_labels: LabelledSentences,
-    classifier: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="linear, lexicon[:FILE], sentiment, a trained folder, or "
-            "llm:PROVIDER:MODEL[:FORM]; repeatable. Default: the first three."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder in which the answers of llm: classifiers are kept."
-        ),
-    ] = None,
     *,
-    how: Annotated[How, Offers((*LIMITS, *BATCH), of="classifier")],
-    masked: Annotated[
-        bool | None,
-        typer.Option("--masked/--unmasked", help="One kind of sentences only; default both."),
-    ] = None,
+    hand_labels: LabelledSentences,
+    classifier: list[str] | None = None,
+    out: Path | None = None,
+    how: Annotated[Any, ONE_BY_ONE] = CLASSIFYING,
+    masked: Annotated[bool | None, Parameter(negative="--unmasked")] = None,
     column: Columns = None,
     seed: Seed = 0,
     format: Format = "table",
@@ -234,6 +221,16 @@ def agency(
     """Say how agency classifiers agree with labels, beside the published Table 12.
 
     Example: portrayal score agency --hand-labels test.csv --classifier linear
+
+    Parameters
+    ----------
+    classifier
+        linear, lexicon[:FILE], sentiment, a trained folder, or llm:PROVIDER:MODEL[:FORM];
+        repeatable. Default: the first three.
+    out
+        Folder in which the answers of llm: classifiers are kept.
+    masked
+        One kind of sentences only; default both.
     """
     from portrayal.annotate.agency.classifier import Checkpoints
     from portrayal.annotate.agency.labelled import read_labelled, score_all
@@ -242,7 +239,7 @@ def agency(
     kinds = (True, False) if masked is None else (masked,)
     asked = classifier or _CLASSIFIERS
     with under_way(out or hand_labels, as_object=json), asking_progress(quiet=json) as answered:
-        settings = classifier_settings(asked, how, answered, "classifier-")
+        settings = classifier_settings(asked, settings_of(how, answered), {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(asked, kinds, labelled, out, settings, tell)

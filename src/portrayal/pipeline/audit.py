@@ -3,8 +3,7 @@
 import dataclasses
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
-from concurrent.futures import Executor
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,13 @@ from portrayal.annotate.group_labels import GroupLabelling, group_labelling, gro
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
 from portrayal.collect import import_texts
-from portrayal.collect.ask import Asking, ask_model
+from portrayal.collect.ask import ask_model
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
+from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
 from portrayal.reference.labels import kept_words
 from portrayal.run import (
@@ -48,7 +48,6 @@ from portrayal.studies.groups import (
 from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say, Tabular
-from portrayal.validate import check_count
 
 _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
 
@@ -58,22 +57,8 @@ def audit(
     *,
     texts: Tabular | None = None,
     reference: Tabular | None = None,
-    pair_by: str | None = None,
-    model: str | Asking | None = None,
-    samples: int = 1,
     out: str | Path | None = None,
-    columns: Mapping[str, str] | Iterable[str] | None = None,
-    reference_columns: Mapping[str, str] | Iterable[str] | None = None,
-    preset: str | None = None,
-    replace: bool = False,
-    unknown_prompts: str = "skip",
-    workers: int = 1,
-    executor: Executor | None = None,
-    shard_rows: int = SHARD_ROWS,
-    report: bool = True,
-    labeler_settings: Mapping[str, Any] | None = None,
-    classifier_settings: Mapping[str, Any] | None = None,
-    factor_settings: Mapping[str, Any] | None = None,
+    config: AuditConfig | None = None,
     progress: Progress | None = None,
     say: Say | None = None,
     **options: Any,
@@ -90,45 +75,19 @@ def audit(
         left out when `out` holds texts already.
     reference
         The texts that people wrote, for a study that compares with them; likewise.
-    pair_by
-        Column that says which reference text a text belongs to, in both files.
-    model, samples
-        A model to ask in place of texts, "openai:gpt-5-mini" or an `Asking` with every setting,
-        and how many answers to each prompt.
     out
         The run directory; a new temporary one by default. An audit that stopped continues there.
-    columns
-        Field → column name, or "FIELD=NAME" strings, over what is guessed.
-    reference_columns
-        The same for the reference texts.
-    preset
-        Column mapping of a published file.
-    replace
-        Whether a run that holds other texts may be emptied.
-    unknown_prompts
-        What becomes of texts whose prompt is not the study's and that do not say who is in it:
-        "skip" (left out and counted) or "error".
-    workers
-        Local processes. With more than one, a script must guard its entry point with
-        ``if __name__ == "__main__":`` as `multiprocessing` asks.
-    executor
-        Any `concurrent.futures.Executor` in place of local processes.
-    shard_rows
-        Texts in a shard. No number depends on it, on `workers` or on `executor`.
-    report
-        Whether to write `report.html`.
-    labeler_settings
-        How a labeling model is asked: fields of `portrayal.collect.ask.asking.Asking`, such as
-        `base_url`, `budget` or `confirm`. Who labels is among the options.
-    classifier_settings
-        How a model that classifies sentences ("llm:…") is asked: likewise.
-    factor_settings
-        How the model that labels groups of factors (`factor_model`) is asked: likewise.
+    config
+        Everything that may be chosen, in one record; in place of `options`.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
-        The study's own options (`portrayal audit STUDY --help` lists them): level, seed, …. Where
-        one names a file of a table, a DataFrame may stand; it is kept in the run's folder `given`.
+        Fields of the records of `AuditConfig`, each by its name. Of the texts: `columns`,
+        `pair_by`, `preset`, `replace`, …; of a model to ask in place of texts: `model`
+        ("openai:gpt-5-mini", or an `Asking` with every setting), `samples`, `base_url`, …; of the
+        work: `workers`, `executor`, `report`; and the study's own options (`portrayal audit STUDY
+        --help` lists them): `level`, `seed`, …. Where one of these names a file of a table, a
+        DataFrame may stand; it is kept in the run's folder `given`.
 
     Returns
     -------
@@ -151,42 +110,37 @@ def audit(
     [('representation.v1', 1.97)]
     """
     chosen: Study = registry.get("studies", study)
-    check_count("workers", workers, minimum=1)
-    check_count("shard_rows", shard_rows, minimum=1)
+    if config is None:
+        config = AuditConfig.of(options, chosen.options, chosen.name)
+    elif options:
+        raise OptionError(f"give either config or options by name, not both: {', '.join(options)}.")
     if out is not None and _ADDRESS.match(str(out)):
         raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
-    choice = _options(chosen, _written(run, options))
-    grouping = group_labelling(factors_of(choice), choice.factor_model, factor_settings)
-    labelling = labelling_of_options(choice, labeler_settings)
-    classifying = classifying_of_options(choice, classifier_settings)
-    tell = say or _silent
+    choice = chosen.options(**_written(run, config.options))
+    reading = config.reading
+    grouping = group_labelling(factors_of(choice), choice.factor_model, reading.factor_settings)
+    labelling = labelling_of_options(choice, reading.labeler_settings)
+    classifying = classifying_of_options(choice, reading.classifier_settings)
+    tell = say or (lambda _: None)
     for line in choice.said():
         tell(line)
-    if model is not None and texts is not None:
+    if config.asking is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
-    paired = _pairing(chosen, reference, pair_by)
-    mapping = {**paired, **_mapping(columns)}
-    loading: dict[str, Any] = {"shard_rows": shard_rows, "replace": replace}
+    if chosen.pair_field is None and (reference is not None or config.input.pair_by is not None):
+        raise OptionError(f"{chosen.name} compares texts with no reference; leave it out.")
     with run.lock():
         labelling = labelling and labelling.ready(run)
         classifying = classifying and classifying.ready(run)
         grouping = grouping and grouping.ready(run, GROUPS)
-        if chosen.pair_field is not None:
-            _collect_reference(
-                run, chosen, reference, {**paired, **_mapping(reference_columns)}, loading, tell
-            )
-        if model is not None:
-            asking = Asking(model, samples) if isinstance(model, str) else model
-            _ask(run, chosen, _about_pairs(run, chosen, asking), tell)
-        loading |= {"preset": preset, "unknown_prompts": unknown_prompts}
-        _collect(run, chosen, choice, texts, mapping, loading, tell)
-        work = {"workers": workers, "executor": executor, "progress": progress}
-        annotations = _annotate(run, chosen, choice, (labelling, classifying, grouping), work, tell)
+        _collect(run, chosen, choice, config, texts, reference, tell)
+        asked = (labelling, classifying, grouping)
+        work = {"workers": config.report.workers, "executor": config.report.executor}
+        annotations = _annotate(run, chosen, choice, asked, {**work, "progress": progress}, tell)
         fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
         _measure(run, chosen, annotations, choice, fitted, tell)
         write_datasheet(run, run.datasheet_path)
-        if report:
+        if config.report.report:
             from portrayal.report import reader_line, write_report
 
             if line := reader_line(run):
@@ -208,97 +162,42 @@ def _written(run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: written(name, value) for name, value in options.items()}
 
 
-def _options(study: Study, given: Mapping[str, Any]) -> Options:
-    known = [field.name for field in dataclasses.fields(study.options)]
-    for name in given:
-        if name not in known:
-            raise OptionError(
-                f"{study.name} has no option {name!r}; its options: {', '.join(known)}."
-            )
-    return study.options(**given)
-
-
-def _mapping(columns: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
-    return dict(columns) if isinstance(columns, Mapping) else parse_columns(columns or ())
-
-
-def _pairing(study: Study, reference: Any, pair_by: str | None) -> dict[str, str]:
-    """The column mapping that pairs texts with reference texts; refused where there is none."""
-    if study.pair_field is None:
-        if reference is not None or pair_by is not None:
-            raise OptionError(f"{study.name} compares texts with no reference; leave it out.")
-        return {}
-    return {} if pair_by is None else {study.pair_field: pair_by}
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""
-
-
-def _collect_reference(
-    run: Run,
-    study: Study,
-    reference: Any,
-    columns: Mapping[str, str],
-    loading: Mapping[str, Any],
-    tell: Say,
-) -> None:
-    note = run.reference.note()
-    if reference is not None:
-        note = import_texts(
-            run, reference, study.fields, (), columns=columns, reference=True, **loading
-        )
-    elif not note.get("complete"):
-        raise OptionError(
-            f"{study.name} compares texts with those that people wrote: give them as reference "
-            f"(--reference FILE), as {run.path} holds none yet."
-        )
-    tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
-
-
-def _about_pairs(run: Run, study: Study, asking: Asking) -> Asking:
-    """Return `asking` with the run's reference as what the prompts are made from.
-
-    A prompt file, or headlines that the user named, are left as they are.
-    """
-    options = dict(asking.prompt_options)
-    if study.pair_field is None or asking.prompts is not None or "headlines" in options:
-        return asking
-    return dataclasses.replace(asking, prompt_options={"headlines": _pairs(run, study), **options})
-
-
-def _pairs(run: Run, study: Study) -> list[dict[str, str]]:
-    """Return the strata of each reference text, under the names that prompt makers read."""
-    return [
-        {"headline": strata[str(study.pair_field)]}
-        | {name: strata[name] for name in ("domain", "source") if name in strata}
-        for strata in read_prompts(run.reference_prompts_path).values()
-    ]
-
-
-def _ask(run: Run, study: Study, asking: Asking, tell: Say) -> None:
-    """Ask the model; a collection that the user ended ends the audit, one out of budget does not.
-
-    The audit then reads what was answered, and says how much of the plan that is.
-    """
-    stopped = ask_model(run, study.key, asking, tell).stopped
-    if stopped == "interrupted":
-        raise KeyboardInterrupt
-    if stopped == "declined":
-        raise OptionError("nothing was asked: the collection was declined.")
-
-
 def _collect(
     run: Run,
     study: Study,
     options: Options,
-    texts: Any,
-    columns: Mapping[str, str],
-    loading: Mapping[str, Any],
+    config: AuditConfig,
+    texts: Tabular | None,
+    reference: Tabular | None,
     tell: Say,
 ) -> None:
-    note = run.texts.note()
-    if texts is None:
+    """Bring the reference and the texts into the run: from files, or by asking a model."""
+    given = config.input
+    loading: dict[str, Any] = {"shard_rows": given.shard_rows or SHARD_ROWS}
+    loading["replace"] = given.replace
+    paired = {str(study.pair_field): given.pair_by} if given.pair_by is not None else {}
+    if study.pair_field is not None:
+        note = run.reference.note()
+        if reference is not None:
+            columns = paired | parse_columns(given.reference_columns)
+            note = import_texts(
+                run, reference, study.fields, (), columns=columns, reference=True, **loading
+            )
+        elif not note.get("complete"):
+            raise OptionError(
+                f"{study.name} compares texts with those that people wrote: give them as reference "
+                f"(--reference FILE), as {run.path} holds none yet."
+            )
+        tell(f"reference: {note['n_texts']:,} texts{_unread(note)}")
+    if config.asking is not None:
+        _ask(run, study, config, tell)
+    if texts is not None:
+        fields = with_columns(options.text_fields(study.fields), factors_of(options))
+        loading |= {"preset": given.preset, "unknown_prompts": given.unknown_prompts}
+        columns = paired | parse_columns(given.columns)
+        note = import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
+    else:
+        note = run.texts.note()
         run.check(run.texts)
         if not run.texts.parts() or not (note.get("complete") or note.get("asked")):
             raise OptionError(
@@ -310,12 +209,33 @@ def _collect(
                 f"no request of {run.path} has an answer, so there is nothing to audit. Ask again: "
                 "the same command with --model."
             )
-    else:
-        fields = with_columns(options.text_fields(study.fields), factors_of(options))
-        note = import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
     tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
+
+
+def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
+    """Ask the model; a collection that the user ended ends the audit, one out of budget does not.
+
+    The audit then reads what was answered, and says how much of the plan that is. Prompts are made
+    from the run's reference, unless the user named a prompt file or headlines.
+    """
+    asking = config.asking
+    assert asking is not None
+    if study.pair_field is not None and asking.prompts is None:
+        strata = read_prompts(run.reference_prompts_path).values()
+        headlines = [
+            {"headline": each[study.pair_field]}
+            | {name: each[name] for name in ("domain", "source") if name in each}
+            for each in strata
+        ]
+        made = {"headlines": headlines, **asking.prompt_options}
+        asking = dataclasses.replace(asking, prompt_options=made)
+    stopped = ask_model(run, study.key, asking, tell).stopped
+    if stopped == "interrupted":
+        raise KeyboardInterrupt
+    if stopped == "declined":
+        raise OptionError("nothing was asked: the collection was declined.")
 
 
 def _unread(note: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
+from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.records import Estimate, Prompt
@@ -55,11 +56,6 @@ class Check:
         return self.checked - len(self.rows)
 
 
-def option(default: Any, help: str) -> Any:
-    """Return a field of options with the words that the command line says of it."""
-    return field(default=default, metadata={"help": help})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What a user may choose in every study; a study adds its own in a subclass.
@@ -86,15 +82,16 @@ class Options:
         Where an option cannot be used; before any text is read.
     """
 
-    level: float = option(0.95, "Confidence level.")
-    seed: int = option(0, "Start of every random stream.")
-    draws: int = option(2000, "Replicates of the cluster bootstrap.")
-    permutations: int = option(200, "Replicates of the null.")
+    level: float = option(0.95, "Confidence level.", panel="Statistics")
+    seed: int = option(0, "Start of every random stream.", panel="Statistics")
+    draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics")
+    permutations: int = option(200, "Replicates of the null.", panel="Statistics")
     factor: tuple[str, ...] = option(
         (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
     )
     factor_model: str | None = option(
-        None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
+        None,
+        "Model that labels for a factor with a source of the kind model: SERVICE:MODEL.",
     )
     locale: str | None = option(
         None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."

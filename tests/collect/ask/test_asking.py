@@ -1,18 +1,20 @@
 """What stands between the commands and the collector: options, confirmation, words, names."""
 
-import inspect
 import types
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
 from portrayal import registry
 from portrayal.cli import asking as cli_asking
 from portrayal.cli import printing as show
-from portrayal.cli.studies import of_study, prompt_options
+from portrayal.cli.asking import asking_options
+from portrayal.cli.options import given, record
+from portrayal.cli.studies import prompt_options, split_prompt_options
 from portrayal.collect.ask import Asking, CollectReport, CostEstimate, Retry, Usage, ask_model
 from portrayal.collect.ask.asking import prompts_of
+from portrayal.config import ReadingConfig, classifier_settings, options_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.run import Run
 from servers.batch_server import BatchServer
@@ -38,66 +40,60 @@ def _report(**more):
     return CollectReport(**(given | more))
 
 
+SETTINGS = options_of(ReadingConfig).values()
+HOW = record(
+    [*asking_options("model", "samples", "parameters", "rpm", "budget", samples=3), *SETTINGS]
+)
+
+
+def taken(**values):
+    """Return the record with these values, as the command line makes it."""
+    return type(HOW)(**values)
+
+
 @pytest.mark.parametrize(
     ("pairs", "found"),
     [
-        (None, {}),
         (["seed=3", "temperature=0.5"], {"seed": 3, "temperature": 0.5}),
         (["system=a=b", " top_p = 1 "], {"system": "a=b", "top_p": 1}),
     ],
 )
 def test_parameters(pairs, found):
-    assert cli_asking.parameters_of(pairs) == found
+    assert given(taken(parameter=pairs)) == {"parameters": found}
 
 
 @pytest.mark.parametrize("pair", ["seed", "=3", " =3"])
 def test_a_parameter_needs_a_name_and_a_value(pair):
     with pytest.raises(OptionError, match="NAME=VALUE"):
-        cli_asking.parameters_of([pair])
+        given(taken(parameter=[pair]))
 
 
-WHOM = cli_asking.Offers(("model", "samples", "parameter", "rpm"), changed={"samples": 3})
-SECOND = cli_asking.Offers(cli_asking.BESIDE, of="labeler")
-
-
-def test_a_command_takes_the_options_of_a_group_one_by_one_and_gets_them_together():
-    got = {}
-
-    @cli_asking.offering
-    def command(
-        study: str,
-        *,
-        how: Annotated[cli_asking.How, WHOM],
-        labels: Annotated[cli_asking.How, SECOND],
-        json: bool = False,
-    ) -> None:
-        got.update(study=study, how=how, labels=labels, json=json)
-
-    names = list(inspect.signature(command).parameters)
-    second = [f"labeler_{name}" for name in cli_asking.BESIDE]
-    assert names == ["study", *WHOM.names, *second, "json"]
-    command(study="s", rpm=3.0, parameter=["seed=1"], model="server:m", labeler_budget="1 USD")
-    given = {"rpm": 3.0, "parameter": ["seed=1"], "model": "server:m"}
-    assert got["how"] == cli_asking.How(samples=3, **given)
-    assert got["labels"] == cli_asking.How(budget="1 USD")
-    asking = got["how"].asking()
-    parameters = {"seed": 1}
-    confirm = cli_asking.confirm
-    assert asking == Asking("server:m", 3, rpm=3.0, parameters=parameters, confirm=confirm)
+def test_a_record_says_what_was_given_and_what_was_set():
+    assert given(HOW) == {}
+    assert given(taken(samples=3, model="")) == {}
+    keys = ["rpm=2", "labeler_settings.budget=1 USD", "labeler_settings.parameters.seed=4"]
+    assert given(taken(model="server:m", set=keys)) == {
+        "model": "server:m",
+        "rpm": 2.0,
+        "labeler_settings": {"budget": "1 USD", "parameters": {"seed": 4}},
+    }
+    settings = cli_asking.settings_of(taken(model="server:m", parameter=["seed=1"]))
+    asking = cli_asking.asking_of(settings, samples=3)
+    assert asking == Asking("server:m", 3, parameters={"seed": 1}, confirm=cli_asking.confirm)
+    assert "confirm" not in cli_asking.settings_of(taken(yes=True))
     with pytest.raises(OptionError, match="--model SERVICE:MODEL"):
-        cli_asking.How().asking()
-    with pytest.raises(OptionError, match="--batch"):
-        cli_asking.How(model="openai:m", wait=0.0).asking()
+        cli_asking.asking_of({})
 
 
-def test_the_options_of_a_second_model_say_nothing_without_it():
-    labels = cli_asking.How(base_url="http://x", budget="1 tokens")
+def test_the_options_of_a_model_that_is_not_asked_say_nothing():
+    budget = {"base_url": "http://x", "budget": "1 tokens"}
     with pytest.raises(OptionError, match="--labeler-base-url says nothing without --labeler-mod"):
-        labels.refuse("--labeler-model", "labeler-")
-    first = cli_asking.How(rpm=2.0, budget="9 USD", base_url="http://y", batch=True)
-    made = labels.beside(first).settings()
-    assert (made["base_url"], made["budget"], made["rpm"]) == ("http://x", "1 tokens", 2.0)
-    assert not made["batch"]
+        cli_asking.settings_beside(budget, "labeler", "--labeler-model")
+    first = {"rpm": 2.0, "budget": "9 USD", "base_url": "http://y", "batch": True}
+    made = classifier_settings(["llm:server:m"], {"budget": "1 tokens"}, first)
+    assert made == {"rpm": 2.0, "base_url": "http://y", "budget": "1 tokens"}
+    with pytest.raises(OptionError, match=r"classifier_settings\.budget says nothing without"):
+        classifier_settings(["linear"], {"budget": "1 tokens"}, first)
 
 
 def test_a_prompt_maker_says_its_options_itself():
@@ -115,35 +111,27 @@ def test_a_prompt_maker_says_its_options_itself():
     maker = types.SimpleNamespace(make=make)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "get", lambda *_: maker)
+        patch.setattr(registry, "names", lambda *_: ("made-up",))
         options = prompt_options("made-up")
-    assert list(options) == ["rows", "kind", "mark"]
-    assert [option.key for option in options.values()] == ["rows", "kinds", "marks"]
-    helps = [option.shown.annotation.__metadata__[0].help for option in options.values()]
-    assert helps == ["A file.", "Which ones. Repeatable.", "Which ones. Repeatable."]
-    assert options["kind"].value(["b"]) == ("b",)
-    assert options["mark"].value(["x=1=2"]) == {"x": "1=2"}
+    assert [each.name for each in options] == ["rows", "kinds", "marks"]
+    assert [each.shown for each in options] == ["rows", "kind", "mark"]
+    words = ["A file.", "Which ones. Repeatable.", "Which ones. Repeatable."]
+    assert [each.help for each in options] == words
+    asked = record(options)
+    assert given(type(asked)(kind=["b"], mark=["x=1"])) == {"kinds": ("b",), "marks": {"x": 1}}
     with pytest.raises(OptionError, match="--mark takes NAME=VALUE"):
-        options["mark"].value(["x"])
+        given(type(asked)(mark=["x"]))
 
 
 def test_only_the_given_options_reach_the_prompts():
-    got = []
-
-    def command(study: str, prompt_options: Mapping[str, Any], json: bool = False) -> None:
-        got.append((study, prompt_options, json))
-
-    of_study(command, "news")(headlines=None, form=None, preamble=None, column=None, json=True)
-    assert got == [("news", {}, True)]
-    made = of_study(command, "agency")
-    assert list(inspect.signature(made).parameters) == ["fairness", "json"]
-    made(fairness=True)
-    assert got[1] == ("agency", {"fairness": True}, False)
+    assert split_prompt_options({"budget": "1 USD"}, "news") == {"budget": "1 USD"}
+    made = split_prompt_options({"fairness": True, "samples": 2}, "agency")
+    assert made == {"samples": 2, "prompt_options": {"fairness": True}}
 
 
 @pytest.mark.parametrize("model", ["server:m", "local:weights"])
 def test_what_no_one_bills_is_not_confirmed(model):
     assert cli_asking.confirm(CostEstimate(3, 10, 20, None, model))
-    assert cli_asking.How(yes=True).settings()["confirm"] is None
 
 
 def test_off_a_terminal_only_a_yes_starts(monkeypatch):

@@ -170,20 +170,22 @@ def test_the_breaker_needs_a_run_of_failures_and_time():
 
 
 @pytest.mark.fault(
-    "a server that hangs", "each try ends after --timeout (180 s); a run of them ends collecting"
+    "a server that hangs", "each try ends after the timeout (180 s); a run of them ends collecting"
 )
 def test_a_server_that_hangs_ends_it(serve, run, prompts):
     server = serve(faults={"slow": 1.0}, slow=60.0)
     model = provider_of("server:m", base_url=server.base_url)
     hung = Retry(first_wait=0.01, timeout=0.2, outage=0.1)
     began = time.monotonic()
-    with pytest.raises(StopError, match=r"no answer within 0 s \(--timeout allows more\)"):
+    with pytest.raises(StopError, match=r"no answer within 0 s \(timeout allows more\)"):
         collect_texts(run, prompts, model, retry=hung)
     assert time.monotonic() - began < 20
     assert server.requests <= 16
 
 
-@pytest.mark.fault("an answer that comes byte by byte without an end", "the try ends at --timeout")
+@pytest.mark.fault(
+    "an answer that comes byte by byte without an end", "the try ends at the timeout"
+)
 def test_a_body_without_an_end_is_given_up(serve, run, prompts, rows):
     server = serve(script=["trickle", "ok"])
     model = provider_of("server:m", base_url=server.base_url)

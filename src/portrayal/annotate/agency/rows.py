@@ -260,8 +260,8 @@ class Classifying:
         asking = self.asking
         if asking.model.startswith("server:") and asking.base_url is None and not asking.provider:
             raise OptionError(
-                f"{self.spec} needs the address of its server: give --classifier-base-url, or "
-                "--base-url in `score agency` (base_url among the settings of the classifier), "
+                f"{self.spec} needs the address of its server: give "
+                "--set classifier_settings.base_url=…, or --classifier-base-url in `score agency`, "
                 "such as http://localhost:8000/v1."
             )
         asking.cold().make_provider()

@@ -2,14 +2,15 @@
 
 import os
 from contextlib import closing
+from getpass import getpass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.label.read import ProjectPath, find_project
-from portrayal.cli.options import CueListName, Format, RunPath, Seed
+from portrayal.cli.options import CueListName, Flag, Format, RunPath, Seed
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,33 +23,36 @@ PASSWORD = "PORTRAYAL_CODE_PASSWORD"  # noqa: S105
 
 def serve(
     project: ProjectPath,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; other machines only with --password.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option(help="Port; default the last one, else a free one.")
-    ] = None,
-    password: Annotated[
-        bool,
-        typer.Option(
-            "--password", help=f"Ask for a password that raters enter, or read {PASSWORD}."
-        ),
-    ] = False,
-    adjudicator: Annotated[
-        list[str] | None,
-        typer.Option(help="Who may adjudicate while others still code; repeatable."),
-    ] = None,
-    ssl_certfile: Annotated[
-        Path | None, typer.Option(help="Certificate (PEM): the page is served encrypted, as https.")
-    ] = None,
-    ssl_keyfile: Annotated[Path | None, typer.Option(help="Key of the certificate (PEM).")] = None,
-    new_address: Annotated[
-        bool, typer.Option("--new-address", help="Make a new token: the old address ends.")
-    ] = False,
+    /,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    password: Flag = False,
+    adjudicator: list[str] | None = None,
+    ssl_certfile: Path | None = None,
+    ssl_keyfile: Path | None = None,
+    new_address: Flag = False,
 ) -> None:
     """Serve the page on which raters code, until Ctrl-C.
 
     Example: portrayal label serve runs/laissez-faire/coding/first
+
+    Parameters
+    ----------
+    host
+        Address to listen on; other machines only with --password.
+    port
+        Port; default the last one, else a free one.
+    password
+        Ask for a password that raters enter, or read PORTRAYAL_CODE_PASSWORD.
+    adjudicator
+        Who may adjudicate while others still code; repeatable.
+    ssl_certfile
+        Certificate (PEM): the page is served encrypted, as https.
+    ssl_keyfile
+        Key of the certificate (PEM).
+    new_address
+        Make a new token: the old address ends.
     """
     found = find_project(project)
     from portrayal.coding.server import check_certificate, check_password, serve, take_address
@@ -56,8 +60,10 @@ def serve(
     word = os.environ.get(PASSWORD) if password else None
     if password and word is None:
         try:
-            word = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-        except typer.Abort:
+            word = getpass("Password: ")
+            if word != getpass("Repeat for confirmation: "):
+                raise OptionError("the two passwords are not the same.")
+        except EOFError:
             raise OptionError(
                 f"--password asks on a terminal; without one set the variable {PASSWORD}."
             ) from None
@@ -92,30 +98,42 @@ def serve(
 
 def draw(
     run: RunPath,
-    project: Annotated[str, typer.Option(help="Name of the project, its folder in the run.")],
-    how: Annotated[str, typer.Option(help="names, cue, group or random.")] = "names",
-    n: Annotated[int, typer.Option(help="Texts of each stratum; of all for random.")] = 3,
-    names: Annotated[int, typer.Option(help="Names of each race, for names.")] = 5,
-    threshold: Annotated[
-        float, typer.Option(help="Share of its bearers that a name needs to stand for a race.")
-    ] = 0.6,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(metavar="STRATUM", help="Draw as many of each: model or domain; repeatable."),
-    ] = None,
+    /,
+    *,
+    project: str,
+    how: str = "names",
+    n: int = 3,
+    names: int = 5,
+    threshold: float = 0.6,
+    by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
     cues: CueListName = "laissez-faire",
-    codebook: Annotated[
-        str, typer.Option(help="stereotypes, people, agency, or a TOML file of your own.")
-    ] = "stereotypes",
-    sentences: Annotated[
-        bool, typer.Option("--sentences", help="Code each sentence of the texts by itself.")
-    ] = False,
+    codebook: str = "stereotypes",
+    sentences: Flag = False,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
     """Draw texts of a run into a project, for raters to read and code.
 
     Example: portrayal label draw runs/laissez-faire --project first --how names
+
+    Parameters
+    ----------
+    project
+        Name of the project, its folder in the run.
+    how
+        names, cue, group or random.
+    n
+        Texts of each stratum; of all for random.
+    names
+        Names of each race, for names.
+    threshold
+        Share of its bearers that a name needs to stand for a race.
+    by
+        Draw as many of each: model or domain; repeatable.
+    codebook
+        stereotypes, people, agency, or a TOML file of your own.
+    sentences
+        Code each sentence of the texts by itself.
     """
     import portrayal.coding as coding
     from portrayal.measure.cues import cue_list
@@ -159,15 +177,19 @@ def draw(
 
 def raters(
     project: ProjectPath,
-    reset: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Forget the personal code of this rater, who lost it."),
-    ] = None,
+    /,
+    *,
+    reset: Annotated[str | None, Parameter(metavar="NAME")] = None,
     format: Format = "table",
 ) -> None:
     """List who has coded, or let a rater who lost the personal code have a new one.
 
     Example: portrayal label raters runs/laissez-faire/coding/first
+
+    Parameters
+    ----------
+    reset
+        Forget the personal code of this rater, who lost it.
     """
     from portrayal.coding.store import Store, rater_key
 

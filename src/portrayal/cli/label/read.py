@@ -2,22 +2,22 @@
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,
-    WHOM,
-    How,
-    Offers,
+    asking_of,
     asking_progress,
-    offering,
+    asking_record,
+    settings_of,
     under_way,
 )
 from portrayal.cli.options import (
+    ONE_BY_ONE,
     Draws,
     Format,
     Labeler,
@@ -25,7 +25,6 @@ from portrayal.cli.options import (
     Replace,
     RouteShare,
     Seed,
-    formats,
     pairs,
 )
 from portrayal.errors import OptionError, RunError
@@ -38,22 +37,19 @@ if TYPE_CHECKING:
     from portrayal.records import Interval, Null
 
 
-ProjectPath = Annotated[
-    Path, typer.Argument(metavar="PROJECT", help="Folder of a coding project, or a run with one.")
-]
+ProjectPath = Annotated[Path, Parameter(help="Folder of a coding project, or a run with one.")]
 GroupedBy = Annotated[
     str | None,
-    typer.Option(
-        "--by",
+    Parameter(
         metavar="STRATUM",
         help="Stratum or label of people that groups texts; default group, cue or race.",
     ),
 ]
-_SAMPLES = {"samples": 0}
+LABELLING = asking_record("model", "samples", *LIMITS, *BATCH, whose="labeler", samples=0)
 """Answers to each question where none are named: 3 about people, 1 by a codebook."""
 Merge = Annotated[
     list[str] | None,
-    typer.Option(metavar="GROUP=GROUP", help="Count the first with the second; repeatable."),
+    Parameter(metavar="GROUP=GROUP", help="Count the first with the second; repeatable."),
 ]
 
 
@@ -81,13 +77,9 @@ def find_project(path: Path) -> "Project":
 
 
 def agreement(
-    given: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PROJECT|SHEET...",
-            help="A coding project or a run with one; or sheets of one sample, filled in.",
-        ),
-    ],
+    given: list[Path],
+    /,
+    *,
     level: Level = 0.95,
     draws: Draws = 2000,
     seed: Seed = 0,
@@ -96,6 +88,11 @@ def agreement(
     """Say how far people agree beyond chance, and in a project each language model with them.
 
     Example: portrayal label agreement anna.csv ben.csv
+
+    Parameters
+    ----------
+    given
+        A coding project or a run with one; or sheets of one sample, filled in.
     """
     from portrayal.coding import read_labels
     from portrayal.raters import agreement as agreement_of
@@ -179,68 +176,74 @@ def number(value: float | None, statistic: str) -> str:
     return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
 
 
-@offering
 def model(
-    given: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN|PROJECT",
-            help="A run, whose people are labelled; or a coding project, whose codebook is used.",
-        ),
-    ],
+    given: Path,
+    /,
+    *,
     labeler: Labeler = "llm",
     route_share: RouteShare = 0.2,
-    *,
-    how: Annotated[How, Offers((*WHOM, *LIMITS, *BATCH), of="labeler", changed=_SAMPLES)],
+    how: Annotated[Any, ONE_BY_ONE] = LABELLING,
     format: Format = "table",
 ) -> None:
     """Let a language model label; the same command asks again what failed.
 
     Example: portrayal label model runs/laissez-faire --labeler-model openai:gpt-5-mini
+
+    Parameters
+    ----------
+    given
+        A run, whose people are labelled; or a coding project, whose codebook is used.
     """
     from portrayal.annotate.people.labeler.stage import label_texts_of, labelling_of
     from portrayal.coding.llm import code_by_model
     from portrayal.run import Run
 
     json = format == "json"
-    if how.model is None:
+    if not how.labeler_model:
         raise OptionError("say who labels: --labeler-model SERVICE:MODEL.")
     if labeler not in ("llm", "routed"):
         raise OptionError("`portrayal label model` asks a model: --labeler is llm or routed.")
     if (given / "project.toml").is_file():
         # A model codes the texts of a project as a rater apart from people.
-        how, project = replace(how, samples=how.samples or 1), find_project(given)
+        project = find_project(given)
         with under_way(project.folder, as_object=json), asking_progress(quiet=json) as answered:
-            print_coder(code_by_model(project, how.asking(answered)), project, as_object=json)
+            asking = asking_of(settings_of(how, answered))
+            print_coder(code_by_model(project, asking), project, as_object=json)
         return
-    how, run = replace(how, samples=how.samples or 3), Run(given)
+    run = Run(given)
     if not run.texts.parts():
         raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
     with under_way(given, as_object=json), run.lock(), asking_progress(quiet=json) as answered:
-        settings = how.settings(answered)
-        labelling = labelling_of(labeler, how.model, how.samples, route_share, settings)
+        settings = settings_of(how, answered)
+        asked, samples = settings.pop("model"), settings.pop("samples", 3)
+        labelling = labelling_of(labeler, asked, samples, route_share, settings)
         facts = label_texts_of(run, labelling, show.nothing if json else show.line)
     if json:
         show.as_json({"run": str(given), **facts})
         return
-    more = f"--labeler {labeler} --labeler-model {how.model} --labeler-samples {how.samples}"
-    routed = f" --route-share {route_share}" if labeler == "routed" else ""
+    more = f"--labeler {labeler} --labeler-model {asked} --set labeler_samples={samples}"
+    routed = f" --set route_share={route_share}" if labeler == "routed" else ""
     show.line(f"next: portrayal audit STUDY --out {given} {more}{routed}")
 
 
 def clusters(
     project: ProjectPath,
+    /,
+    *,
     by: GroupedBy = None,
     merge: Merge = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Decides the exemplar; default the project's.")
-    ] = None,
+    seed: int | None = None,
     level: Level = 0.95,
     format: Format = "table",
 ) -> None:
     """List which codes occur together in each group, and an exemplar of the commonest set.
 
     Example: portrayal label clusters runs/laissez-faire/coding/first --by race
+
+    Parameters
+    ----------
+    seed
+        Decides the exemplar; default the project's.
     """
     from portrayal.coding import cluster_codes, read_labels
 
@@ -262,12 +265,9 @@ def clusters(
 
 def report(
     project: ProjectPath,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="HTML file to write; default coding.html in the project."
-        ),
-    ] = None,
+    /,
+    *,
+    out: Path | None = None,
     by: GroupedBy = None,
     merge: Merge = None,
     level: Level = 0.95,
@@ -276,6 +276,11 @@ def report(
     """Write what was read and coded as an HTML page of its own.
 
     Example: portrayal label report runs/laissez-faire/coding/first --out coding.html
+
+    Parameters
+    ----------
+    out
+        HTML file to write; default coding.html in the project.
     """
     from portrayal.report.coding import write_coding_report
 
@@ -289,17 +294,21 @@ def report(
 
 def export(
     project: ProjectPath,
-    format: Annotated[str, formats("csv", "sheets", "label-studio")] = "csv",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH", help="CSV file, or folder of the others; default in the project."
-        ),
-    ] = None,
+    /,
+    *,
+    format: Literal["csv", "sheets", "label-studio"] = "csv",
+    out: Path | None = None,
 ) -> None:
     """Write codes as CSV, hand labels as sheets, or the tasks for Label Studio.
 
     Example: portrayal label export runs/laissez-faire/coding/first --format label-studio
+
+    Parameters
+    ----------
+    format
+        csv, sheets or label-studio.
+    out
+        CSV file, or folder of the others; default in the project.
     """
     from portrayal.coding.files import export_labels, export_sheets, export_tasks
 
@@ -318,19 +327,23 @@ def export(
 
 def import_(
     project: ProjectPath,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="codes.csv, a sheet, or a JSON export.")
-    ],
-    rater: Annotated[
-        list[str] | None,
-        typer.Option(metavar="THERE=HERE", help="Label Studio's rater and the name here."),
-    ] = None,
+    file: Path,
+    /,
+    *,
+    rater: Annotated[list[str] | None, Parameter(metavar="THERE=HERE")] = None,
     overwrite: Replace = False,
     format: Format = "table",
 ) -> None:
     """Read labels from a CSV file, a sheet, or a JSON export of Label Studio.
 
     Example: portrayal label import runs/laissez-faire/coding/first codes.csv
+
+    Parameters
+    ----------
+    file
+        codes.csv, a sheet, or a JSON export.
+    rater
+        Label Studio's rater and the name here.
     """
     from portrayal.coding.files import import_labels
 

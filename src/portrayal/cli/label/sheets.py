@@ -3,28 +3,34 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
+from portrayal.cli.options import Columns, Flag, Format, HandLabels, RunPath, Seed
 
 
 def finetune(
+    *,
     hand_labels: HandLabels,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="JSON lines file to write.")],
+    out: Path,
     column: Columns = None,
-    validation_share: Annotated[
-        float, typer.Option(help="Fraction of the prompts that goes to a second file.")
-    ] = 0.0,
-    system: Annotated[
-        str | None, typer.Option(help="A system message before each chat; none by default.")
-    ] = None,
+    validation_share: float = 0.0,
+    system: str | None = None,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
     """Write hand labels as chats with messages, the file that a service fine-tunes a labeler on.
 
     Example: portrayal label finetune --hand-labels labelled.csv --out chats.jsonl
+
+    Parameters
+    ----------
+    out
+        JSON lines file to write.
+    validation_share
+        Fraction of the prompts that goes to a second file.
+    system
+        A system message before each chat; none by default.
     """
     from portrayal.annotate.people.labeler import export_finetune
 
@@ -50,34 +56,34 @@ def finetune(
         show.line(f"left out: {n:,} rows {why}")
 
 
-Sheets = Annotated[
-    list[Path], typer.Argument(metavar="SHEET...", help="Sheets of one sample, filled in.")
-]
+Sheets = Annotated[list[Path], Parameter(help="Sheets of one sample, filled in.")]
 
 
 def sheet(
     run: RunPath,
-    n: Annotated[int, typer.Option("--n", help="Texts to draw.")] = 300,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="STRATUM",
-            help="Draw as many of each, such as domain; repeatable. Default: domain, condition, "
-            "model.",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV file; default in the run.")
-    ] = None,
-    with_guesses: Annotated[
-        bool, typer.Option("--with-guesses", help="Show the extractor's labels; they sway raters.")
-    ] = False,
+    /,
+    *,
+    n: int = 300,
+    by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
+    out: Path | None = None,
+    with_guesses: Flag = False,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
     """Draw texts at random for people to label, as a CSV file with instructions beside it.
 
     Example: portrayal label sheet runs/laissez-faire --n 300
+
+    Parameters
+    ----------
+    n
+        Texts to draw.
+    by
+        Draw as many of each, such as domain; repeatable. Default: domain, condition, model.
+    out
+        CSV file; default in the run.
+    with_guesses
+        Show the extractor's labels; they sway raters.
     """
     from portrayal.raters.people import draw, guesses_of, readable_texts, write_sheet
     from portrayal.run import Run
@@ -99,14 +105,15 @@ def sheet(
     show.line(f"then: portrayal score people --hand-labels {path}")
 
 
-def merge(
-    sheets: Sheets,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="CSV file to write.")],
-    format: Format = "table",
-) -> None:
+def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
     """Put the sheets of several raters to a vote: the label that more than half of them give.
 
     Example: portrayal label merge anna.csv ben.csv --out agreed.csv
+
+    Parameters
+    ----------
+    out
+        CSV file to write.
     """
     from portrayal.raters.people import merge_sheets
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import portrayal.registry as registry
@@ -11,6 +11,7 @@ from portrayal.collect.ask.limits import BATCHES, LONGEST_TIMEOUT, Retry
 from portrayal.collect.ask.provider import Provider, check_model, provider_of
 from portrayal.collect.ask.report import AskCallback
 from portrayal.collect.promptfile import read_prompts
+from portrayal.config import AskingConfig
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.run.stages import fingerprint
@@ -19,7 +20,7 @@ from portrayal.validate import check_count
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(AskingConfig):
     """Whom to ask, how often, and within which limits.
 
     Attributes
@@ -73,21 +74,6 @@ class Asking:
     3
     """
 
-    model: str
-    samples: int = 1
-    prompts: Tabular | None = None
-    prompt_options: Mapping[str, Any] = field(default_factory=dict)
-    base_url: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    concurrency: int = 16
-    rpm: float | None = None
-    tpm: float | None = None
-    budget: str | None = None
-    price: str | None = None
-    judge: str | Provider | None = None
-    batch: bool = False
-    wait: float | None = None
-    timeout: float | None = None
     confirm: Callable[[CostEstimate], bool] | None = None
     progress: AskCallback | None = None
     provider: Provider | None = None
@@ -105,7 +91,7 @@ class Asking:
         if self.budget is not None:
             Budget.parse(self.budget).check(price_to_pay(self.price, self.model), self.model)
         if self.judge is not None and self.batch:
-            raise OptionError("a judge reads answers as they come: give either --judge or --batch.")
+            raise OptionError("a judge reads answers as they come: give either judge or batch.")
         if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise OptionError(
                 f"a timeout is above 0 and at most {LONGEST_TIMEOUT} s; got {self.timeout!r}."

@@ -79,7 +79,7 @@ class Workers:
         except TimeoutError:
             error = TryAgainError(
                 "timeout",
-                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (--timeout allows "
+                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (timeout allows "
                 "more).",
             )
         except TryAgainError as failure:

@@ -17,6 +17,7 @@ from portrayal.annotate import Annotation
 from portrayal.annotate.agency.classifier import checkpoint_folders
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.collect.fields import TextFields
+from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure.agency.texts import (
     EACH,
@@ -35,7 +36,7 @@ from portrayal.records import ALL, Estimate, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.reproduce import reproduce
-from portrayal.studies.study import Options, PromptMaker, Study, option
+from portrayal.studies.study import Options, PromptMaker, Study
 from portrayal.types import Say
 from portrayal.validate import check_count
 
@@ -188,20 +189,26 @@ class AgencyOptions(Options):
         Texts of each group and stratum that are drawn; 0 takes all (Appendix C takes 120).
     """
 
-    permutations: int = option(500, "Replicates of the null.")
+    permutations: int = option(500, "Replicates of the null.", panel="Statistics")
     classifier: str = option(
         "linear",
         "linear, lexicon[:FILE], sentiment, a trained folder or a folder of such folders "
         "(checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
     masked: bool = option(True, "Put the result of sentences with names and groups hidden first.")
-    by: tuple[str, ...] = option((), "Column whose values are compared; repeatable.")
-    stratum: str | None = option(None, "Column by which tables are split.")
-    cluster: str | None = option(
-        None, "Column whose values are resampled and shuffled as units; text: each text."
+    by: tuple[str, ...] = option(
+        (), "Column whose values are compared; repeatable.", panel="Statistics"
     )
-    min_group: int = option(0, "Texts of each group that a stratum needs.")
-    per_stratum: int = option(0, "Texts drawn of each group and stratum; 0 takes all.")
+    stratum: str | None = option(None, "Column by which tables are split.", panel="Statistics")
+    cluster: str | None = option(
+        None,
+        "Column whose values are resampled and shuffled as units; text: each text.",
+        panel="Statistics",
+    )
+    min_group: int = option(0, "Texts of each group that a stratum needs.", panel="Statistics")
+    per_stratum: int = option(
+        0, "Texts drawn of each group and stratum; 0 takes all.", panel="Statistics"
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""

@@ -28,6 +28,7 @@ from portrayal.annotate.toxicity import toxicity_settings
 from portrayal.collect.fields import TextFields, find_columns
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
+from portrayal.config import option
 from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.measure.pairs.documents import document_levels, read_topics
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
@@ -36,7 +37,7 @@ from portrayal.measure.pairs.table import Paired
 from portrayal.records import ALL, Estimate, Prompt
 from portrayal.run import Run, Stage, read_shards
 from portrayal.studies.news.reproduce import reproduce
-from portrayal.studies.study import Options, PromptMaker, Study, option
+from portrayal.studies.study import Options, PromptMaker, Study
 from portrayal.types import Say
 from portrayal.validate import check_choice
 
@@ -287,12 +288,18 @@ class NewsOptions(Options):
         "--people alone, as published), auto (first-names without --people).",
     )
     sentiment: str = option("textblob", "Engine that scores sentiment.")
-    toxicity_model: str = option("unitary/toxic-bert", "Classifier of toxicity: directory or hub.")
+    toxicity_model: str = option(
+        "unitary/toxic-bert", "Classifier of toxicity: directory or hub.", rare=True
+    )
     topics: tuple[int, ...] = option(
         (), "Numbers of topics to try; default 250, as the paper kept, from 2,500 texts on."
     )
-    topic_model: str | None = option(None, "Saved topic model to use in place of a new one.")
-    base_form: str | None = option(None, "Prompt form that the others are compared with.")
+    topic_model: str | None = option(
+        None, "Saved topic model to use in place of a new one.", rare=True
+    )
+    base_form: str | None = option(
+        None, "Prompt form that the others are compared with.", rare=True
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""

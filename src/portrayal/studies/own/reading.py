@@ -18,7 +18,7 @@ from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.own.prompts import read_own_prompts
 from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
-from portrayal.studies.study import PromptMaker, Study, option
+from portrayal.studies.study import PromptMaker, Study
 
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
@@ -244,8 +244,11 @@ def _options(file: DataFile, stated: _StudyFile, baselines: tuple[str, ...]) -> 
     if baselines:
         values.setdefault("baseline", baselines[0])
     hints = get_type_hints(StoryOptions)
-    helps = {each.name: each.metadata.get("help", "") for each in fields(StoryOptions)}
-    made = [(name, hints[name], option(value, helps[name])) for name, value in values.items()]
+    words = {each.name: each.metadata for each in fields(StoryOptions)}
+    made = [
+        (name, hints[name], field(default=value, metadata=words[name]))
+        for name, value in values.items()
+    ]
     space = {"known_baselines": baselines}
     return make_dataclass(
         "OwnOptions", made, bases=(StoryOptions,), namespace=space, frozen=True, kw_only=True

@@ -11,6 +11,7 @@ from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
 from portrayal.annotate.people.reader.rows import READER, UNSURE, reader_settings
 from portrayal.collect.corpus import run_corpus
 from portrayal.collect.fields import TextFields
+from portrayal.config import option
 from portrayal.errors import DataError, OptionError
 from portrayal.measure import hand_sample, tally_stories
 from portrayal.measure.cues import cue_list, find_cues
@@ -29,7 +30,7 @@ from portrayal.reference import (
 from portrayal.reference.factors import Factor, NameSource, load_factor
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
-from portrayal.studies.study import Options, option
+from portrayal.studies.study import Options
 from portrayal.types import FloatArray
 from portrayal.validate import check_count
 
@@ -138,16 +139,21 @@ class StoryOptions(Options):
     known_baselines: ClassVar[tuple[str, ...]] = ()
     """Baselines of the study's own."""
 
-    baseline: str = option(CENSUS_SHARES, "Comparison shares p*.")
-    name_table: str = option(CENSUS, "Name table: a registered one or a file.")
+    baseline: str = option(CENSUS_SHARES, "Comparison shares p*.", panel="Statistics")
+    name_table: str = option(CENSUS, "Name table: a registered one or a file.", rare=True)
     name_column: tuple[str, ...] | None = option(
         None,
         "What a column of your own name table holds, where it is not guessed: name=COLUMN, "
-        "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count. Repeatable.",
+        "group=COLUMN, count=COLUMN, or COLUMN=VALUE for the rows that count.",
+        rare=True,
     )
-    min_count: int | None = option(None, "Bearers a name needs in the name table.")
-    smoothing: float = option(1.0, "Laplace pseudo-count at zero counts.")
-    min_name_count: int = option(5, "Characters a name needs for an estimate of its own.")
+    min_count: int | None = option(None, "Bearers a name needs in the name table.", rare=True)
+    smoothing: float = option(
+        1.0, "Laplace pseudo-count at zero counts.", panel="Statistics", rare=True
+    )
+    min_name_count: int = option(
+        5, "Characters a name needs for an estimate of its own.", panel="Statistics", rare=True
+    )
     labeler: str = option(
         "embedded",
         "Who finds the people: embedded (rules), reader (rules and a small network), llm, or "
@@ -156,14 +162,17 @@ class StoryOptions(Options):
     labeler_model: str | None = option(
         None, "Model that labels: openai:gpt-5-mini, server:NAME, …."
     )
-    labeler_samples: int = option(3, "Its answers about each text, which are put to a vote.")
+    labeler_samples: int = option(
+        3, "Its answers about each text, which are put to a vote.", rare=True
+    )
     reader: str | None = option(
         None,
         "Folder of a reader of your own, for reader and routed, in place of the one that ships.",
+        rare=True,
     )
     hand_labels: str | None = option(None, "Filled-in sheet of this run, to correct estimates by.")
     route_share: float = option(
-        0.2, "Fraction of the texts, the least sure ones, that routed sends to it."
+        0.2, "Fraction of the texts, the least sure ones, that routed sends to it.", rare=True
     )
 
     def __post_init__(self) -> None:

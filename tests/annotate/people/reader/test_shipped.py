@@ -5,12 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from command import invoke
 from portrayal.annotate.people import UNSPECIFIED, Roles, extract_people
 from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
 from portrayal.annotate.people.reader.rows import SHIPPED
-from portrayal.cli import app
 
 pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")
 
@@ -74,8 +73,6 @@ def test_names_say_nothing():
 
 def test_an_audit_needs_no_folder(tmp_path):
     out = ["--out", str(tmp_path / "run"), "--draws", "100", "--permutations", "100"]
-    done = CliRunner().invoke(
-        app, ["audit", "laissez-faire", "--sample", "--labeler", "routed", *out]
-    )
+    done = invoke("audit", "laissez-faire", "--sample", "--labeler", "routed", *out)
     assert done.exit_code == 0, done.output
     assert "people-reader.v1" in done.output

@@ -1,0 +1,100 @@
+"""The commands `report`, `reproduce` and `evidence`: documents made of a run or of a paper."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+import portrayal.cli.printing as show
+from portrayal.cli.options import Flag, Format, RunPath
+from portrayal.errors import OptionError
+
+
+def report(
+    run: RunPath, /, *, out: Path | None = None, format: str = "html", short: Flag = False
+) -> None:
+    """Write the report of a run again: a page, Markdown, a Word document or PDF.
+
+    Example: portrayal report runs/laissez-faire --format pdf --short
+
+    Parameters
+    ----------
+    out
+        File to write; default in the run.
+    format
+        html, md, docx or pdf.
+    short
+        The findings only: two pages.
+    """
+    from portrayal.report import export_report
+    from portrayal.run import Run
+
+    show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
+
+
+def reproduce(study: str, /, *, rows: Flag = False, format: Format = "table") -> None:
+    """Recompute the published tables of a study.
+
+    Example: portrayal reproduce laissez-faire --rows
+
+    Parameters
+    ----------
+    study
+        Study, such as laissez-faire.
+    rows
+        List the printed figures that do not reproduce, or all it looked at.
+    """
+    show.reproduction(study, list_rows=rows, as_object=format == "json")
+
+
+def evidence(
+    run: RunPath,
+    /,
+    *,
+    form: Annotated[str | None, Parameter(name="--for", metavar="FORM")] = None,
+    out: Path | None = None,
+    format: Literal["both", "md", "json"] = "both",
+    verify: Flag = False,
+) -> None:
+    """Fill a form of documentation from a run, or check one: exits 1 where a file differs.
+
+    Example: portrayal evidence runs/first --for model-card
+
+    Parameters
+    ----------
+    form
+        eu-ai-act, colorado, iso-42001, model-card, or a form of your own (TOML).
+    out
+        Folder of the pack; default RUN/evidence/FORM.
+    format
+        both, md or json.
+    verify
+        Check run and packs against their manifests.
+    """
+    from portrayal.evidence import pack_of, verify_evidence, write_pack
+    from portrayal.evidence.manifest import MANIFEST, digest
+    from portrayal.run import Run
+
+    if verify:
+        own = None if form is None else run / "evidence" / Path(form).stem
+        checked = verify_evidence(Run(run), out or own)
+        for line in (*checked.problems, *checked.notes):
+            show.line(str(line))
+        for name, value in checked.manifests.items():
+            show.line(f"sha256 of {name}: {value}")
+        n = len(checked.problems)
+        said = f"{n:,} not as they were" if n else "all as they were"
+        show.line(f"{checked.n_files:,} files checked: {said}")
+        raise SystemExit(int(not checked.ok))
+    if form is None:
+        raise OptionError(
+            "say what the evidence is for: --for eu-ai-act, colorado, iso-42001 or model-card; or "
+            "--verify to check what is there."
+        )
+    pack = pack_of(Run.open(run), form)
+    folder = write_pack(pack, out, formats=() if format == "both" else (format,))
+    for path in sorted(folder.iterdir()):
+        show.line(f"wrote {path}")
+    n = len(pack.answers)
+    show.line(f"{pack.n_measured} of {n} fields filled; the others: not measured by this audit")
+    show.line(f"sha256 of {MANIFEST}: {digest(folder / MANIFEST)}")

@@ -1,0 +1,350 @@
+"""Options, each declared once, by name, type, default, help and panel.
+
+The command line, `audit.toml` and the arguments of `portrayal.audit` all come from the records
+here and from a study's own record of options; `AuditConfig` holds them all.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from portrayal.errors import OptionError
+from portrayal.types import Tabular
+from portrayal.validate import check_count
+
+PANELS = ("Texts", "Asking a model", "Reading", "Statistics", "Output")
+"""The panels of a command's help, in order."""
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    panel: str = "Reading",
+    rare: bool = False,
+    shown: str = "",
+    metavar: str = "",
+) -> Any:
+    """Return a field of a record with what the command line says of it.
+
+    Parameters
+    ----------
+    default
+        A value, or a function without arguments that makes one (`dict`).
+    help, panel
+        One sentence, and the panel of the help in which it stands.
+    rare
+        Whether the command line takes it by `--set name=value` only.
+    shown, metavar
+        The option's name on the command line where it is another, and what stands for its value.
+    """
+    words = {"help": help, "panel": panel, "rare": rare, "shown": shown, "metavar": metavar}
+    if isinstance(default, type):
+        return field(default_factory=default, metadata=words)
+    return field(default=default, metadata=words)
+
+
+@dataclass(frozen=True)
+class Option:
+    """A declared option.
+
+    Attributes
+    ----------
+    name, default, help, panel, rare, metavar
+        See `option`.
+    shown
+        The name after `--`, with `_` for `-`.
+    kind
+        The type of one value.
+    repeated
+        Whether it takes several values.
+    named
+        Whether these are NAME=VALUE; `kind` is then that of the values.
+    """
+
+    name: str
+    default: Any
+    help: str
+    panel: str = "Reading"
+    rare: bool = False
+    metavar: str = ""
+    shown: str = ""
+    kind: Any = str
+    repeated: bool = False
+    named: bool = False
+
+    @classmethod
+    def of(cls, name: str, hint: Any, default: Any, words: Mapping[str, Any]) -> "Option":
+        """Return the option of a field or argument of this type; the first of several counts."""
+        kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+        kind = next(each for each in kinds if each is not NoneType)
+        origin = get_origin(kind)
+        many = isinstance(origin, type) and issubclass(origin, Iterable)
+        named = isinstance(origin, type) and issubclass(origin, Mapping)
+        if many:
+            kind = get_args(kind)[1 if named else 0]
+        if get_origin(kind) is not Literal and kind not in (bool, int, float, Any):
+            kind = str
+        words = {"shown": name, **{key: value for key, value in words.items() if value}}
+        return cls(name=name, default=default, kind=kind, repeated=many, named=named, **words)
+
+    def read(self, text: str) -> Any:
+        """Return the value that `text` writes, as `--set` takes it.
+
+        Raises
+        ------
+        OptionError
+            When it is none of this kind.
+        """
+        if self.repeated and not self.named:
+            one = dataclasses.replace(self, repeated=False)
+            return tuple(one.read(part.strip()) for part in text.split(","))
+        if self.kind is bool and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        for kind in {int: (int,), float: (float,), Any: (int, float, str)}.get(self.kind, ()):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+        if self.kind is str or text in get_args(self.kind):
+            return text
+        words = {bool: "true or false", int: "a whole number", float: "a number"}
+        expected = words.get(self.kind) or f"one of {', '.join(get_args(self.kind))}"
+        raise OptionError(f"{self.name} must be {expected}; got {text!r}.")
+
+
+def options_of(record: type) -> dict[str, Option]:
+    """Return the options that a record declares by `option`, by their names.
+
+    >>> options_of(ReportConfig)["report"].default
+    True
+    """
+    hints = get_type_hints(record)
+    return {
+        each.name: Option.of(each.name, hints[each.name], each.default, each.metadata)
+        for each in dataclasses.fields(record)
+        if "help" in each.metadata
+    }
+
+
+def check_known(
+    name: str, known: Iterable[str], whose: str, listed: Iterable[str] | None = None
+) -> None:
+    """Refuse a name that is no option of `whose`; say the nearest, and those `listed` (or all).
+
+    >>> check_known("lvel", ["level", "seed"], "news")
+    Traceback (most recent call last):
+    portrayal.errors.OptionError: news has no option 'lvel'. Did you mean 'level'? Its options: ...
+    """
+    known = tuple(known)
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        names = ", ".join(known if listed is None else listed)
+        raise OptionError(f"{whose} has no option {name!r}.{hint} Its options: {names}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputConfig:
+    """Which texts are read, and how their columns are called.
+
+    Attributes
+    ----------
+    columns, reference_columns
+        Field → column name, or "FIELD=NAME" strings, over what is guessed.
+    pair_by
+        Column that says which reference text a text belongs to, in both files.
+    preset
+        Column mapping of a published file.
+    replace
+        Whether a run that holds other texts may be emptied.
+    unknown_prompts
+        What becomes of texts whose prompt is not the study's and that do not say who is in it:
+        "skip" (left out and counted) or "error".
+    shard_rows
+        Texts in a shard. No number depends on it.
+    """
+
+    columns: Iterable[str] | Mapping[str, str] = option(
+        (),
+        "Column NAME holds FIELD; repeatable, or several joined by commas.",
+        panel="Texts",
+        shown="column",
+        metavar="FIELD=NAME",
+    )
+    reference_columns: Iterable[str] | Mapping[str, str] = option(
+        (),
+        "Column NAME of the reference file holds FIELD.",
+        panel="Texts",
+        shown="reference_column",
+        metavar="FIELD=NAME",
+    )
+    pair_by: str | None = option(
+        None, "Column that pairs texts with reference texts.", panel="Texts", metavar="COLUMN"
+    )
+    preset: str | None = option(None, "Columns of a published file.", panel="Texts", rare=True)
+    replace: bool = option(False, "Write over what is there already.", panel="Texts")
+    unknown_prompts: Literal["skip", "error"] = option(
+        "skip",
+        "Texts whose prompt is not the study's and whose columns do not say who is in it: leave "
+        "them out and count them, or stop.",
+        panel="Texts",
+        rare=True,
+    )
+    shard_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a shard of no texts."""
+        if self.shard_rows is not None:
+            check_count("shard_rows", self.shard_rows, minimum=1)
+
+
+_ASKING = "Asking a model"
+
+
+@dataclass(frozen=True, slots=True)
+class AskingConfig:
+    """Whom to ask, how often, and within which limits; see `portrayal.Asking`."""
+
+    model: str = option(
+        "", "Model to ask: openai:gpt-5-mini, server:NAME, local:PATH, ….", panel=_ASKING
+    )
+    samples: int = option(1, "Answers to each prompt.", panel=_ASKING)
+    prompts: Tabular | None = option(  # noqa: RUF009
+        None,
+        "Prompt file of your own (TOML, CSV, JSON lines).",
+        panel=_ASKING,
+        metavar="FILE",
+    )
+    prompt_options: Mapping[str, Any] = field(default_factory=dict)
+    base_url: str | None = option(
+        None, "Address of an OpenAI-compatible server (vLLM, Ollama, …).", panel=_ASKING
+    )
+    parameters: Mapping[str, Any] = option(
+        dict,
+        "temperature, max_tokens, top_p, seed, system.",
+        panel=_ASKING,
+        shown="parameter",
+        metavar="NAME=VALUE",
+    )
+    concurrency: int = option(16, "Most requests in flight.", panel=_ASKING)
+    rpm: float | None = option(
+        None, "Requests a minute that the account allows.", panel=_ASKING, rare=True
+    )
+    tpm: float | None = option(
+        None, "Tokens a minute that the account allows.", panel=_ASKING, rare=True
+    )
+    budget: str | None = option(None, 'Stop before "5 USD" or "2M tokens".', panel=_ASKING)
+    price: str | None = option(
+        None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
+    )
+    judge: Any = option(  # noqa: RUF009 (the name of a model, or a provider)
+        None,
+        "Model that decides what is a refusal, in place of patterns.",
+        panel=_ASKING,
+        rare=True,
+    )
+    batch: bool = option(False, "Use the batch interface, at half the price.", panel=_ASKING)
+    wait: float | None = option(
+        None, "Seconds to wait for a batch; 0 hands it in and returns.", panel=_ASKING
+    )
+    timeout: float | None = option(
+        None,
+        "Seconds that one try may take, at most 600; default 180 for a service.",
+        panel=_ASKING,
+        rare=True,
+    )
+
+
+def _beside(whose: str) -> Any:
+    return option(
+        dict, f"How {whose} is asked: base_url, parameters, budget, price, batch, wait.", rare=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingConfig:
+    """How the models beside the one that writes are asked.
+
+    Attributes
+    ----------
+    labeler_settings, classifier_settings, factor_settings
+        Fields of `portrayal.Asking`, such as `base_url`, `budget` or `confirm`, for the model that
+        labels people, classifies sentences ("llm:…"), or labels groups of factors. Which models
+        these are is among the options of the study. Pace and consent are those of the model that
+        writes, where these do not say others.
+    """
+
+    labeler_settings: Mapping[str, Any] = _beside("the model that labels people")
+    classifier_settings: Mapping[str, Any] = _beside("a model that classifies sentences")
+    factor_settings: Mapping[str, Any] = _beside("the model that labels groups of factors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportConfig:
+    """What is written and how the work is shared out.
+
+    Attributes
+    ----------
+    report
+        Whether to write `report.html`.
+    workers
+        Local processes. With more than one, a script must guard its entry point with
+        ``if __name__ == "__main__":`` as `multiprocessing` asks.
+    executor
+        Any `concurrent.futures.Executor` in place of local processes.
+    """
+
+    report: bool = option(True, "Write report.html.", panel="Output", rare=True)
+    workers: int = option(1, "Local processes; default one per core.", panel="Output")
+    executor: Any = None
+
+    def __post_init__(self) -> None:
+        """Refuse work that nobody does."""
+        check_count("workers", self.workers, minimum=1)
+
+
+def refuse_settings(which: str, own: Mapping[str, Any], without: str) -> None:
+    """Refuse what is said of a model that is not asked; `which` makes option names of fields."""
+    for name in ("base_url", "parameters", "budget", "price"):
+        if own.get(name):
+            shown = ("parameter" if name == "parameters" else name).replace("_", "-")
+            option = which.format(shown if which.startswith("--") else name)
+            raise OptionError(f"{option} says nothing without {without}.")
+
+
+def pace_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pace and the consent of a model, which a second one shares."""
+    same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
+    return {name: asked[name] for name in same if name in asked}
+
+
+def classifier_settings(
+    specs: Iterable[str | None],
+    own: Mapping[str, Any],
+    first: Mapping[str, Any],
+    which: str = "classifier_settings.{}",
+) -> dict[str, Any]:
+    """Return how models that classify sentences are asked, beside the `first` that writes.
+
+    A server without an address of its own has that of the `first`. `which` makes an option's name
+    of a field, for messages.
+
+    Raises
+    ------
+    OptionError
+        When something is said of a model that none of the classifiers asks.
+    """
+    asked = [spec for spec in specs if spec and spec.startswith("llm:")]
+    if not asked:
+        refuse_settings(which, own, "a classifier llm:PROVIDER:MODEL")
+        return {}
+    server = any(spec.startswith("llm:server:") for spec in asked)
+    if own.get("base_url") and not server:
+        name = which.format("base-url" if which.startswith("--") else "base_url")
+        raise OptionError(f"{name} is for a classifier llm:server:MODEL.")
+    address = {"base_url": first["base_url"]} if server and first.get("base_url") else {}
+    return {**pace_of(first), **address, **own}
