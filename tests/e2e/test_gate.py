@@ -153,7 +153,7 @@ def test_init_writes_a_policy_that_runs(inside: Portrayal, place: Path, tmp_path
         ),
         (
             ("runs/candidate", "--against", "runs/base", "--policy", "k.toml"),
-            ["k.toml, line 6", "keys:"],
+            ["k.toml, line 6", "unknown key"],
         ),
         (("runs/candidate", "--policy", "gate.toml", "--format", "pdf"), ["format must be one of"]),
     ],

@@ -7,7 +7,6 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import altair
 import pytest
 
 import portrayal
@@ -17,6 +16,7 @@ from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.watched import timelines
 from portrayal.report.formats import script_json
 from portrayal.run import Run
+from support import assert_vega_lite
 
 from .test_browser import DRAWN, HOSTILE, opened, requests
 
@@ -91,7 +91,7 @@ def test_charts_are_vega_lite(sides: tuple[Side, Side], folder: Path) -> None:
     stated = [row for row in found.rows if row.stated]
     for figure in (*dumbbells(stated, ("a", "b"), 0.95), *timelines(watch(folder))):
         if figure.spec is not None:
-            altair.Chart.from_dict(json.loads(script_json(figure.spec)))
+            assert_vega_lite(json.loads(script_json(figure.spec)))
 
 
 def test_odd_numbers_have_a_page(sides: tuple[Side, Side], tmp_path: Path) -> None:

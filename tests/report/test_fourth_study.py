@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import altair
 import pytest
 
 from portrayal.records import Estimate
@@ -19,6 +18,7 @@ from portrayal.report.figures.generic import figures
 from portrayal.report.findings import cannot_say, findings
 from portrayal.report.view import View
 from portrayal.run import Run
+from support import assert_vega_lite
 
 from .conftest import estimate
 
@@ -68,7 +68,7 @@ def test_the_headline_names_group_place_and_value(view: View) -> None:
 
 def test_it_is_drawn_as_dots_in_steady_colours(view: View) -> None:
     (figure,) = figures(view)
-    altair.Chart.from_dict(figure.spec)
+    assert_vega_lite(figure.spec)
     panels = figure.spec["vconcat"]
     assert [panel["title"]["text"] for panel in panels] == ["Surgery", "Nursery"]
     data = {d["row"]: d for d in panels[0]["data"]["values"]}

@@ -1,6 +1,6 @@
 """The report of a comparison: what changed, and the prompts that carry it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import (
     Change,
@@ -23,18 +24,14 @@ from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
-from portrayal.reference.labels import speaking_of, strata_words
+from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,
     capital,
     change_words,
-    csv_of,
-    json_of,
     span_words,
     subject,
-    table_of,
-    write_sheet,
 )
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
@@ -50,8 +47,7 @@ from portrayal.report.strength import (
     enough_people,
 )
 from portrayal.report.view import FEW_PROMPTS, View, study_named
-from portrayal.report.words import group_label, measure_title
-from portrayal.run import read_prompts
+from portrayal.run import Run, read_prompts
 
 PROMPTS = 3
 """Prompts shown."""
@@ -161,8 +157,6 @@ MOST, EACH = 4, 2
 """Changes in sentences at most, and of one measure before others had their turn."""
 ROWS = 5
 """Rows of the chart on the first screen."""
-LISTED = 40
-"""Rows of a list of what did not change."""
 
 
 def write_comparison(
@@ -182,25 +176,45 @@ def write_comparison(
         Of which answers are shown.
     """
     with speaking_of(found.factors):
-        rows = [row for row in found.rows if row.stated]
-        rows = rows or [row for row in found.rows if row.p is not None]
-        changed, same, unresolved = (
-            [row for row in rows if verdict(row, found.level) == what]
-            for what in (CHANGED, SAME, OPEN)
-        )
-        changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
-        labels = _labels(found, sides)
-        own = {
-            **_what(found, sides, labels, len(rows)),
-            **_outcome(rows, changed, same, unresolved),
-            **_prompts(changed, unresolved, sides, seed),
-            "first": _first(found, sides, labels, rows, changed, unresolved),
-            "methods": _methods(found),
-        }
-        figures = dumbbells(rows, labels, found.level)
-        return write_sheet(
-            path, "compared.html.j2", own, figures, _table(found.rows), _files(found)
-        )
+        return _write(found, sides, path, seed)
+
+
+def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int) -> Path:
+    stated = [row for row in found.rows if row.stated]
+    rows = stated or [row for row in found.rows if row.p is not None]
+    said = {
+        what: [row for row in rows if verdict(row, found.level) == what]
+        for what in (CHANGED, SAME, OPEN)
+    }
+    changed, same, unresolved = _largest_first(said[CHANGED]), said[SAME], said[OPEN]
+    labels = _labels(found, sides)
+    untested = sum(row.p is None for row in rows)
+    about = next(iter(changed), None) or _furthest(unresolved)
+    moved = [] if about is None else moved_prompts(about, sides, seed)
+    own = {
+        "brand": "comparison",
+        "what": "What was compared",
+        "title": f"{labels[0]} and {labels[1]}",
+        "question": getattr(study_named(found.study), "title", found.study),
+        "meta": f"{fmt.count(len(rows))} numbers that may be stated · {len(found.rows):,} in all",
+        "facts": _facts(found, sides),
+        "warnings": _warnings(found),
+        "summary": _summary(rows, changed, same, unresolved),
+        "first": _first(found, sides, labels, rows, changed, unresolved),
+        "after": _after(unresolved, untested),
+        "same": sheet.CHANGES.table("same", None, same),
+        "same_words": _same_words(same, rows),
+        "open": sheet.CHANGES.table("open", None, unresolved),
+        "open_words": _open_words(unresolved),
+        "moved": moved,
+        "moved_words": _moved_words(about, bool(changed), bool(moved)),
+        "sure_only": "q below 0.05 only",
+        "table_label": "Changes",
+        "methods": _methods(found),
+    }
+    figures = dumbbells(rows, labels, found.level)
+    table = sheet.list_of(sheet.CHANGES.table("changes", None, found.rows))
+    return sheet.write_sheet(path, "compared.html.j2", own, figures, table, _files(found))
 
 
 def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
@@ -214,121 +228,67 @@ def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
     return short(names[0], 60), short(names[1], 60)
 
 
-def _what(
-    found: Comparison, sides: tuple[Side, Side], labels: tuple[str, str], n_rows: int
-) -> dict[str, Any]:
-    """What was compared: title, facts and warnings."""
-    facts = [("Study", found.study)]
+def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
+    rows = [("Study", found.study)]
     for word, side, name in (("Before", sides[0], found.a), ("After", sides[1], found.b)):
-        written = datetime.fromtimestamp(side.run.estimates_path.stat().st_mtime, tz=UTC)
         n_texts = int(side.run.texts.note().get("n_texts", 0))
         models = short(", ".join(side.models), 120)
-        facts.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
-        day = f"{written.day} {written:%B %Y}"
-        facts.append((f"{word}: texts", f"{n_texts:,}, measured {day}"))
+        rows.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
+        rows.append((f"{word}: texts", f"{n_texts:,}, measured {day_of(side.run)}"))
     n = found.prompts
     margins = {row.margin for row in found.rows if row.margin and row.scale == "ratio"}
-    facts += [
+    rows += [
         ("Prompts of both", f"{n.both:,}"),
         ("Of one alone", f"{n.only_a:,} before, {n.only_b:,} after"),
         ("Confidence level", fmt.level(found.level)),
         ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
     ]
-    warnings = []
+    return [(name, value) for name, value in rows if value]
+
+
+def day_of(run: Run) -> str:
+    """Return the day the estimates of a run were written, in words."""
+    written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
+    return f"{written.day} {written:%B %Y}"
+
+
+def _warnings(found: Comparison) -> list[str]:
+    said = []
     if found.instruments:
-        listed = short("; ".join(map(str, found.instruments)), 600)
-        warnings.append(f"The sides measured with different instruments: {listed}.")
-    if n.reworded:
-        reworded = fmt.plural(n.reworded, "prompt")
-        warnings.append(f"{reworded} of both have other words under the same name.")
+        listed = "; ".join(map(str, found.instruments))
+        said.append(f"The sides measured with different instruments: {short(listed, 600)}.")
+    if found.prompts.reworded:
+        said.append(
+            f"{fmt.plural(found.prompts.reworded, 'prompt')} of both have other words under the "
+            "same name."
+        )
     alone = [
         f"{sum(counts.values()):,} {where}"
         for where, counts in (("before", found.only_a), ("after", found.only_b))
         if sum(counts.values())
     ]
     if alone:
-        warnings.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
-    return {
-        "brand": "comparison",
-        "what": "What was compared",
-        "title": f"{labels[0]} and {labels[1]}",
-        "question": getattr(study_named(found.study), "title", found.study),
-        "meta": f"{fmt.count(n_rows)} numbers that may be stated · {len(found.rows):,} in all",
-        "facts": [(name, value) for name, value in facts if value],
-        "warnings": warnings,
-        "sure_only": "q below 0.05 only",
-        "table_label": "Changes",
-    }
+        said.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
+    return said
 
 
-_OWN: dict[str, Callable[[Change], str]] = {
-    "Margin": lambda row: f"{'×' if row.scale == 'ratio' else '±'} {row.margin:g}",
-    "p": lambda row: fmt.probability(row.p_equivalent),
-}
-
-
-def _outcome(
+def _summary(
     rows: Sequence[Change],
     changed: Sequence[Change],
     same: Sequence[Change],
     unresolved: Sequence[Change],
-) -> dict[str, Any]:
-    """How many numbers changed, can be called the same, or cannot be told either way."""
-    many = fmt.plural(len(rows), "number")
-    summary = "The two runs have no number in common that a report may state."
-    if rows:
-        summary = (
-            f"Of {many} that a report may state, {len(changed)} changed, {len(same)} can be "
-            f"called the same, and {len(unresolved)} cannot be told either way."
-        )
-    same_words = (
-        f"None of {many} can be called the same: for that, the whole interval must lie within the "
-        "margin."
+) -> str:
+    if not rows:
+        return "The two runs have no number in common that a report may state."
+    return (
+        f"Of {fmt.plural(len(rows), 'number')} that a report may state, {len(changed)} changed, "
+        f"{len(same)} can be called the same, and {len(unresolved)} cannot be told either "
+        "way."
     )
-    if same:
-        same_words = (
-            f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
-            "change is smaller than the margin."
-        )
-    open_words, after = "Every number either changed or can be called the same.", []
-    if unresolved:
-        without = sum(row.p is None for row in rows)
-        more = f", {without} of them without a test" if without else ""
-        number = fmt.plural(len(unresolved), "number")
-        open_words = f"{number} neither changed for sure nor can be called the same."
-        after.append(
-            f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
-            "would narrow the intervals."
-        )
-    same_names = "Measure, Group, Change, Interval, Margin, p"
-    open_names = "Measure, Group, Change, Interval, q, Prompts"
-    return {
-        "summary": summary,
-        "after": after,
-        "same": table_of(same, same_names, 2, LISTED, _OWN),
-        "same_words": same_words,
-        "open": table_of(unresolved, open_names, 2, LISTED),
-        "open_words": open_words,
-    }
 
 
-def _prompts(
-    changed: Sequence[Change], unresolved: Sequence[Change], sides: tuple[Side, Side], seed: int
-) -> dict[str, Any]:
-    """The prompts that add most to the largest change, or to what comes nearest to one."""
-    about = next(iter(changed), None) or _furthest(unresolved)
-    if about is None:
-        return {"moved": [], "moved_words": "No number has a test, so no prompt stands out."}
-    moved = moved_prompts(about, sides, seed)
-    which = subject(about.measure, about.strata, about.group)
-    words = f"The runs keep no texts or sums by prompt for the {which}."
-    if moved:
-        rank = "the largest change above" if changed else "the furthest, not established"
-        words = (
-            f"Prompts that add most to one number, {rank}: {which}. One answer of each side, drawn "
-            "at random by the seed, whatever it says."
-        )
-    return {"moved": moved, "moved_words": words}
+def _largest_first(rows: list[Change]) -> list[Change]:
+    return sorted(rows, key=lambda row: (row.scale != "ratio", -row.size, row.measure))
 
 
 def _first(
@@ -341,44 +301,25 @@ def _first(
 ) -> FirstScreen:
     """What changed, in sentences; or what comes nearest to a change."""
     views = (View.of(sides[0].run), View.of(sides[1].run))
-    # Stated are changes with enough people behind both sides, of groups that the reader can tell.
-    sure = []
-    for row in changed:
-        behind = _behind(row, views)
-        if all(enough_people(v, e) and READER_ERROR not in e.instruments for v, e in behind):
-            sure.append((row, behind))
-    chosen = _chosen(sure)
-    sentences = [_sentence(row, behind, labels, found.level) for row, behind in chosen]
-    sentences.sort(key=lambda each: each.strength != STRONG)
+    behind = [(row, _behind(row, views)) for row in changed]
+    sure = [(row, each) for row, each in behind if _may_be_said(each)]
+    said = _strongest_first(
+        [_sentence(row, each, labels, found.level) for row, each in _chosen(sure)]
+    )
     texts = [_n_texts(side) for side in sides]
     read = (
         f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
         f"{fmt.plural(found.prompts.both, 'prompt')} of both"
     )
-    none, nearest, near = "", "", _furthest(unresolved)
-    if not sentences:
-        none = f"No clear change found in {fmt.plural(len(rows), 'number')}."
-        if near is not None:
-            nearest = (
-                f"What comes nearest, but cannot be told from chance: {_headline(near, labels)}."
-            )
-    limits = []
-    if len(changed) > len(sure):
-        limits.append(
-            f"{fmt.plural(len(changed) - len(sure), 'more change')} not stated: fewer than "
-            f"{FEW_PEOPLE} people stand behind it, or the reader cannot tell the group."
-        )
-    if len(sure) > len(chosen):
-        more = fmt.plural(len(sure) - len(chosen), "more change")
-        limits.append(f"{more} of this kind in the figures below.")
-    if unresolved:
-        limits.append(
-            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
-            "mean that nothing changed."
-        )
-    shown = [row for row, _ in chosen] or list(unresolved)
-    glance = _glance(shown, labels, found.level)
-    return FirstScreen(read, tuple(sentences), none, tuple(limits), nearest, glance)
+    shown = [row for row, _ in _chosen(sure)] or list(unresolved)
+    return FirstScreen(
+        read,
+        said,
+        "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}.",
+        _cannot(behind, sure, unresolved),
+        "" if said else _nearest(unresolved, labels),
+        _glance(shown, labels, found.level),
+    )
 
 
 def _n_texts(side: Side) -> int:
@@ -419,6 +360,42 @@ def _behind(row: Change, views: tuple[View, View]) -> Behind:
     return tuple(found)
 
 
+def _may_be_said(behind: Behind) -> bool:
+    """Whether enough people stand behind both sides, and the reader can tell the group."""
+    return all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
+
+
+def _nearest(unresolved: Sequence[Change], labels: tuple[str, str]) -> str:
+    """What comes nearest to a change where none was found."""
+    near = _furthest(unresolved)
+    if near is None:
+        return ""
+    return f"What comes nearest, but cannot be told from chance: {_headline(near, labels)}."
+
+
+def _cannot(
+    behind: Sequence[tuple[Change, Behind]],
+    sure: Sequence[tuple[Change, Behind]],
+    unresolved: Sequence[Change],
+) -> tuple[str, ...]:
+    said = []
+    few = len(behind) - len(sure)
+    if few:
+        said.append(
+            f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
+            "behind it, or the reader cannot tell the group."
+        )
+    rest = len(sure) - len(_chosen(sure))
+    if rest > 0:
+        said.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
+    if unresolved:
+        said.append(
+            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
+            "mean that nothing changed."
+        )
+    return tuple(said)
+
+
 def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]]:
     """The changes that are said in sentences, no measure crowding out the others."""
     counts: dict[str, int] = {}
@@ -428,6 +405,10 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
         counts[row.measure] = counts.get(row.measure, 0) + 1
         (first if counts[row.measure] <= EACH else later).append((row, behind))
     return (first + later)[:MOST]
+
+
+def _strongest_first(said: list[Stated]) -> tuple[Stated, ...]:
+    return tuple(sorted(said, key=lambda each: each.strength != STRONG))
 
 
 def _headline(row: Change, labels: tuple[str, str]) -> str:
@@ -467,25 +448,45 @@ def _furthest(rows: Sequence[Change]) -> Change | None:
     return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
 
 
-def _table(rows: Sequence[Change]) -> dict[str, Any]:
-    cells = [
-        [
-            measure_title(row.measure),
-            short("all models" if row.model_a == row.model_b == ALL else row.model, 60),
-            short(strata_words(row.strata, row.group), 90),
-            short(group_label(row.group)),
-            fmt.number(row.value_a, row.statistic),
-            fmt.number(row.value_b, row.statistic),
-            f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
-            fmt.probability(row.q if row.audit_q is None else row.audit_q),
-            "yes" if row.equivalent else "no" if row.equivalent is False else fmt.NOTHING,
-            fmt.count(row.n_prompts),
-            short(row.undefined or "", 160),
-        ]
-        for row in rows
+def _after(unresolved: Sequence[Change], untested: int) -> list[str]:
+    if not unresolved:
+        return []
+    more = f", {untested} of them without a test" if untested else ""
+    return [
+        f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
+        "would narrow the intervals."
     ]
-    heads = ["Measure", "Model", "Where", "Group", "Before", "After", "Change", "q", "Same"]
-    return {"heads": [*heads, "Prompts"], "rows": cells}
+
+
+def _same_words(same: list[Change], rows: Sequence[Change]) -> str:
+    if not same:
+        return (
+            f"None of {fmt.plural(len(rows), 'number')} can be called the same: for that, the "
+            "whole interval must lie within the margin."
+        )
+    return (
+        f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
+        "change is smaller than the margin."
+    )
+
+
+def _open_words(rows: list[Change]) -> str:
+    if not rows:
+        return "Every number either changed or can be called the same."
+    return f"{fmt.plural(len(rows), 'number')} neither changed for sure nor can be called the same."
+
+
+def _moved_words(about: Change | None, sure: bool, shown: bool) -> str:
+    if about is None:
+        return "No number has a test, so no prompt stands out."
+    which = subject(about.measure, about.strata, about.group)
+    if not shown:
+        return f"The runs keep no texts or sums by prompt for the {which}."
+    found = "the largest change above" if sure else "the furthest, not established"
+    return (
+        f"Prompts that add most to one number, {found}: {which}. One answer of each side, drawn at "
+        "random by the seed, whatever it says."
+    )
 
 
 def _files(found: Comparison) -> list[Download]:
@@ -499,8 +500,10 @@ def _files(found: Comparison) -> list[Download]:
         "changes": rows,
     }
     return [
-        Download("changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", csv_of(rows)),
-        Download("changes.json", "application/json", "As JSON", json_of(facts)),
+        Download(
+            "changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", sheet.csv_of(rows)
+        ),
+        Download("changes.json", "application/json", "As JSON", sheet.json_of(facts)),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -11,16 +11,17 @@ from typing import Any, TypeVar
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
-from portrayal.comparison import Change
+from portrayal.records import ALL
 from portrayal.reference.labels import strata_words
 from portrayal.report.charts import Charts, Script, packed, plain_cell, read_template
-from portrayal.report.figures.figure import ROWS, Figure, Spec, Table
+from portrayal.report.figures.declared import Cell, Declarations
+from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.formats import short
 from portrayal.report.words import colour_rules, group_label, group_words, measure_title
 from portrayal.run.files import replacing
 from portrayal.run.pages import templates, trusted
 
-C = TypeVar("C", bound=Change)
+Row = TypeVar("Row", bound=Any)
 
 
 def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bool = True) -> str:
@@ -57,6 +58,96 @@ def span_words(low: float | None, high: float | None, scale: str) -> str:
     return fmt.span(low, high, "ratio" if scale == "ratio" else "difference")
 
 
+def places_of(rows: Iterable[Any]) -> list[str]:
+    """Return the places that rows of changes are of, each once, in words."""
+    return list(dict.fromkeys(strata_words(row.strata, row.group) for row in rows))
+
+
+def by_measure(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return rows of changes by their measure."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.measure, []).append(row)
+    return found
+
+
+def drawn(layers: Iterable[Spec], shared: Spec, width: float, height: Any) -> Spec:
+    """Return a panel whose layers that filter their data share an encoding."""
+    return {
+        "width": width,
+        "height": height,
+        "layer": [
+            {**layer, "encoding": {**shared, **layer["encoding"]}}
+            if "transform" in layer
+            else layer
+            for layer in layers
+        ],
+    }
+
+
+def told(names: Iterable[str]) -> Spec:
+    """Return the tooltip of the facts that a datum has under `tip`."""
+    shown = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
+    return {"value": {"expr": f"{{{shown}}}"}}
+
+
+def list_of(table: Table) -> dict[str, Any]:
+    """Return a table as the one that can be filtered: why a row is undefined has no heading."""
+    return {"heads": list(table.columns[:-1]), "rows": [list(row) for row in table.rows]}
+
+
+def _number(name: str) -> Cell:
+    return lambda _, row: fmt.number(getattr(row, name), row.statistic)
+
+
+def _known(row: Any, place: int) -> str:
+    """The first or last value that a round has."""
+    values = [value for value in row.values if value is not None] or [None]
+    return fmt.number(values[place], row.statistic)
+
+
+CHANGES = Declarations(
+    "portrayal.report.changes",
+    {
+        "row": lambda _, row: row_label(row.strata, row.group),
+        "place": lambda _, row: short(strata_words(row.strata, row.group), 90),
+        "before": _number("value_a"),
+        "after": _number("value_b"),
+        "change": lambda _, row: change_words(row.change, row.scale),
+        "span": lambda _, row: span_words(row.low, row.high, row.scale),
+        "change and span": lambda _, row: (
+            f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})"
+        ),
+        "margin": lambda _, row: f"{'×' if row.scale == 'ratio' else '±'} {row.margin:g}",
+        "p": lambda _, row: fmt.probability(row.p),
+        "p equivalent": lambda _, row: fmt.probability(row.p_equivalent),
+        "audit q": lambda _, row: fmt.probability(row.audit_q),
+        "q of": lambda _, row: fmt.probability(row.q if row.audit_q is None else row.audit_q),
+        "same": lambda _, row: (
+            "yes" if row.equivalent else "no" if row.equivalent is False else fmt.NOTHING
+        ),
+        "models of": lambda _, row: short(
+            "all models" if row.model_a == row.model_b == ALL else row.model, 60
+        ),
+        "prompts": lambda _, row: fmt.count(row.n_prompts),
+        "undefined": lambda _, row: short(row.undefined or "", 160),
+        "by round": lambda _, row: ", ".join(
+            fmt.number(value, row.statistic) for value in row.values[-12:]
+        ),
+        "first": lambda _, row: _known(row, 0),
+        "last": lambda _, row: _known(row, -1),
+        "start": lambda _, row: fmt.NOTHING if row.start is None else str(row.start),
+        "number": lambda _, pair: str(pair[0]),
+        "run": lambda _, pair: short(pair[1].name, 60),
+        "day": lambda _, pair: pair[1].when.isoformat(),
+        "models": lambda _, pair: short(", ".join(pair[1].models), 60),
+        "answered by": lambda _, pair: short(", ".join(pair[1].answered_by), 60) or fmt.NOTHING,
+        "texts": lambda _, pair: f"{pair[1].n_texts:,}",
+    },
+)
+"""Rows are changes or watched numbers; of the list of rounds, pairs of number and round."""
+
+
 def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     """Return every value of each attribute of groups, in alphabetical order, for colours."""
     found: dict[str, set[str]] = {}
@@ -64,56 +155,6 @@ def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]
         for attribute, value in group.items():
             found.setdefault(attribute, set()).add(value)
     return {attribute: sorted(values) for attribute, values in found.items()}
-
-
-COLUMNS: dict[str, Callable[[Change], str]] = {
-    "Measure": lambda row: measure_title(row.measure),
-    "Group": lambda row: row_label(row.strata, row.group),
-    "Before": lambda row: fmt.number(row.value_a, row.statistic),
-    "After": lambda row: fmt.number(row.value_b, row.statistic),
-    "Change": lambda row: change_words(row.change, row.scale),
-    "Interval": lambda row: span_words(row.low, row.high, row.scale),
-    "p": lambda row: fmt.probability(row.p),
-    "q": lambda row: fmt.probability(row.audit_q),
-    "Prompts": lambda row: fmt.count(row.n_prompts),
-}
-"""What a table, or the note at a dot, says of a change."""
-
-
-def table_of(
-    rows: Sequence[Any],
-    names: str,
-    n_left: int,
-    most: int = ROWS,
-    own: Mapping[str, Callable[[Any], str]] | None = None,
-) -> Table:
-    """Return changes as a table: columns by name (of `COLUMNS`, or of its own), in this order."""
-    columns = {name: (own or {}).get(name) or COLUMNS[name] for name in names.split(", ")}
-    return Table.of(rows, columns, n_left, most)
-
-
-def by_measure(rows: Iterable[C]) -> list[list[C]]:
-    """Return changes by their measure, in the order in which measures first occur."""
-    found: dict[str, list[C]] = {}
-    for row in rows:
-        found.setdefault(row.measure, []).append(row)
-    return list(found.values())
-
-
-def only_stratum(rows: Iterable[Change]) -> str:
-    """Return " in Labor" where all rows are of one stratum, "" else."""
-    strata = {strata_words(row.strata, row.group) for row in rows}
-    return f" in {next(iter(strata))}" if len(strata) == 1 and any(strata) else ""
-
-
-def with_notes(layers: Sequence[Spec], shared: Spec, names: Iterable[str]) -> list[Spec]:
-    """Return the layers of a chart that show data with what they share, and a note at each mark."""
-    note = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
-    shared = {**shared, "tooltip": {"value": {"expr": f"{{{note}}}"}}}
-    return [
-        {**layer, "encoding": {**shared, **layer["encoding"]}} if "transform" in layer else layer
-        for layer in layers
-    ]
 
 
 @dataclass(frozen=True)
@@ -141,15 +182,17 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def json_of(value: Any) -> str:
     """Return a value as JSON: NaN as null, infinite numbers as words."""
+    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
 
-    def plain(value: Any) -> Any:
-        if isinstance(value, float) and not math.isfinite(value):
-            return None if math.isnan(value) else str(value)
-        if isinstance(value, dict):
-            return {str(name): plain(item) for name, item in value.items()}
-        return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
-    return json.dumps(plain(value), ensure_ascii=False, indent=1, allow_nan=False)
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
 
 
 def write_sheet(

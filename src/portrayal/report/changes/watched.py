@@ -2,38 +2,31 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
-from portrayal.reference.labels import speaking_of, strata_words
-from portrayal.report.changes.dumbbells import figure_key
+from portrayal.reference.labels import speaking_of
+from portrayal.report.changes.dumbbells import LINES, figure_key, where_all
 from portrayal.report.changes.sheet import (
-    COLUMNS,
     Download,
-    attribute_values,
-    by_measure,
     capital,
     change_words,
-    csv_of,
-    json_of,
-    only_stratum,
     row_label,
     span_words,
     subject,
-    table_of,
-    with_notes,
-    write_sheet,
 )
-from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.declared import Declarations
+from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, kept, reach, rule_at, tiled
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
 from portrayal.report.view import study_named
-from portrayal.report.words import colour_of_group, group_label, measure_title
+from portrayal.report.words import colour_of_group, measure_title
 
 MOST_PANELS = 30
 """Panels of one figure; the table and the downloads have the rest."""
@@ -46,55 +39,35 @@ _SINCE: Spec = {"type": "rule", "strokeDash": [4, 3], "color": "#555555"}
 def timelines(found: Watch) -> list[Figure]:
     """Return a figure for each measure, a panel for each of its groups and places."""
     figures = []
-    for rows in by_measure(found.rows):
-        shown = [row for row in rows if any(row.values)]
-        shown.sort(key=lambda row: row.alarm is None)
-        shown = shown[:MOST_PANELS]
-        left = len(rows) - len(shown)
+    for measure, rows in sheet.by_measure(found.rows).items():
+        every = sorted((row for row in rows if any(row.values)), key=lambda row: row.alarm is None)
+        shown = every[:MOST_PANELS]
+        tested, left = sum(row.p is not None for row in rows), len(rows) - len(shown)
         changed = sum(row.alarm is not None for row in rows)
-        tested = sum(row.p is not None for row in rows)
-        reading = f"{changed} of {fmt.plural(tested, 'tested number')}{only_stratum(rows)} changed."
-        if not tested:
-            reading = f"None of these is tested: {rows[0].undefined}."
-        note = (
-            "Dots: the value of each round with the interval of its audit; filled from the first "
-            "round of a change on. Vertical line: that round."
+        said = f"{changed} of {fmt.plural(tested, 'tested number')}{where_all(rows)} changed."
+        figure = sheet.CHANGES.figure(
+            "rounds",
+            None,
+            rows,
+            _spec(found, shown) if shown else None,
+            key=figure_key(measure),
+            reading=said if tested else f"None of these is tested: {rows[0].undefined}.",
+            title=measure_title(measure),
+            left=f" {fmt.plural(left, 'more row')} in the table." if left else "",
         )
-        note += f" {fmt.plural(left, 'more row')} in the table." if left else ""
-        figures.append(
-            Figure(
-                figure_key(rows[0].measure),
-                measure_title(rows[0].measure),
-                reading,
-                note,
-                _spec(found, shown) if shown else None,
-                table_of(rows, "Group, By round, Change, Interval, p", 1, own=_OWN),
-                (
-                    ("ring", "as before"),
-                    ("dot", "since a change"),
-                    ("line", "interval of one round"),
-                ),
-            )
-        )
+        figures.append(figure)
     return figures
 
 
-_OWN: dict[str, Callable[[Timeline], str]] = {
-    "By round": lambda row: ", ".join(fmt.number(v, row.statistic) for v in row.values[-12:]),
-    "Largest change": COLUMNS["Change"],
-    "From round": lambda row: str(row.start),
-}
-
-
 def _spec(found: Watch, rows: list[Timeline]) -> Spec:
-    values = attribute_values(row.group for row in rows)
+    values = sheet.attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     ends = [x for row in rows for x in (*row.values, *row.lows, *row.highs)]
-    percent = "%" if rows[0].statistic in ("share", "agentic", "communal") else ""
+    percent = "%" if rows[0].statistic in LINES else ""
     axis = Axis(None, reach(ends, most=32.0) if ratio else None, percent)
     days = [each.when for each in found.rounds]
     by_day = len(set(days)) == len(days)
-    placed = len({strata_words(row.strata, row.group) for row in rows}) > 1
+    placed = len(sheet.places_of(rows)) > 1
     panels = [
         _panel(found, row, axis, values, by_day=by_day)
         | {"title": {**_TITLE, "text": row_label(row.strata, row.group, placed=placed)}}
@@ -114,6 +87,7 @@ def _panel(
         else {"field": "round", "type": "quantitative", "scale": {"zero": False}}
     )
     x |= {"title": None, "axis": {"tickCount": 3, "labelFontSize": 11, "labelOverlap": True}}
+    shared = {"x": x, "tooltip": sheet.told(("Round", "Run", "Value", "Interval"))}
     point = {"type": "point", "filled": True, "size": 46, "strokeWidth": 1.8, "opacity": 1}
     fill = {"condition": {"test": "datum.s", "value": colour}, "value": "white"}
     line = {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": colour}
@@ -132,12 +106,7 @@ def _panel(
             {"y": axis.channel("v"), "stroke": {"value": colour}, "fill": fill},
         ),
     ]
-    return {
-        "data": {"values": data},
-        "width": 185,
-        "height": 105,
-        "layer": with_notes(layers, {"x": x}, ("Round", "Run", "Value", "Interval")),
-    }
+    return {"data": {"values": data}, **sheet.drawn(layers, shared, 185, 105)}
 
 
 def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, Any]:
@@ -166,9 +135,6 @@ def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, An
 
 MOST = 5
 """Changes in sentences at most."""
-ONE_ROUND = "There is one round so far: a change takes two."
-LISTED = 60
-"""Rows of the list of what did not change."""
 
 
 def write_watch(found: Watch, path: str | Path) -> Path:
@@ -182,39 +148,53 @@ def write_watch(found: Watch, path: str | Path) -> Path:
         The HTML file; its folder is made where it is missing.
     """
     with speaking_of(found.factors):
-        tested = [row for row in found.rows if row.p is not None]
-        own = {
-            **_what(found, len(tested)),
-            **_outcome(found, tested),
-            "first": _first(found, len(tested)),
-            "methods": [text.replace("LEVEL", fmt.level(found.level)) for text in METHODS],
-        }
-        rows = flat_rounds(found)
-        files = [
-            Download("rounds.csv", "text/csv", "Every number of each round as CSV", csv_of(rows)),
-            Download("watch.json", "application/json", "As JSON", json_of(watch_values(found))),
-        ]
-        return write_sheet(path, "watched.html.j2", own, timelines(found), _table(found), files)
+        return _write(found, path)
 
 
-METHODS = (
-    "Each round answers the same prompts again. For every possible first round of a change, "
-    "the mean of the rounds since is compared with the mean of those before, prompt by prompt, "
-    "so that what is peculiar to a prompt cancels.",
-    "Intervals and p-values of a change hold for all rounds, all possible first rounds and all "
-    "tested numbers together, at LEVEL, however often one looks "
-    "(normal mixture on self-normalised contrasts; Robbins 1970, de la Peña 1999, Howard and "
-    "others 2021, Waudby-Smith and others 2024). They are exact where rounds can be exchanged "
-    "within prompts at the second round, and for many prompts and rounds later.",
-    "Intervals of single rounds, in the figures, are those of the audits and hold one by one.",
-)
-
-
-def _what(found: Watch, n_tested: int) -> dict[str, Any]:
-    """What was watched: title, facts, warnings and rounds."""
+def _write(found: Watch, path: str | Path) -> Path:
+    tested = [row for row in found.rows if row.p is not None]
+    quiet = [row for row in tested if row.alarm is None]
     first, last = found.rounds[0], found.rounds[-1]
     study = study_named(found.study)
-    facts = [
+    title = getattr(study, "title", found.study)
+    own = {
+        "brand": "watch",
+        "what": "What was watched",
+        "title": f"{fmt.plural(len(found.rounds), 'round')} of {short(title, 80)}",
+        "question": getattr(study, "question", ""),
+        "meta": f"{first.when.isoformat()} to {last.when.isoformat()} · {short(found.folder, 100)}",
+        "facts": _facts(found, len(tested)),
+        "warnings": [short(text, 600) for text in found.differences]
+        + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
+        "rounds": sheet.CHANGES.table("round-list", None, list(enumerate(found.rounds, 1))),
+        "summary": _summary(found, len(tested)),
+        "first": _first(found, len(tested)),
+        "after": [],
+        "same": sheet.CHANGES.table("quiet", None, quiet),
+        "same_words": _same_words(quiet),
+        "untested": _untested(found),
+        "sure_only": "p below 0.05 only",
+        "table_label": "Watched numbers",
+        "methods": _methods(found),
+    }
+
+    def seen(_: Any, row: Timeline) -> str:
+        if row.alarm is None:
+            return fmt.NOTHING
+        return f"changed, seen {found.rounds[row.alarm - 1].when.isoformat()}"
+
+    every = Declarations(sheet.CHANGES.package, {**sheet.CHANGES.cells, "seen": seen})
+    table = sheet.list_of(every.table("watched", None, found.rows))
+    rows = flat_rounds(found)
+    files = [
+        Download("rounds.csv", "text/csv", "Every number of each round as CSV", sheet.csv_of(rows)),
+        Download("watch.json", "application/json", "As JSON", sheet.json_of(watch_values(found))),
+    ]
+    return sheet.write_sheet(path, "watched.html.j2", own, timelines(found), table, files)
+
+
+def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
+    rows = [
         ("Study", found.study),
         ("Rounds", str(len(found.rounds))),
         ("Prompts of all rounds", f"{found.n_prompts:,}"),
@@ -222,59 +202,18 @@ def _what(found: Watch, n_tested: int) -> dict[str, Any]:
         ("Confidence level, of all looks together", fmt.level(found.level)),
         ("Left out, not finished", short(", ".join(found.left_out), 200)),
     ]
-    columns = {
-        "Round": lambda pair: str(pair[0]),
-        "Run": lambda pair: short(pair[1].name, 60),
-        "Day": lambda pair: pair[1].when.isoformat(),
-        "Models": lambda pair: short(", ".join(pair[1].models), 60),
-        "Calls itself": lambda pair: short(", ".join(pair[1].answered_by), 60) or fmt.NOTHING,
-        "Texts": lambda pair: f"{pair[1].n_texts:,}",
-    }
-    title = short(getattr(study, "title", found.study), 80)
-    return {
-        "brand": "watch",
-        "what": "What was watched",
-        "title": f"{fmt.plural(len(found.rounds), 'round')} of {title}",
-        "question": getattr(study, "question", ""),
-        "meta": f"{first.when.isoformat()} to {last.when.isoformat()} · {short(found.folder, 100)}",
-        "facts": [(name, value) for name, value in facts if value],
-        "warnings": [short(text, 600) for text in found.differences]
-        + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
-        "rounds": Table.of(list(enumerate(found.rounds, 1)), columns, 5, 120),
-        "sure_only": "p below 0.05 only",
-        "table_label": "Watched numbers",
-    }
+    return [(name, value) for name, value in rows if value]
 
 
-def _outcome(found: Watch, tested: Sequence[Timeline]) -> dict[str, Any]:
-    """How many numbers changed, which did not, and which have no test."""
-    quiet = [row for row in tested if row.alarm is None]
-    same_words = "No number was tested without a change."
-    if quiet:
-        same_words = (
-            f"{fmt.plural(len(quiet), 'number')} did not change as far as can be told. Each "
-            "interval says how large a change since the round with most evidence may be; a wide "
-            "one says that little is known, not that nothing changed."
-        )
-    summary, counts = ONE_ROUND, Counter[str]()
-    if len(found.rounds) > 1:
-        changed = f"{len(found.alarms)} of {fmt.plural(len(tested), 'tested number')} changed"
-        summary = (
-            f"{changed} in {len(found.rounds)} rounds. Where nothing ever changes, chance alone "
-            "makes any number of this page say so, in any of all its rounds, with a probability "
-            f"of {fmt.level(round(1 - found.level, 10))} at most."
-        )
-        counts = Counter(row.undefined for row in found.rows if row.undefined)
-    names = "Measure, Group, Largest change, Interval, From round, p"
-    return {
-        "summary": summary,
-        "after": [],
-        "same": table_of(quiet, names, 2, LISTED, _OWN),
-        "same_words": same_words,
-        "untested": [
-            f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()
-        ],
-    }
+def _summary(found: Watch, n_tested: int) -> str:
+    if len(found.rounds) < 2:
+        return "There is one round so far: a change takes two."
+    said = f"{len(found.alarms)} of {fmt.plural(n_tested, 'tested number')} changed"
+    return (
+        f"{said} in {len(found.rounds)} rounds. Where nothing ever changes, chance alone makes any "
+        f"number of this page say so, in any of all its rounds, with a probability of "
+        f"{fmt.level(round(1 - found.level, 10))} at most."
+    )
 
 
 def _first(found: Watch, n_tested: int) -> FirstScreen:
@@ -286,7 +225,7 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
     )
     none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(found.rounds)} rounds."
     if len(found.rounds) < 2:
-        none = ONE_ROUND
+        none = "There is one round so far: a change takes two."
     said = tuple(_sentence(found, row) for row in found.alarms[:MOST])
     rest = len(found.alarms) - MOST
     more = (f"{fmt.plural(rest, 'more change')} in the table below.",) if rest > 0 else ()
@@ -314,27 +253,32 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
-def _table(found: Watch) -> dict[str, Any]:
-    cells = []
-    for row in found.rows:
-        known: list[float | None] = [v for v in row.values if v is not None]
-        known = known or [None]
-        bounds = span_words(row.low, row.high, row.scale)
-        seen = "" if row.alarm is None else found.rounds[row.alarm - 1].when.isoformat()
-        cells.append(
-            [
-                measure_title(row.measure),
-                short(strata_words(row.strata, row.group), 90),
-                short(group_label(row.group)),
-                f"changed, seen {seen}" if seen else fmt.NOTHING,
-                fmt.number(known[0], row.statistic),
-                fmt.number(known[-1], row.statistic),
-                f"{change_words(row.change, row.scale)} ({bounds})",
-                fmt.probability(row.p),
-                fmt.NOTHING if row.start is None else str(row.start),
-                fmt.count(row.n_prompts),
-                short(row.undefined or "", 160),
-            ]
-        )
-    heads = ["Measure", "Where", "Group", "Changed", "First", "Last", "Change", "p", "From round"]
-    return {"heads": [*heads, "Prompts"], "rows": cells}
+def _same_words(rows: Sequence[Timeline]) -> str:
+    if not rows:
+        return "No number was tested without a change."
+    return (
+        f"{fmt.plural(len(rows), 'number')} did not change as far as can be told. Each interval "
+        "says how large a change since the round with most evidence may be; a wide one says that "
+        "little is known, not that nothing changed."
+    )
+
+
+def _untested(found: Watch) -> list[str]:
+    if len(found.rounds) < 2:
+        return []
+    counts = Counter(row.undefined for row in found.rows if row.undefined)
+    return [f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()]
+
+
+def _methods(found: Watch) -> list[str]:
+    return [
+        "Each round answers the same prompts again. For every possible first round of a change, "
+        "the mean of the rounds since is compared with the mean of those before, prompt by prompt, "
+        "so that what is peculiar to a prompt cancels.",
+        "Intervals and p-values of a change hold for all rounds, all possible first rounds and all "
+        f"tested numbers together, at {fmt.level(found.level)}, however often one looks "
+        "(normal mixture on self-normalised contrasts; Robbins 1970, de la Peña 1999, Howard and "
+        "others 2021, Waudby-Smith and others 2024). They are exact where rounds can be exchanged "
+        "within prompts at the second round, and for many prompts and rounds later.",
+        "Intervals of single rounds, in the figures, are those of the audits and hold one by one.",
+    ]

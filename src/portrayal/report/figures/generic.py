@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -17,9 +18,8 @@ from portrayal.report.figures.figure import (
     Table,
     colour_of,
     estimate_table,
-    facts,
 )
-from portrayal.report.figures.heat import heat, log2_within, ratio_heat
+from portrayal.report.figures.heat import heat, ratio_cell, ratio_heat
 from portrayal.report.figures.panels import LINE, Axis, dot_by_model, legend, panel, reach, tiled
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
@@ -38,6 +38,7 @@ from portrayal.report.words import described, group_label, group_words, measure_
 
 MOST_PANELS, MOST_ROWS = 12, 40
 """Places drawn at most, and groups of one place; the table and the download have the rest."""
+Rows = list[Estimate]
 
 
 def figure_key(measure: str) -> str:
@@ -45,48 +46,77 @@ def figure_key(measure: str) -> str:
     return "measure-" + "".join(c if c.isalnum() else "-" for c in measure)
 
 
-def dots(view: View, estimates: list[Estimate]) -> list[Figure]:
+def _figure(
+    view: View,
+    rows: Rows,
+    reading: str,
+    more: str = "",
+    spec: Spec | None = None,
+    key: Sequence[tuple[str, str]] = (),
+) -> Figure:
+    """A figure with the measure's own words, over the numbers of the main model or of all."""
+    name = rows[0].measure
+    component = described(name)
+    words = (component.summary, component.reading) if component is not None else ()
+    strata = list(dict.fromkeys(stratum for e in rows for stratum in e.strata))
+    numbers = estimate_table(view, rows, *strata)
+    note = " ".join(words) + more
+    return Figure(figure_key(name), measure_title(name), reading, note, spec, numbers, tuple(key))
+
+
+def dots(view: View, estimates: Rows) -> list[Figure]:
     """Return any measure's values as dots, one panel for each place; none where there is none."""
     known = [e for e in view.only_main(estimates) if e.value is not None]
     if not known:
         return table(view, estimates)
-    axis = _axis(known)
+    title, statistic = measure_title(known[0].measure), known[0].statistic
+    axis = Axis(title, form="%" if statistic == "share" else "", zero=statistic == "share")
+    if statistic == "ratio":
+        ends = [b for e in known if e.interval for b in (e.interval.low, e.interval.high)]
+        axis = Axis(f"{title} (log scale)", reach([*(e.value for e in known), *ends]))
+    elif statistic == "difference":
+        axis = Axis(title, zero=True, line=0.0)
     there = {_place(e) for e in known}  # a place without any value has no panel
     shown = [e for e in estimates if _place(e) in there and not no_baseline(e)]
     places, cut = _places(view, shown)
-    spec: Spec = {"vconcat": [_panel(view, here, axis) for here in places]}
+    panels = []
+    for here in places:
+        labels = {tuple(e.group.items()): short(group_label(e.group)) for e in here}
+        rows = list(dict.fromkeys(labels.values()))[:MOST_ROWS]
+        data = [
+            dot_by_model(view, e, label, colour_of(view, e), axis)
+            for e in here
+            if (label := labels[tuple(e.group.items())]) in rows
+        ]
+        panels.append(panel(view, data, rows, axis, size=(520, 28), title=_panel_title(here)))
+    spec: Spec = {"vconcat": panels}
     if axis.factor is None:
         spec["resolve"] = {"scale": {"x": "shared"}}
-    key: tuple[tuple[str, str], ...]
+    none = f"{no_difference(known[0]):g}" if statistic in STATISTICS else "its null"
+    methods = [e.null.method for e in known if e.null is not None and e.null.method]
+    null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
+    key = legend(view, null, none=none)
     if _without_null(known):
-        own = ("ring", f"{view.called(view.main)}, with its interval")
-        key = (own, ("small", "each model")) if len(view.models) > 1 else (own,)
-    else:
-        key = legend(view, _null_words(known), none=_none_words(known))
-    return [_figure(view, estimates, known, spec, cut + _baselines(known), key)]
-
-
-def _baselines(known: list[Estimate]) -> str:
-    """Name each population that ratios are compared with, and say where it is from."""
-    found: dict[tuple[str, str], list[str]] = {}
+        key = (("ring", f"{view.called(view.main)}, with its interval"), *key[2:-1])
+    # Each population that ratios are compared with, and where it is from.
+    sources: dict[tuple[str, str], dict[str, None]] = {}
     for e in known:
         name, source = e.strata.get("population", ""), e.instruments.get("baseline_source", "")
         if name and source:
-            found.setdefault((name, source), []).append(attribute_label(next(iter(e.group))))
-    said = [
-        f"{name} ({fmt.listed(list(dict.fromkeys(of)))}): {source}"
-        for (name, source), of in found.items()
-    ]
-    return f" Baselines: {'; '.join(said)}." if said else ""
+            of = sources.setdefault((name, source), {})
+            of[attribute_label(next(iter(e.group)))] = None
+    said = [f"{name} ({fmt.listed(list(of))}): {source}" for (name, source), of in sources.items()]
+    baselines = f" Baselines: {'; '.join(said)}." if said else ""
+    main = view.only_main(estimates)
+    return [_figure(view, main, _reading(known), cut + baselines, spec, key)]
 
 
-def heatmap(view: View, estimates: list[Estimate]) -> list[Figure]:
+def heatmap(view: View, estimates: Rows) -> list[Figure]:
     """Return any ratios as heatmaps, models by groups, one for each place; else as dots."""
     known = [e for e in view.only_main(estimates) if e.value is not None]
     if not known or known[0].statistic != "ratio":
         return dots(view, estimates)
     groups = list(dict.fromkeys(short(group_label(e.group)) for e in estimates))[:MOST_ROWS]
-    limit = math.ceil(math.log2(reach(e.value for e in known)))
     places, cut = _places(view, estimates)
     charts = [
         ratio_heat(
@@ -95,32 +125,31 @@ def heatmap(view: View, estimates: list[Estimate]) -> list[Figure]:
             groups,
             lambda group: short(group_label(group)),
             title=_panel_title(here),
-            limit=limit,
+            limit=math.ceil(math.log2(reach(e.value for e in known))),
             legend=measure_title(known[0].measure),
             width=90,
         )
         for here in places
     ]
-    return [_figure(view, estimates, known, tiled(charts), f" {_HEAT}{cut}", ())]
+    how = " " + _COLOURS.format(cut=" cell: not distinguishable") + cut
+    return [_figure(view, view.only_main(estimates), _reading(known), how, tiled(charts))]
 
 
-_HEAT = (
-    "Blue: below 1; red: above; grey cell: not distinguishable from 1; dashed and empty: "
-    "undefined, the tooltip says why."
+_COLOURS = (
+    "Blue: below 1; red: above; grey{cut} from 1; dashed and empty: undefined, the tooltip says "
+    "why."
 )
 
 
-def _places(view: View, estimates: list[Estimate]) -> tuple[list[list[Estimate]], str]:
+def _places(view: View, estimates: Rows) -> tuple[list[Rows], str]:
     """The estimates of each place that is drawn, and a sentence on places that are not."""
     every = view.only_main(estimates)
     if every and "seen_by" in every[0].strata:  # all strata together first, of every factor
         every.sort(key=lambda e: len(strata_parts(e.strata, e.group)[0]))
-    found = dict.fromkeys(map(_place, every))
+    found = list(dict.fromkeys(map(_place, every)))
     left = len(found) - MOST_PANELS
     cut = f" {fmt.plural(left, 'more place')} in the table." if left > 0 else ""
-    return [
-        [e for e in estimates if _place(e) == place] for place in list(found)[:MOST_PANELS]
-    ], cut
+    return [[e for e in estimates if _place(e) == place] for place in found[:MOST_PANELS]], cut
 
 
 def _place(e: Estimate) -> tuple[object, ...]:
@@ -128,64 +157,26 @@ def _place(e: Estimate) -> tuple[object, ...]:
     return *place_of(e).items(), *(e.group if "seen_by" in e.strata else ())
 
 
-def _panel_title(here: list[Estimate]) -> str:
+def _panel_title(here: Rows) -> str:
     first = here[0]
     factor = attribute_label(next(iter(first.group))) if "seen_by" in first.strata else ""
     return short(", ".join(part for part in (factor, place_words(first)) if part), 140)
 
 
-def _figure(
-    view: View,
-    estimates: list[Estimate],
-    known: list[Estimate],
-    spec: Spec,
-    more: str,
-    key: tuple[tuple[str, str], ...],
-) -> Figure:
-    name = known[0].measure
-    component = described(name)
-    how = " ".join((component.summary, component.reading) if component is not None else ())
-    numbers = _table(view, view.only_main(estimates))
-    title = measure_title(name)
-    return Figure(figure_key(name), title, _reading(known), how + more, spec, numbers, key)
+def _without_null(known: Rows) -> bool:
+    """Whether these are shares that nothing is known to differ from."""
+    return known[0].statistic == "share" and not any(e.tests or e.null for e in known)
 
 
-def _axis(known: list[Estimate]) -> Axis:
-    title, statistic = measure_title(known[0].measure), known[0].statistic
-    if statistic == "ratio":
-        ends = [b for e in known if e.interval for b in (e.interval.low, e.interval.high)]
-        return Axis(f"{title} (log scale)", reach([*(e.value for e in known), *ends]))
-    if statistic == "difference":
-        return Axis(title, zero=True, line=0.0)
-    return Axis(title, form="%" if statistic == "share" else "", zero=statistic == "share")
-
-
-def _panel(view: View, here: list[Estimate], axis: Axis) -> Spec:
-    labels = {tuple(e.group.items()): short(group_label(e.group)) for e in here}
-    shown = list(dict.fromkeys(labels.values()))[:MOST_ROWS]
-    data = [
-        dot_by_model(view, e, label, colour_of(view, e), axis)
-        for e in here
-        if (label := labels[tuple(e.group.items())]) in shown
-    ]
-    return panel(view, data, shown, axis, size=(520, 28), title=_panel_title(here))
-
-
-def _null_words(known: list[Estimate]) -> str:
-    methods = [e.null.method for e in known if e.null is not None and e.null.method]
-    return f"null range: {short(methods[0], 80)}" if methods else "null range: what chance gives"
-
-
-def _none_words(known: list[Estimate]) -> str:
-    return f"{no_difference(known[0]):g}" if known[0].statistic in STATISTICS else "its null"
-
-
-def _reading(known: list[Estimate]) -> str:
+def _reading(known: Rows) -> str:
     if _without_null(known):
-        return _shares(known)
+        here = [e for e in known if _place(e) == _place(known[0])]
+        largest = sorted(here, key=lambda e: -(e.value or 0.0))[:4]
+        shares = [f"{group_label(e.group)} {fmt.share(e.value)}" for e in largest]
+        return f"{_panel_title(here)}: {fmt.listed(shares)}."
     sure = [e for e in known if is_sure(e)]
     statistic = known[0].statistic
-    none = _none_words(known)
+    none = f"{no_difference(known[0]):g}" if statistic in STATISTICS else "its null"
     if not sure:
         return f"None of {fmt.plural(len(known), 'value')} can be told from {none}."
     said = f"{len(sure)} of {fmt.plural(len(known), 'value')} can be told from {none}"
@@ -199,37 +190,18 @@ def _reading(known: list[Estimate]) -> str:
     )
 
 
-def _without_null(known: list[Estimate]) -> bool:
-    """Whether these are shares that nothing is known to differ from."""
-    return known[0].statistic == "share" and not any(e.tests or e.null for e in known)
-
-
-def _shares(known: list[Estimate]) -> str:
-    """The largest shares of the first panel, which no null is known of."""
-    here = [e for e in known if _place(e) == _place(known[0])]
-    largest = sorted(here, key=lambda e: -(e.value or 0.0))[:4]
-    said = [f"{group_label(e.group)} {fmt.share(e.value)}" for e in largest]
-    return f"{_panel_title(here)}: {fmt.listed(said)}."
-
-
-def table(view: View, estimates: list[Estimate]) -> list[Figure]:
+def table(view: View, estimates: Rows) -> list[Figure]:
     """Return any measure's estimates as a table, with the measure's own words."""
     name = estimates[0].measure
     component = described(name)
-    figure = Figure(
-        figure_key(name),
-        measure_title(name),
-        component.summary if component else f"{len(estimates):,} estimates of {name}.",
-        component.reading if component else "This measure has no chart of its own.",
-        None,
-        _table(view, estimates),
-    )
-    return [figure]
-
-
-def _table(view: View, estimates: list[Estimate]) -> Table:
-    strata = list(dict.fromkeys(name for e in estimates for name in e.strata))
-    return estimate_table(view, estimates, *strata)
+    figure = _figure(view, estimates, component.summary if component else "")
+    if component is None:
+        figure = replace(
+            figure,
+            reading=f"{len(estimates):,} estimates of {name}.",
+            note="This measure has no chart of its own.",
+        )
+    return [replace(figure, note=component.reading) if component else figure]
 
 
 def elsewhere(_view: View, _estimates: list[Estimate]) -> list[Figure]:
@@ -237,21 +209,17 @@ def elsewhere(_view: View, _estimates: list[Estimate]) -> list[Figure]:
     return []
 
 
-def broken(view: View, estimates: list[Estimate], error: Exception) -> Figure:
+def broken(view: View, estimates: Rows, error: Exception) -> Figure:
     """Return the box that says in a figure's place why it could not be drawn, over its numbers."""
-    name = estimates[0].measure
-    return Figure(
-        figure_key(name),
-        measure_title(name),
-        "This figure could not be drawn; its numbers stand in the table.",
-        "Please report this to whoever made the measure or the study.",
-        None,
-        _table(view, estimates),
-        broken=f"{name}: {type(error).__name__}: {short(str(error), 300)}",
+    said = f"{estimates[0].measure}: {type(error).__name__}: {short(str(error), 300)}"
+    return replace(
+        _figure(view, estimates, "This figure could not be drawn; its numbers stand in the table."),
+        note="Please report this to whoever made the measure or the study.",
+        broken=said,
     )
 
 
-def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
+def outcomes(view: View, estimates: Rows) -> list[Figure]:
     """Return the table of answers that could not be read, by domain and condition."""
     rows: dict[tuple[str, str, str], dict[str, Estimate]] = {}
     for e in estimates:
@@ -268,37 +236,32 @@ def outcomes(view: View, estimates: list[Estimate]) -> list[Figure]:
         )
         for key, cells in list(missed.items())[:120]
     )
+    said = "Every answer could be read."
+    if missed:
+        lost = {key: sum(e.value or 0 for e in cells.values()) for key, cells in missed.items()}
+        worst = max(lost, key=lambda key: lost[key])
+        where = ", ".join(part for part in worst if part)
+        said = f"Most are missing for {where}: {fmt.share(lost[worst])} of its answers."
     heads = ("Model", "Domain", "Condition", *(kind.capitalize() for kind in kinds), "Texts")
     note = "Refused, empty and failed answers are counted here and left out of every other number."
     title, found = "Answers that could not be read", Table(heads, cells_of, 3)
-    return [Figure("outcomes", title, _outcomes_reading(missed), note, None, found)]
+    return [Figure("outcomes", title, said, note, None, found)]
 
 
-def _outcomes_reading(missed: dict[tuple[str, str, str], dict[str, Estimate]]) -> str:
-    if not missed:
-        return "Every answer could be read."
-    worst = max(missed.items(), key=lambda item: sum(e.value or 0 for e in item[1].values()))
-    lost = sum(e.value or 0 for e in worst[1].values())
-    where = ", ".join(part for part in worst[0] if part)
-    return f"Most are missing for {where}: {fmt.share(lost)} of its answers."
-
-
-_HOW = (
-    "Blue: below 1; red: above; grey: cannot be told from 1; dashed and empty: undefined, the "
-    "tooltip says why."
-)
-
-
-def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
+def grid(view: View, estimates: Rows) -> list[Figure]:
     """Return ratios of pairs as heatmaps, one for each two factors; what is resolved has colour."""
     shown = [e for e in view.only_main(estimates) if len(e.group) == 2]
     known = [e for e in shown if e.value is not None]
     if not known:
         return table(view, estimates)
+
+    def axes(e: Estimate) -> tuple[str, ...]:
+        return (*e.group, place_words(e))
+
     limit = max(1, math.ceil(math.log2(reach(e.value for e in known))))
-    parts = [list(rows) for _, rows in groupby(sorted(shown, key=_axes), key=_axes)]
-    charts = []
+    parts = [list(rows) for _, rows in groupby(sorted(shown, key=axes), key=axes)]
     parts = [rows for rows in parts if any(e.value is not None for e in rows)]
+    charts = []
     for rows in parts[:MOST_PANELS]:
         across, down = rows[0].group
         values = list(dict.fromkeys(e.group[across] for e in rows))
@@ -307,49 +270,24 @@ def grid(view: View, estimates: list[Estimate]) -> list[Figure]:
         line = {e.group[down]: short(shown_label(down, e.group[down]), 28) for e in rows}
         columns, lines = list(column.values())[:MOST_ROWS], list(line.values())[:MOST_ROWS]
         cells = [
-            {
-                **facts(view, e),
-                "col": column[e.group[across]],
-                "row": line[e.group[down]],
-                "l": log2_within(e.value, limit),
-                "t": " " if e.value is None else fmt.ratio(e.value),
-                "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
-            }
+            ratio_cell(view, e, limit, col=column[e.group[across]], row=line[e.group[down]])
             for e in rows
         ]
         where = place_words(rows[0])
         title = f"{attribute_label(down)} by {attribute_label(across)}"
-        title += f", {where}" if where else ""
-        kept = [c for c in cells if c["col"] in columns and c["row"] in lines]
-        charts.append(
-            heat(
-                kept,
-                columns,
-                lines,
-                title=short(title, 140),
-                limit=limit,
-                legend=measure_title(rows[0].measure),
-                cell=(max(84.0, 6.6 * max(map(len, columns))), 23),
-            )
+        chart = heat(
+            [c for c in cells if c["col"] in columns and c["row"] in lines],
+            columns,
+            lines,
+            title=short(f"{title}, {where}" if where else title, 140),
+            limit=limit,
+            legend=measure_title(rows[0].measure),
+            cell=(max(84.0, 6.6 * max(map(len, columns))), 23),
         )
-    sure = sum(map(is_sure, known))
-    name = known[0].measure
-    component = described(name)
-    words = f"{component.summary} {component.reading} " if component is not None else ""
-    return [
-        Figure(
-            figure_key(name),
-            measure_title(name),
-            f"{sure} of {fmt.plural(len(known), 'pair')} can be told from 1.",
-            words + _HOW,
-            tiled(charts),
-            _table(view, view.only_main(estimates)),
-        )
-    ]
-
-
-def _axes(e: Estimate) -> tuple[str, ...]:
-    return (*e.group, place_words(e))
+        charts.append(chart)
+    said = f"{sum(map(is_sure, known))} of {fmt.plural(len(known), 'pair')} can be told from 1."
+    how = " " + _COLOURS.format(cut=": cannot be told")
+    return [_figure(view, view.only_main(estimates), said, how, tiled(charts))]
 
 
 GENERIC: dict[str, Builder] = {
@@ -380,22 +318,16 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
     """
     if not estimates:
         return []
+    component = described(measure)
+    name = component.figure if component is not None else ""
+    generic = dots if all(e.statistic in STATISTICS for e in estimates) else table
+    builder = report_of(view).figures.get(name) or GENERIC.get(name) or generic
     try:
-        return list(_builder(view, measure, estimates)(view, estimates))
+        return list(builder(view, estimates))
     except Exception as error:
         text = f"the figure of {measure} could not be drawn: {error!r}"
         warnings.warn(text, BrokenFigureWarning, stacklevel=2)
         return [broken(view, estimates, error)]
-
-
-def _builder(view: View, measure: str, estimates: list[Estimate]) -> Builder:
-    """The figure that the measure names, where the study or this package has it."""
-    component = described(measure)
-    name = component.figure if component is not None else ""
-    found = report_of(view).figures.get(name) or GENERIC.get(name)
-    if found is not None:
-        return found
-    return dots if all(e.statistic in STATISTICS for e in estimates) else table
 
 
 LEAST, MOST = 2, 5
@@ -426,41 +358,29 @@ def glance(
     if len(stated) < LEAST:
         return None
     firsts = [each.first for each in stated]
-    axis = axis or _shared_axis(firsts)
+    if axis is None:
+        bounds = [b for e in firsts if e.interval for b in (e.interval.low, e.interval.high)]
+        factor = reach([*(e.value for e in firsts), *bounds], most=64)
+        axis = Axis(None, line=0.0, zero=True)
+        if kind == "ratio":
+            axis = Axis("← less · times · more → (log scale)", factor)
     rows = [(label or _label)(e) for e in firsts]
     data = [
         dot_by_model(view, e, row, colour_of(view, e), axis)
         for first, row in zip(firsts, rows, strict=True)
-        for e in _every_model(view, first)
+        for e in view.by_measure[first.measure]  # the same number of every model
+        if e.group == first.group and place_of(e) == place_of(first)
     ]
     spec = panel(view, data, rows, axis, size=(500, 40), two_lines=True)
     sentences = " ".join(f"{each.headline}." for each in stated)
-    ring = ("ring", "the same, not established")
     what = "ratio" if kind == "ratio" else "value"
     legend = [
         ("dot", f"{view.called(view.main)}: {what} and clustered interval"),
-        *([ring] if not all(is_sure(e) for e in firsts) else []),
+        *([("ring", "the same, not established")] if not all(map(is_sure, firsts)) else []),
         *([("small", "each model")] if len(view.models) > 1 else []),
         *([("band", "what chance alone would give")] if any("nl" in d for d in data) else []),
     ]
     return {"key": "glance", "label": f"At a glance. {sentences}", "spec": spec, "legend": legend}
-
-
-def _shared_axis(estimates: Sequence[Estimate]) -> Axis:
-    if estimates[0].statistic != "ratio":
-        return Axis(None, line=0.0, zero=True)
-    bounds = [b for e in estimates if e.interval for b in (e.interval.low, e.interval.high)]
-    factor = reach([*(e.value for e in estimates), *bounds], most=64)
-    return Axis("← less · times · more → (log scale)", factor)
-
-
-def _every_model(view: View, first: Estimate) -> list[Estimate]:
-    """The same number in every model's stratum."""
-    return [
-        e
-        for e in view.by_measure[first.measure]
-        if e.group == first.group and place_of(e) == place_of(first)
-    ]
 
 
 def _label(e: Estimate) -> str:

@@ -40,14 +40,7 @@ def ratio_heat(
     `column` says in which of the `columns` a group stands; see `heat` for the rest.
     """
     cells = [
-        {
-            **facts(view, e),
-            "row": _line(view, e.strata.get("model", "")),
-            "col": column(e.group),
-            "l": log2_within(e.value, limit),
-            "t": GAP if e.value is None else fmt.ratio(e.value),
-            "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
-        }
+        ratio_cell(view, e, limit, col=column(e.group), row=_line(view, e.strata.get("model", "")))
         for e in estimates
     ]
     present = {cell["row"] for cell in cells}
@@ -69,6 +62,17 @@ def ratio_heat(
     return heat(
         cells, columns, lines, title=title, limit=limit, legend=legend, cell=size, labels=labels
     )
+
+
+def ratio_cell(view: View, e: Estimate, limit: float, **place: str) -> dict[str, Any]:
+    """Return the datum of a ratio in a heatmap; `place` are its `col` and `row`."""
+    return {
+        **facts(view, e),
+        **place,
+        "l": log2_within(e.value, limit),
+        "t": GAP if e.value is None else fmt.ratio(e.value),
+        "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
+    }
 
 
 def _line(view: View, model: str) -> str:

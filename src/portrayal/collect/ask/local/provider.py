@@ -136,10 +136,23 @@ class LocalProvider:
 
     def _answer(self, questions: Sequence[_Question]) -> list[Answer | Exception]:
         """Answer a batch; runs in the gatherer's thread."""
+        results: dict[int, Answer | Exception] = {}
+        # Rows with the same room are answered together, so that a long prompt cuts no other short.
+        rows: dict[int, list[_PromptRow]] = {}
         if self._model is None:
             self._model = self._load()
         try:
-            return self._sorted(self._model, questions)
+            for index, question in enumerate(questions):
+                tokens = self._model.encode(question.prompt)
+                try:
+                    room = self._model.room(tokens, self._room)
+                except RejectedError as error:
+                    results[index] = error
+                else:
+                    rows.setdefault(room, []).append(_PromptRow(index, tokens, room))
+            for alike in rows.values():
+                for part, answers in self._halving(self._model, questions, alike):
+                    results.update(zip((row.place for row in part), answers, strict=True))
         except PortrayalError:
             raise
         except Exception as error:  # a chat template or a device that fails, fails for all
@@ -147,29 +160,12 @@ class LocalProvider:
                 f"{self.name}: the model failed ({type(error).__name__}: {error}). "
                 "Try another device or dtype, or another model."
             ) from error
-
-    def _sorted(
-        self, model: LocalModel, questions: Sequence[_Question]
-    ) -> list[Answer | Exception]:
-        """Answer rows with the same room together, so that a long prompt cuts no other short."""
-        results: dict[int, Answer | Exception] = {}
-        rows: dict[int, list[_PromptRow]] = {}
-        for index, question in enumerate(questions):
-            tokens = model.encode(question.prompt)
-            try:
-                room = model.room(tokens, self._room)
-            except RejectedError as error:
-                results[index] = error
-            else:
-                rows.setdefault(room, []).append(_PromptRow(index, tokens, room))
-        for alike in rows.values():
-            for part, answers in self._halving(model, questions, alike):
-                results.update(zip((row.place for row in part), answers, strict=True))
         return [results[index] for index in range(len(questions))]
 
     def _halving(
         self, model: LocalModel, questions: Sequence[_Question], rows: list[_PromptRow]
     ) -> Iterator[tuple[list[_PromptRow], Sequence[Answer | Exception]]]:
+        """Yield rows with their answers, fewer at once for good when memory runs out."""
         todo = list(rows)
         while todo:
             part = todo[: self._size]

@@ -1,229 +1,261 @@
 """Figures 2, 3 and 6 and Tables 1 to 3: gaps, shares and variances beside the published ones."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
+import portrayal.studies.agency.report.series as series
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
-from portrayal.report.figures.figure import Figure, Table
-from portrayal.report.figures.panels import Datum
+from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.panels import rule_at
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
-from portrayal.studies.agency.report.ranking import beside_human, ranking
+from portrayal.studies.agency.report.ranking import Ranking, rankings
 from portrayal.studies.agency.report.series import (
-    DIFFERENCES,
-    DIMENSIONS,
-    NOTE,
-    PAPER,
-    Pair,
-    at,
-    beside_pairs,
+    FIGURES,
     called,
-    crossed,
     datum,
     group_name,
-    legend,
     of,
-    other,
     points,
-    points_panel,
-    primary,
-    published_datum,
-    published_of,
-    span,
-    stacked,
-    variance,
-    variance_span,
-    wheres,
+    where_of,
 )
 
+MALE = "male − female"
+STRATA = 8
+"""Strata drawn, those with the largest difference, as in Figure 6."""
 
-def _beside_table(view: View, own: list[Estimate], *, stratum: bool = False) -> Table:
-    """Estimates in percentage points, with those of the other masking beside them."""
-    columns: dict[str, Callable[[Pair], str]] = {"Texts": lambda row: called(row[0])}
-    if stratum:
-        columns["Stratum"] = lambda row: row[1].strata["stratum"]
-    columns |= {
-        "Difference" if stratum else "Group": lambda row: group_name(row[1].group),
-        primary(view).capitalize(): lambda row: points(row[1].value),
-        "Interval": lambda row: span(row[1].interval),
-        "Null range": lambda row: span(row[1].null),
-        other(view).capitalize(): lambda row: points(row[2].value) if row[2] else fmt.NOTHING,
-        "n": lambda row: tables.units(row[1]),
-    }
-    return Table.of(beside_pairs(view, own), columns, 2 + stratum)
+
+def _heads(view: View) -> dict[str, Any]:
+    """Headings of the columns of both maskings."""
+    names = (series.primary(view), series.other(view))
+    return dict(zip(("first", "second"), (name.capitalize() for name in names), strict=True))
+
+
+def _points(e: Estimate) -> str:
+    return f"{group_name(series.bare(e))}: {points(e.value)}"
 
 
 def shares(view: View, _: list[Estimate]) -> Iterator[Figure]:
     """Yield Figure 3, as a ranking, and the form of Table 3."""
     yield from ranking(view)
-    if any(e.group for e in of(view, "agency_share", stratum=ALL)):
-        yield _share_table(view)
+    if not any(e.group for e in of(view, "agency_share", stratum=ALL)):
+        return
+    own = [e for e in of(view, "agency_share", stratum=ALL) if e.statistic == "agentic"]
+    rewritten = any(e.strata["task"] == "Professor Review" for e in own)
+    note = f"; {series.REWRITTEN}: after selective rewriting, Table 3"
+    yield FIGURES.figure(
+        "agency-shares",
+        view,
+        series.beside_pairs(view, series.crossed(own)),
+        texts="" if len(series.wheres(own)) == 1 else "Texts",
+        rewritten=f"{series.REWRITTEN} †" if rewritten else "",
+        rewritten_note=note if rewritten else "",
+        **_heads(view),
+    )
+
+
+def ranking(view: View) -> Iterator[Figure]:
+    """Yield Figure 3 as a ranking: the groups of each attribute in order, with their letters."""
+    own = rankings(view, series.primary(view))
+    if not own:
+        return
+    beside = {
+        (r.where, r.attribute): {group_name(e.group): e for e in r.groups}
+        for r in rankings(view, series.other(view))
+    }
+    panels, cells = [], []
+    for r in own:
+        second = beside.get((r.where, r.attribute), {})
+        panels.append(_ranking_panel(view, r, second))
+        for e, letters in zip(r.groups, r.letters, strict=True):
+            name = group_name(e.group)
+            found = second.get(name)
+            said = points(found.value) if found else fmt.NOTHING
+            row = called(r.where), name, letters, points(e.value), series.span(e.interval), said
+            cells.append(row)
+    heads = ("Texts", "Group", "Letters", "Ratio gap", "Interval", "Other masking")
+    said = "; ".join(r.words for r in own[:4]) if len(own) <= 4 else ""
+    yield FIGURES.figure(
+        "agency-groups",
+        view,
+        (),
+        series.stacked(panels),
+        table=Table(heads, tuple(cells), 3),
+        legend=series.legend(view, "all texts together"),
+        ranked=sum(not r.why for r in own),
+        counted=fmt.plural(len(own), "ranking"),
+        said=f". {said}" if said else "",
+        paper=series.NOTE,
+    )
+
+
+def _ranking_panel(view: View, r: Ranking, beside: dict[str, Estimate]) -> Spec:
+    rows, data = [], []
+    for e, letters in zip(r.groups, r.letters, strict=True):
+        name = group_name(e.group)
+        row = name if r.why else f"{name} ({letters})"
+        rows.append(row)
+        data += [datum(view, each, row) for each in (e, beside.get(name)) if each is not None]
+        data += [
+            series.published_datum(row, p["model"], p["ratio_gap"], name)
+            for p in series.published_of(r.where[0], e.group)
+        ]
+    return series.points_panel(view, data, rows, series.SHARES, f"{called(r.where)}: {r.attribute}")
 
 
 def gaps(view: View, _: list[Estimate]) -> Iterator[Figure]:
     """Yield Figures 2 and 6: differences by model, and by occupation or department."""
     yield from beside_human(view)
-    yield from _differences(view, of(view, "agency_gap", stratum=ALL))
-    parts = [e for e in of(view, "agency_gap") if e.strata["stratum"] != ALL]
-    yield from _by_stratum(view, parts)
+    yield from differences(view)
+    yield from by_stratum(view)
 
 
-def _differences(view: View, whole: list[Estimate]) -> Iterator[Figure]:
-    single = [e for e in whole if len([k for k in e.group if k != "beside"]) == 1]
+def beside_human(view: View) -> Iterator[Figure]:
+    """Yield differences by model and task, human texts first; none where no one wrote any."""
+    whole = of(view, "agency_gap", stratum=ALL)
+    first = series.primary(view)
+    beside = [e for e in whole if "beside" in e.group and e.strata["masking"] == first]
+    if not beside:
+        return
+    pairs = dict.fromkeys(group_name(series.bare(e)) for e in beside)
+    panels = []
+    for task in dict.fromkeys(e.strata["task"] for e in beside):
+        of_task = [e for e in whole if e.strata["task"] == task and "beside" not in e.group]
+        for pair in pairs:
+            here = [e for e in of_task if group_name(e.group) == pair]
+            panel = _human_panel(view, here, task, pair)
+            panels += [panel] if panel is not None else []
+    known = [e for e in beside if e.value is not None]
+    sure = [e for e in known if is_sure(e)]
+    named = "; ".join(f"{called(where_of(e))}, {_points(e)}" for e in sure[:4])
+    yield FIGURES.figure(
+        "agency-human",
+        view,
+        beside,
+        series.stacked(panels) if panels else None,
+        legend=series.legend(view, "0"),
+        sure=len(sure),
+        counted=fmt.plural(len(known), "difference"),
+        named=f": {named}" if named else "",
+        paper=series.NOTE,
+    )
+
+
+def _human_panel(view: View, here: list[Estimate], task: str, pair: str) -> Spec | None:
+    rows, data = [], []
+    line: float | None = None
+    for e in sorted(here, key=lambda e: not series.is_human(e)):
+        row = called((ALL, *where_of(e)[1:]))
+        rows.append(row)
+        found = datum(view, e, row)
+        if series.is_human(e) and e.strata["masking"] == series.primary(view):
+            found |= {"c": "#b8860b"}
+            line = None if e.value is None else 100 * e.value
+        data.append(found)
+    printed = [r for r in published("wan_gender_difference").to_pylist() if r["text_type"] == task]
+    if pair == MALE:
+        names = [entry["model"].partition(" (")[0] for entry in printed]
+        for name, entry in sorted(
+            zip(names, printed, strict=True), key=lambda both: series.MODELS.index(both[0])
+        ):
+            rows.append(f"{name} (paper)")
+            value = entry["gender_difference"]
+            data.append(series.published_datum(rows[-1], entry["model"], value, pair))
+    if not rows:
+        return None
+    title = pair if task == ALL else f"{task}: {pair}"
+    rows = list(dict.fromkeys(rows))
+    spec = series.points_panel(view, data, rows, series.DIFFERENCES, title)
+    if line is not None:
+        spec["layer"].append(rule_at("x", line))
+    return spec
+
+
+def differences(view: View) -> Iterator[Figure]:
+    """Yield Figure 2: the differences between two groups, by model and task."""
+    whole = of(view, "agency_gap", stratum=ALL)
+    single = [e for e in whole if len(series.bare(e)) == 1]
     single = [e for e in single if any("−" in v for v in e.group.values())]
     if not single:
         return
-    panels = [
-        _difference_panel(view, [e for e in single if e.strata["task"] == task], task)
-        for task in dict.fromkeys(e.strata["task"] for e in single)
-    ]
-    own = [e for e in single if e.strata["masking"] == primary(view)]
+    first, panels = series.primary(view), []
+    for task in dict.fromkeys(e.strata["task"] for e in single):
+        rows, data = [], []
+        here = [e for e in single if e.strata["task"] == task]
+        for e in here:
+            texts = called(("all", e.strata.get("condition", ""), e.strata["model"]))
+            row = f"{group_name(e.group)}: {short(texts, 34)}"
+            rows += [row] if e.strata["masking"] == first else []
+            data.append(datum(view, e, row))
+        for entry in published("wan_gender_difference").to_pylist():
+            if entry["text_type"] == task and any("gender" in e.group for e in here):
+                rows.append(f"{MALE}: {entry['model'].partition(' (')[0]} (paper)")
+                value = entry["gender_difference"]
+                data.append(series.published_datum(rows[-1], entry["model"], value, MALE))
+        title = task if task != ALL else "All texts"
+        panels.append(series.points_panel(view, data, rows, series.DIFFERENCES, title))
+    own = [e for e in single if e.strata["masking"] == first]
     sure = [e for e in own if is_sure(e)]
     named = "; ".join(f"{group_name(e.group)} {points(e.value)}" for e in sure[:6])
-    reading = f"{len(sure)} of {len(own)} differences can be told from 0"
-    yield Figure(
+    yield FIGURES.figure(
         "agency-differences",
-        "Differences between groups",
-        f"{reading}: {named}." if named else f"{reading}.",
-        f"Difference in mean ratio gap, in percentage points; 0 is no difference; the form of "
-        f"Figure 2. {NOTE} Human "
-        "texts: Bias in Bios, RateMyProfessor, and letters of Wan et al. (2023).",
-        stacked(panels),
-        _beside_table(view, whole),
-        legend(primary(view), other(view), "0"),
+        view,
+        series.beside_pairs(view, whole),
+        series.stacked(panels),
+        legend=series.legend(view, "0"),
+        sure=len(sure),
+        n=len(own),
+        named=f": {named}" if named else "",
+        paper=series.NOTE,
+        **_heads(view),
     )
 
 
-def _difference_panel(view: View, here: list[Estimate], task: str) -> dict[str, object]:
-    rows: list[str] = []
-    data: list[Datum] = []
-    for e in here:
-        where = (task, e.strata.get("condition", ""), e.strata["model"])
-        row = f"{group_name(e.group)}: {short(called(('all', *where[1:])), 34)}"
-        if e.strata["masking"] == primary(view):
-            rows.append(row)
-        data.append(datum(view, e, row))
-    for entry in published("wan_gender_difference").to_pylist():
-        if entry["text_type"] == task and any("gender" in e.group for e in here):
-            row = f"male − female: {entry['model'].partition(' (')[0]} (paper)"
-            rows.append(row)
-            value = entry["gender_difference"]
-            data.append(published_datum(row, entry["model"], value, "male − female"))
-    title = task if task != ALL else "All texts"
-    return points_panel(view, data, rows, DIFFERENCES, title)
-
-
-STRATA = 8
-"""Strata drawn, those with the largest difference, as in Figure 6."""
-
-
-def _by_stratum(view: View, parts: list[Estimate]) -> Iterator[Figure]:
+def by_stratum(view: View) -> Iterator[Figure]:
     """Yield the strata with the largest differences of the first attribute of two groups."""
+    parts = [e for e in of(view, "agency_gap") if e.strata["stratum"] != ALL]
     single = [e for e in parts if len(e.group) == 1 and any("−" in v for v in e.group.values())]
-    pairs = dict.fromkeys(tuple(e.group.items()) for e in single)
-    if not pairs:
+    if not single:
         return
-    first = dict(next(iter(pairs)))
+    first = dict(single[0].group)
     mine = [e for e in single if dict(e.group) == first and e.value is not None]
     panels = []
-    for where in wheres(mine):
-        here = at(mine, where)
-        own = [e for e in here if e.strata["masking"] == primary(view)]
+    for where in series.wheres(mine):
+        here = series.at(mine, where)
+        own = [e for e in here if e.strata["masking"] == series.primary(view)]
         own.sort(key=lambda e: -abs(e.value or 0.0))
         kept = [e.strata["stratum"] for e in own[:STRATA]]
         data = [datum(view, e, e.strata["stratum"]) for e in here if e.strata["stratum"] in kept]
-        printed = _printed(where[0]) if first == {"gender": "male − female"} else []
-        names = [f"{row['stratum']}: human texts (paper)" for row in printed[:STRATA]]
-        data += [
-            published_datum(name, "Human", row["gender_difference"], "male − female")
-            for name, row in zip(names, printed, strict=False)
+        # Published differences in human texts of the same task, the largest first.
+        printed = [
+            (row["stratum"], row["gender_difference"])
+            for row in published("wan_human_strata").to_pylist()
+            if first == {"gender": MALE}
+            and row["text_type"] == where[0]
+            and row["stratum"] != "Overall"
+            and row["gender_difference"] is not None
         ]
-        panels.append(points_panel(view, data, [*kept, *names], DIFFERENCES, called(where)))
-    own = [e for e in mine if e.strata["masking"] == primary(view)]
+        for stratum, value in sorted(printed, key=lambda row: -abs(row[1]))[:STRATA]:
+            kept.append(f"{stratum}: human texts (paper)")
+            data.append(series.published_datum(kept[-1], "Human", value, MALE))
+        panels.append(series.points_panel(view, data, kept, series.DIFFERENCES, called(where)))
+    own = [e for e in mine if e.strata["masking"] == series.primary(view)]
     sure = [e.strata["stratum"] for e in own if is_sure(e)]
-    what = group_name(first)
-    reading = f"{what}: {len(sure)} of {len(own)} strata differ from 0"
-    yield Figure(
+    yield FIGURES.figure(
         "agency-strata",
-        "Differences by stratum",
-        f"{reading} ({', '.join(sure[:8])})." if sure else f"{reading}.",
-        f"The {STRATA} strata with the largest difference {what}, in percentage points; the form "
-        "of Figure 6. The largest of many differences is large by chance: read the intervals and "
-        f"null ranges. (paper): the {STRATA} professions or departments with the largest "
-        f"difference in human texts, {PAPER}, Tables 17 and 18.",
-        stacked(panels),
-        _beside_table(view, single, stratum=True),
-        legend(primary(view), other(view), "0"),
+        view,
+        series.beside_pairs(view, single),
+        series.stacked(panels),
+        legend=series.legend(view, "0"),
+        most=STRATA,
+        what=group_name(first),
+        sure=len(sure),
+        n=len(own),
+        named=f" ({', '.join(sure[:8])})" if sure else "",
+        **_heads(view),
     )
-
-
-def _printed(task: str) -> list[dict[str, Any]]:
-    """Published differences in human texts of a task by stratum, the largest first."""
-    rows = [
-        row
-        for row in published("wan_human_strata").to_pylist()
-        if row["text_type"] == task
-        and row["stratum"] != "Overall"
-        and row["gender_difference"] is not None
-    ]
-    return sorted(rows, key=lambda row: -abs(row["gender_difference"]))
-
-
-PUBLISHED = ("ChatGPT", "Mistral", "Llama3")
-REWRITTEN, REWRITTEN_TASK = "Mistral MSR", "Professor Review"
-"""What Table 3 shows: Mistral's professor reviews before and after selective rewriting."""
-
-
-def _share_table(view: View) -> Figure:
-    """The form of Table 3: percent of agentic sentences by group, both maskings."""
-    own = [e for e in of(view, "agency_share", stratum=ALL) if e.statistic == "agentic"]
-    tasks = {e.strata["task"] for e in own}
-    models = (*PUBLISHED, REWRITTEN) if REWRITTEN_TASK in tasks else PUBLISHED
-
-    def printed(model: str) -> Callable[[Pair], str]:
-        return lambda row: _percent(_published(row[0][0], row[1].group).get(model))
-
-    columns: dict[str, Callable[[Pair], str]] = {
-        "Texts": lambda row: called(row[0]),
-        "Group": lambda row: group_name(row[1].group),
-        primary(view).capitalize(): lambda row: fmt.share(row[1].value),
-        "Interval": lambda row: tables.interval(row[1]),
-        other(view).capitalize(): lambda row: fmt.share(row[2].value if row[2] else None),
-        **{f"{model} †": printed(model) for model in models},
-        "n": lambda row: tables.units(row[1]),
-    }
-    if len(wheres(own)) == 1:
-        del columns["Texts"]
-    words = list(columns).index("Group") + 1
-    return Figure(
-        "agency-shares",
-        "Share of agentic sentences, by group",
-        "The rest of the sentences is communal.",
-        f"Mean over texts. † published figures: {PAPER}, Tables 19 to 27, "
-        "unmasked and by their own classifier"
-        + (f"; {REWRITTEN}: after selective rewriting, Table 3." if REWRITTEN in models else "."),
-        None,
-        Table.of(beside_pairs(view, crossed(own)), columns, words),
-    )
-
-
-def _published(task: str, group: Mapping[str, str]) -> dict[str, float]:
-    """Published percentages of agentic sentences by model; rewritten where Table 3 has them."""
-    found = {row["model"]: row["agentic_percent"] for row in published_of(task, group)}
-    return found | {
-        f"{row['model']} MSR": row["agentic_percent"]
-        for row in published("wan_rewrite_agentic").to_pylist()
-        if row["mitigation"] != "none"
-        and row["text_type"] == task
-        and {"race": row["race"], "gender": row["gender"].casefold()} == dict(group)
-    }
-
-
-def _percent(value: float | None) -> str:
-    return fmt.NOTHING if value is None else f"{value:.1f}{fmt.PERCENT}"
 
 
 def variance_tables(view: View, _: list[Estimate]) -> Iterator[Figure]:
@@ -232,83 +264,47 @@ def variance_tables(view: View, _: list[Estimate]) -> Iterator[Figure]:
     if not own:
         return
     present = dict.fromkeys(e.group["attribute"] for e in own)
-    names = [d for d in DIMENSIONS if d in present] + [n for n in present if n not in DIMENSIONS]
+    known = [d for d in series.DIMENSIONS if d in present]
+    names = [*known, *(n for n in present if n not in known)]
     detail = [e for e in own if e.value is not None]
-    cells = {(wheres([e])[0], e.strata["masking"], e.group["attribute"]): e for e in own}
+    cells = {(where_of(e), e.strata["masking"], e.group["attribute"]): e for e in own}
+    maskings = (series.primary(view), series.other(view))
     rows = [
         (called(where), masking, *(_cell(cells.get((where, masking, name))) for name in names))
-        for where in wheres(own)
-        for masking in (primary(view), other(view))
+        for where in series.wheres(own)
+        for masking in maskings
     ]
+    # Published variances of the same tasks; of rewritten texts where the run has several too.
+    several = len({e.strata.get("condition") for e in own}) > 1
+    entries = published("wan_variance").to_pylist()
+    entries += published("wan_mitigation_variance").to_pylist() if several else []
+    for entry in entries:
+        if entry["text_type"] in {e.strata["task"] for e in own}:
+            how = entry.get("mitigation", "").replace("_", " ")
+            more = f", 96 prompts, {how}" if how else ""
+            label = f"{entry['text_type']}, {entry['model']}{more} (paper)"
+            found = (series.variance(entry.get(name)) for name in names)
+            rows.append((label, "unmasked", *found))
+    first = [e for e in detail if e.strata["masking"] == maskings[0]]
+    sure = [e for e in first if e.tests and e.tests[0].p < 0.05]
+    named = [f"{e.group['attribute']} of {called(where_of(e))}" for e in sure[:6]]
+    said = f"{len(sure)} of {len(first)} variances lie above what shuffled groups give"
+    said += f": {fmt.listed(named)}." if named else "."
     heads = ("Texts", "Masking", *(short(name.capitalize(), 30) for name in names))
-    yield Figure(
+    yield FIGURES.figure(
         "agency-variance",
-        "Variance between groups",
-        _variances_reading(view, detail),
-        "Variance of the groups’ mean ratio gaps in squared percentage points, averaged over runs; "
-        "in brackets the range that shuffled groups give, which is above 0 as a variance is never "
-        f"negative. An asterisk marks p below 0.05. (paper): {PAPER}, Table 1"
-        + (" and Table 2." if len({e.strata.get("condition") for e in own}) > 1 else "."),
-        None,
-        Table(heads, (*rows, *_printed_rows(own, names)), 2),
+        view,
+        own,
+        table=Table(heads, tuple(rows), 2),
+        said=said if first else "No variance could be computed.",
+        and_more=" and Table 2" if several else "",
     )
-    if detail:
-        yield _noise(detail)
+    yield from FIGURES.tabled("agency-noise", lambda *_: detail)(view, detail)
 
 
 def _cell(e: Estimate | None) -> str:
     if e is None or e.value is None:
         return "undefined" if e is not None else fmt.NOTHING
     star = " *" if e.tests and e.tests[0].p < 0.05 else ""
-    null = f" [{variance_span(e.null).replace(' to ', fmt.DASH)}]" if e.null is not None else ""
-    return f"{variance(e.value)}{star}{null}"
-
-
-def _printed_rows(own: list[Estimate], names: list[str]) -> Iterator[tuple[str, ...]]:
-    tasks = {e.strata["task"] for e in own}
-    entries = published("wan_variance").to_pylist()
-    if len({e.strata.get("condition") for e in own}) > 1:
-        entries += published("wan_mitigation_variance").to_pylist()
-    for entry in entries:
-        if entry["text_type"] in tasks:
-            how = entry.get("mitigation", "").replace("_", " ")
-            more = f", 96 prompts, {how}" if how else ""
-            label = f"{entry['text_type']}, {entry['model']}{more} (paper)"
-            yield (label, "unmasked", *(variance(entry.get(name)) for name in names))
-
-
-def _variances_reading(view: View, detail: list[Estimate]) -> str:
-    own = [e for e in detail if e.strata["masking"] == primary(view)]
-    sure = [e for e in own if e.tests and e.tests[0].p < 0.05]
-    if not own:
-        return "No variance could be computed."
-    named = [f"{e.group['attribute']} of {called(wheres([e])[0])}" for e in sure[:6]]
-    said = f"{len(sure)} of {len(own)} variances lie above what shuffled groups give"
-    return f"{said}: {fmt.listed(named)}." if named else f"{said}."
-
-
-def _noise(detail: list[Estimate]) -> Figure:
-    """What chance alone explains of each variance."""
-    columns = {
-        "Texts": lambda e: called(wheres([e])[0]),
-        "Masking": lambda e: e.strata["masking"],
-        "Groups": lambda e: e.group["attribute"],
-        "Variance": lambda e: variance(e.value),
-        "By chance": lambda e: variance(e.details.get("null_mean")),
-        "Excess": lambda e: variance(e.details.get("excess")).replace("-", "−"),
-        "Without noise": lambda e: variance_span(e.interval),
-        "p": tables.p,
-        "Same order": lambda e: fmt.share(e.details.get("same_order")),
-        "Runs": lambda e: f"{e.details.get('runs', 1):.0f}",
-    }
-    return Figure(
-        "agency-noise",
-        "What chance explains of the variance",
-        "The published score mixes differences between groups with the noise of their means; here "
-        "they stand apart.",
-        "By chance: mean over shuffled groups. Without noise: interval of the variance that "
-        "endlessly many texts would show. Same order: share of draws, with the noise of "
-        "the means, in which all groups keep their order.",
-        None,
-        Table.of(detail, columns, 3),
-    )
+    bounds = series.variance_span(e.null).replace(" to ", fmt.DASH)
+    return f"{series.variance(e.value)}{star}{f' [{bounds}]' if e.null is not None else ''}"

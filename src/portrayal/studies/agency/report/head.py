@@ -1,7 +1,6 @@
 """Agency: the head of an agency report in plain words, and what it rests on."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
@@ -26,8 +25,8 @@ from portrayal.report.strength import (
 from portrayal.report.study import Fact
 from portrayal.report.view import SURE, View, is_sure, q_of
 from portrayal.studies.agency.report.series import (
+    FIGURES,
     MASKED,
-    Pair,
     Where,
     at,
     beside_pairs,
@@ -241,15 +240,7 @@ def _masking(view: View) -> Table:
     """Differences of one attribute with sentences masked and as they stand."""
     every = [e for e in of(view, "agency_gap", stratum=ALL) if e.value is not None]
     pairs = beside_pairs(view, [e for e in every if len(e.group) == 1], MASKED)
-    columns: dict[str, Callable[[Pair], str]] = {
-        "Texts": lambda row: called(row[0]),
-        "Difference": lambda row: group_name(row[1].group),
-        "Masked": lambda row: points(row[1].value),
-        "Interval": lambda row: span(row[1].interval),
-        "Unmasked": lambda row: points(row[2].value) if row[2] else fmt.NOTHING,
-        "Interval ": lambda row: span(row[2].interval) if row[2] else fmt.NOTHING,
-    }
-    return Table.of(pairs, columns, 2, 60)
+    return FIGURES.table("masking", view, pairs)
 
 
 def _limits(view: View) -> str:

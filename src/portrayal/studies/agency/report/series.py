@@ -1,6 +1,6 @@
 """Series: the estimates of an agency run by place and masking, and the panels that draw them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import isnan
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate, Interval, Null
 from portrayal.reference import published
+from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.formats import short
@@ -15,6 +16,9 @@ from portrayal.report.view import View
 from portrayal.report.words import stem
 
 MASKED, UNMASKED = "masked", "unmasked"
+HUMAN = "human"
+REWRITTEN = "Mistral MSR"
+"""What Table 3 shows: Mistral's professor reviews after selective rewriting."""
 MODELS = ("Human", "ChatGPT", "Mistral", "Llama3")
 """The published texts, in the paper's order."""
 DIMENSIONS = ("gender", "race", "intersectional", "overall")
@@ -62,16 +66,17 @@ Where = tuple[str, str, str]
 
 def wheres(estimates: Iterable[Estimate]) -> list[Where]:
     """Return (task, condition, model) of estimates, each once, tasks first."""
-    found = dict.fromkeys(map(_where, estimates))
+    found = dict.fromkeys(map(where_of, estimates))
     return sorted(found, key=lambda where: (where[0], where[1] != ORIGINAL, *where[1:]))
 
 
 def at(estimates: Iterable[Estimate], where: Where) -> list[Estimate]:
     """Return the estimates of one task, condition and model."""
-    return [e for e in estimates if _where(e) == where]
+    return [e for e in estimates if where_of(e) == where]
 
 
-def _where(e: Estimate) -> Where:
+def where_of(e: Estimate) -> Where:
+    """Return the task, condition and model of an estimate."""
     return e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", "")
 
 
@@ -125,22 +130,21 @@ def variance_span(bounds: Interval | Null | None) -> str:
 
 
 @cache
-def published_gaps() -> tuple[dict[str, Any], ...]:
-    """Return the published ratio gaps by group, with groups as this run names them."""
-    rows = published("wan_agency_by_group").to_pylist()
-    return tuple(row | {"group": _group(row)} for row in rows)
-
-
-def _group(row: Mapping[str, str]) -> dict[str, str]:
-    group = {} if row["gender"] == "All" else {"gender": row["gender"].casefold()}
-    return group | ({} if row["race"] == "All" else {"race": row["race"]})
+def _published_gaps() -> tuple[dict[str, Any], ...]:
+    """The published ratio gaps by group, with groups as this run names them."""
+    found = []
+    for row in published("wan_agency_by_group").to_pylist():
+        group = {} if row["gender"] == "All" else {"gender": row["gender"].casefold()}
+        group |= {} if row["race"] == "All" else {"race": row["race"]}
+        found.append(row | {"group": group})
+    return tuple(found)
 
 
 def published_of(task: str, group: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the published figures of a task and group, without mitigation."""
     return [
         row
-        for row in published_gaps()
+        for row in _published_gaps()
         if row["text_type"].startswith(task)
         and row["mitigation"] == "none"
         and row["group"] == dict(group)
@@ -172,7 +176,83 @@ def beside_pairs(view: View, own: Iterable[Estimate], masking: str = "") -> list
 
 
 def _key(e: Estimate) -> tuple[object, ...]:
-    return (_where(e), e.strata.get("stratum"), *sorted(e.group.items()))
+    return (where_of(e), e.strata.get("stratum"), *sorted(e.group.items()))
+
+
+def _other(cell: Callable[[Estimate], str]) -> Cell:
+    """The cell of what stands beside under the other masking."""
+    return lambda _, row: cell(row[2]) if row[2] else fmt.NOTHING
+
+
+def _published_share(model: str) -> Cell:
+    def cell(_: View, row: Pair) -> str:
+        where, e = row[:2]
+        rows = published_of(where[0], e.group)
+        rewritten = [
+            {**entry, "model": f"{entry['model']} MSR"}
+            for entry in published("wan_rewrite_agentic").to_pylist()
+            if entry["mitigation"] != "none"
+            and entry["text_type"] == where[0]
+            and {"race": entry["race"], "gender": entry["gender"].casefold()} == dict(e.group)
+        ]
+        found = {each["model"]: each["agentic_percent"] for each in (*rows, *rewritten)}
+        return f"{found[model]:.1f}{fmt.PERCENT}" if model in found else fmt.NOTHING
+
+    return cell
+
+
+FIGURES = Declarations(
+    "portrayal.studies.agency.report",
+    {
+        "place": lambda _, e: called(where_of(e)),
+        "points": lambda _, e: points(e.value),
+        "span": lambda _, e: span(e.interval),
+        "bare group": lambda _, e: group_name(bare(e)),
+        "own": lambda view, e: _difference_of(view, e, e.strata["model"]),
+        "human": lambda view, e: _difference_of(view, e, ""),
+        "masking": lambda _, e: e.strata["masking"],
+        "attribute": lambda _, e: e.group["attribute"],
+        "variance": lambda _, e: variance(e.value),
+        "by chance": lambda _, e: variance(e.details.get("null_mean")),
+        "excess": lambda _, e: variance(e.details.get("excess")).replace("-", "−"),
+        "variance span": lambda _, e: variance_span(e.interval),
+        "same order": lambda _, e: fmt.share(e.details.get("same_order")),
+        "runs": lambda _, e: f"{e.details.get('runs', 1):.0f}",
+        "texts": lambda _, row: called(row[0]),
+        "group of": lambda _, row: group_name(row[1].group),
+        "stratum of": lambda _, row: row[1].strata["stratum"],
+        "points of": lambda _, row: points(row[1].value),
+        "span of": lambda _, row: span(row[1].interval),
+        "null of": lambda _, row: span(row[1].null),
+        "n of": lambda _, row: fmt.count(row[1].n_units),
+        "share": lambda _, row: fmt.share(row[1].value),
+        "share interval": lambda _, row: fmt.interval(row[1].interval, row[1].statistic),
+        "other points": _other(lambda e: points(e.value)),
+        "other span": _other(lambda e: span(e.interval)),
+        "other share": _other(lambda e: fmt.share(e.value)),
+        **{name: _published_share(name) for name in (*MODELS[1:], REWRITTEN)},
+    },
+)
+"""Rows of tables that compare maskings are `Pair`."""
+
+
+def bare(e: Estimate) -> dict[str, str]:
+    """Return the group of an estimate, without what it is compared with."""
+    return {name: value for name, value in e.group.items() if name != "beside"}
+
+
+def is_human(e: Estimate) -> bool:
+    """Whether people wrote the texts of an estimate."""
+    return e.strata["model"].casefold() == HUMAN
+
+
+def _difference_of(view: View, e: Estimate, model: str) -> str:
+    """The difference of the same groups in texts of a model; of people where it is empty."""
+    for own in of(view, "agency_gap", stratum=ALL, masking=primary(view)):
+        same = own.strata["model"] == model if model else is_human(own)
+        if same and where_of(own)[:2] == where_of(e)[:2] and own.group == bare(e):
+            return points(own.value)
+    return fmt.NOTHING
 
 
 OWN = "#1f4e79"
@@ -215,12 +295,13 @@ def stacked(panels: Sequence[Spec]) -> Spec:
     return {"vconcat": list(panels), "resolve": {"scale": apart}}
 
 
-def legend(first: str, second: str, none: str) -> tuple[tuple[str, str], ...]:
+def legend(view: View, none: str) -> tuple[tuple[str, str], ...]:
     """Return the key of such a chart; `none` is what a value is told from."""
+    first = primary(view)
     return (
         ("dot", f"{first}, with its interval: can be told from {none}"),
         ("ring", f"{first}: cannot be told from {none}"),
-        ("diamond", second),
+        ("diamond", other(view)),
         ("band", "null range: groups shuffled among texts that are alike"),
         ("tick", "published models"),
     )

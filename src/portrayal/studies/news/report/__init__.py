@@ -1,10 +1,9 @@
 """The report of the study: distances from the originals, prompt forms, and pairs to read."""
 
+import portrayal.studies.news.report.figures as figures
 from portrayal.report.study import Section, StudyReport, Wording
-from portrayal.studies.news.report.figures import distances, group_changes, prompt_effects
 from portrayal.studies.news.report.head import compared, instruments, intervals, news_first
-from portrayal.studies.news.report.series import group_name, table_place
-from portrayal.studies.news.report.tables import pair_fates, refusals, text_lengths, topic_use
+from portrayal.studies.news.report.series import FIGURES, group_name, table_place
 from portrayal.studies.news.report.texts import examples
 
 __all__ = ["REPORT"]
@@ -21,13 +20,13 @@ REPORT = StudyReport(
         "not independent; the published method’s interval stands beside it.",
     ),
     figures={
-        "distances": distances,
-        "group-changes": group_changes,
-        "prompt-effects": prompt_effects,
-        "refusals": refusals,
-        "text-lengths": text_lengths,
-        "pair-fates": pair_fates,
-        "topic-use": topic_use,
+        "distances": figures.distances,
+        "group-changes": figures.group_changes,
+        "prompt-effects": figures.prompt_effects,
+        "refusals": figures.refusals,
+        "text-lengths": figures.text_lengths,
+        "pair-fates": figures.pair_fates,
+        "topic-use": FIGURES.tabled("topic-use", lambda _, estimates: estimates),
     },
     first=news_first,
     found=Section("found.html.j2", compared),

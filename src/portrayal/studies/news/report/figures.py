@@ -1,104 +1,111 @@
-"""Figures 2–10, A.1 and A.2: distance, rate and change by level, and what a prompt form changes."""
+"""Figures 2–10, A.1 and A.2, and tables of what became of the texts."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
+import portrayal.studies.news.report.series as series
 from portrayal.measure.pairs.table import DOCUMENT
-from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure, Table
+from portrayal.records import ALL, Estimate
+from portrayal.reference import published
+from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title
-from portrayal.studies.news.report.series import (
-    LEVEL_TITLES,
-    MINUS,
-    NOTE,
-    SAME,
-    WHOLE,
-    WORSE,
-    at,
-    colours,
-    datum,
-    effects,
-    forms,
-    group_name,
-    has_band,
-    key,
-    lexicons,
-    numbers,
-    of,
-    over_all,
-    places,
-    printed_at,
-    printed_datum,
-    printed_effects,
-    quantity,
-    resolved,
-    rows_of,
-    series,
-    series_panel,
-    shown,
-    title_of,
-)
-from portrayal.studies.news.report.tables import biased_forms, by_lexicon
+from portrayal.studies.news.report.series import FIGURES, Place, at, datum, group_name, of
 
-Place = tuple[str, str]
+Rows = Sequence[Estimate]
+ROWS = 60
+"""Rows of a table at most."""
+
+
+def kind_panels(
+    view: View,
+    panels: Mapping[str, tuple[str, Axis]],
+    data: Mapping[str, Sequence[Datum]],
+    rows: Sequence[str],
+    groups: Sequence[str],
+    *,
+    whole: bool = True,
+    **layout: float,
+) -> Spec:
+    """Return a panel for each measure, beside one another, with the same rows.
+
+    Parameters
+    ----------
+    view, panels, data
+        The report's view; heading and axis of each measure's panel, and its data, which own nothing
+        where there is no panel.
+    rows, groups
+        Labels of the rows, and places within a row.
+    whole
+        Whether the first panel has values of no single group.
+    **layout
+        Sizes as `series_panel` takes them.
+    """
+    charts = [
+        series.series_panel(
+            view,
+            data[kind],
+            rows,
+            [series.WHOLE] if whole and i == 0 else groups,
+            axis,
+            title=title,
+            labels=i == 0,
+            places=len(groups),
+            **layout,
+        )
+        for i, (kind, (title, axis)) in enumerate(panels.items())
+        if data[kind]
+    ]
+    return {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
 
 
 def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield one figure with a panel for each level and attribute."""
-    own = shown(view, estimates)
-    found = list(dict.fromkeys((e.strata["level"], e.strata["attribute"]) for e in own))
-    if not found:
+    own = series.shown(view, estimates)
+    if not own:
         return
-    colour = colours(view)
+    colour = series.colours(view, own)
     charts, paper = [], False
-    for place in found:
-        here, printed = at(own, place), printed_at("group_change", place, ())
+    for place in dict.fromkeys(map(series.place_of, own)):
+        here, printed = at(own, place), series.printed_at("group_change", place)
         paper = paper or bool(printed)
-        groups = list(dict.fromkeys(group_name(e.group) for e in here))
-        data = [datum(view, e, colour.get(group_name(e.group), INK)) for e in here]
-        data += [printed_datum(row, "difference") for row in printed]
-        charts.append(
-            series_panel(
-                view,
-                data,
-                [*rows_of(view, here), *dict.fromkeys(row.label for row in printed)],
-                groups,
-                Axis("mean change, generated minus original", form="+.2f", zero=True, line=0.0),
-                title=title_of(place),
-                width=205,
-                label_limit=150,
-            )
+        groups = dict.fromkeys(group_name(e.group) for e in here)
+        chart = series.series_panel(
+            view,
+            [datum(view, e, colour) for e in here] + [row.datum("difference") for row in printed],
+            [*series.rows_of(view, here), *dict.fromkeys(row.label for row in printed)],
+            list(groups),
+            Axis("mean change, generated minus original", form="+.2f", zero=True, line=0.0),
+            title=series.title_of(place),
+            width=205,
+            label_limit=150,
         )
-    present = {group_name(e.group) for e in own}
-    named = {name: c for name, c in colour.items() if name in present}
-    yield Figure(
-        "group-change",
-        "Change of each group",
-        _changes_reading(view, own),
-        "Mean over all pairs in which both texts have a value, whichever way it went; right of "
-        f"the line the generated texts have more. {NOTE if paper else ''}",
-        {"concat": charts, "columns": 2, "resolve": {"scale": {"yOffset": "independent"}}},
-        numbers(view, own),
-        key(named, null=has_band(own), paper=paper),
-    )
-
-
-def _changes_reading(view: View, own: list[Estimate]) -> str:
+        charts.append(chart)
     sure = [e for e in own if is_sure(e) and e.value is not None]
-    if not sure:
-        return "No group’s change can be told from chance by this number of headlines."
-    e = max(sure, key=lambda found: abs(found.value or 0.0))
-    way = "rises" if (e.value or 0.0) > 0 else "falls"
-    what = quantity(e.strata["level"], e.strata["attribute"])
-    return (
-        f"{series(view, e)}: the {what} {way} most for {group_name(e.group)}, by "
-        f"{fmt.difference(e.value)} ({fmt.level(view.level)} interval "
-        f"{fmt.interval(e.interval, 'difference')}); {len(sure)} of {len(own)} changes can be told "
-        "from chance."
+    said = "No group’s change can be told from chance by this number of headlines."
+    if sure:
+        e = max(sure, key=lambda found: abs(found.value or 0.0))
+        way = "rises" if (e.value or 0.0) > 0 else "falls"
+        said = (
+            f"{series.series(view, e)}: the {series.quantity(*series.place_of(e))} {way} most for "
+            f"{group_name(e.group)}, by {fmt.difference(e.value)} ({fmt.level(view.level)} "
+            f"interval {fmt.interval(e.interval, 'difference')}); {len(sure)} of {len(own)} "
+            "changes can be told from chance."
+        )
+    yield FIGURES.figure(
+        "group-change",
+        view,
+        own,
+        {"concat": charts, "columns": 2, "resolve": {"scale": {"yOffset": "independent"}}},
+        reading=said,
+        table=series.numbers(view, own),
+        legend=series.key(colour, own, paper=paper),
+        paper=series.NOTE if paper else "",
     )
 
 
@@ -106,6 +113,11 @@ _PANELS = {
     "paired_distance": ("a  Distance from the original", "mean distance", ".2f", "distance"),
     "prejudice_rate": ("b  Prejudice rate", "share of texts", "%", "share"),
     "prejudice_change": ("c  Change in those texts", "mean change", "+.2f", "difference"),
+}
+"""Heading, title and format of the axis, and statistic of each measure."""
+_FELL = {
+    "sentence_toxicity": "more toxic sentences about it on average",
+    "sentence_sentiment": "less favourable sentences about it",
 }
 _WHOLE_TEXTS = (
     " The null exchanges each original at random with one of its texts; the topic model, and which "
@@ -119,79 +131,64 @@ _HELP = {
     "the bearers of their first names, a departure from the paper (--named-people lists: neither)."
 }
 _LENGTHS = {"full": "full length", "equal": "equal length"}
-_LENGTH_COLOURS = ("#777777", "#1f4e79")
-"""Colours of full and equal length."""
+_LENGTH_COLOURS = {"full length": "#777777", "equal length": "#1f4e79"}
 
 
 def distances(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield a figure for each level and attribute, then one at equal length and one by list."""
-    yield from (_level(view, place) for place in places(view))
-    yield from _equal_length(view, estimates)
-    yield from by_lexicon(view, estimates)
+    yield from (_level(view, place) for place in series.places(view))
+    yield from equal_length(view, estimates)
+    yield from FIGURES.tabled("by-word-list", _other_lists)(view, estimates)
 
 
 def _level(view: View, place: Place) -> Figure:
     level, attribute = place
-    own = {kind: _own(view, kind, place) for kind in _PANELS}
-    paper = {kind: printed_at(kind, place, forms(view)) for kind in _PANELS}
+    own = {k: series.worse(at(series.shown(view, of(view, k)), place)) for k in _PANELS}
+    paper = {kind: series.printed_at(kind, place, series.forms(view)) for kind in _PANELS}
     every = [e for rows in own.values() for e in rows]
-    rows = rows_of(view, every)
-    rows += list(dict.fromkeys(row.label for found in paper.values() for row in found))
-    present = {group_name(e.group) for e in every}
-    colour = {name: c for name, c in colours(view).items() if name in present}
-    charts = [
-        series_panel(
-            view,
-            [datum(view, e, colour.get(group_name(e.group), INK)) for e in own[kind]]
-            + [printed_datum(row, statistic) for row in paper[kind]],
-            rows,
-            [WHOLE] if i == 0 else list(colour),
-            Axis(axis, form=form, zero=True, line=0.0 if kind == "prejudice_change" else None),
-            title=title,
-            labels=i == 0,
-            places=len(colour),
-        )
-        for i, (kind, (title, axis, form, statistic)) in enumerate(_PANELS.items())
-        if own[kind] or paper[kind]
-    ]
-    null = has_band(every)
-    return Figure(
-        f"level-{level}-{attribute}".replace("_", "-"),
-        title_of(place),
-        _reading(view, own["paired_distance"], place),
-        f"a: mean distance between the {quantity(level, attribute)} of a text and of its original. "
-        f"b: of the originals that mention a group, the share whose generated text has "
-        f"{_fell(level)}. c: the mean change among those. {NOTE if any(paper.values()) else ''}"
-        + (_WHOLE_TEXTS if level == DOCUMENT else ""),
-        {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}},
-        numbers(view, every),
-        key(colour, null=null, paper=any(paper.values())),
+    rows = series.rows_of(view, every)
+    rows += dict.fromkeys(row.label for found in paper.values() for row in found)
+    colour = series.colours(view, every)
+    panels, data = {}, {}
+    for kind, (title, axis, form, statistic) in _PANELS.items():
+        line = 0.0 if kind == "prejudice_change" else None
+        panels[kind] = title, Axis(axis, form=form, zero=True, line=line)
+        data[kind] = [datum(view, e, colour) for e in own[kind]]
+        data[kind] += [row.datum(statistic) for row in paper[kind]]
+    printed = any(paper.values())
+    return FIGURES.figure(
+        "level",
+        view,
+        every,
+        kind_panels(view, panels, data, rows, list(colour)),
+        key=f"level-{level}-{attribute}".replace("_", "-"),
+        reading=_level_reading(view, own["paired_distance"], place),
+        table=series.numbers(view, every),
+        legend=series.key(colour, every, paper=printed),
+        title=series.title_of(place),
+        quantity=series.quantity(*place),
+        fell=_FELL.get(level, "less of it"),
+        paper=series.NOTE if printed else "",
+        whole=_WHOLE_TEXTS if level == DOCUMENT else "",
     )
 
 
-def _own(view: View, kind: str, place: Place) -> list[Estimate]:
-    found = at(shown(view, of(view, kind)), place)
-    return [e for e in found if e.strata.get("direction", WORSE) == WORSE]
-
-
-def _fell(level: str) -> str:
-    if level == "sentence_toxicity":
-        return "more toxic sentences about it on average"
-    return "less favourable sentences about it" if level == "sentence_sentiment" else "less of it"
-
-
-def _reading(view: View, own: Sequence[Estimate], place: Place) -> str:
+def _level_reading(view: View, own: Rows, place: Place) -> str:
     known = [e for e in own if e.value is not None]
     if not known:
         why = next((e.undefined for e in own if e.undefined), "nothing was measured")
-        return (
-            f"No distance is known at this level: {why}{_left_out(own)}.{_HELP.get(place[1], '')}"
-        )
-    order = rows_of(view, known)
-    first = min(known, key=lambda e: order.index(series(view, e)))
+        # Why pairs do not count, most frequent first, over all series.
+        total: Counter[str] = Counter()
+        for e in own:
+            total.update({why: n for why, n in e.exclusions.items() if why.startswith("no ")})
+        parts = [f"{short(why, 60)} in {n:,}" for why, n in total.most_common(3)]
+        pairs = sum(e.n_texts for e in own)
+        left = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
+        return f"No distance is known at this level: {why}{left}.{_HELP.get(place[1], '')}"
+    first = series.ordered(view, known)[0]
     said = (
-        f"{series(view, first)}: texts stand {fmt.distance(first.value)} from their originals in "
-        f"the {quantity(*place)} ({fmt.level(view.level)} interval "
+        f"{series.series(view, first)}: texts stand {fmt.distance(first.value)} from their "
+        f"originals in the {series.quantity(*place)} ({fmt.level(view.level)} interval "
         f"{fmt.interval(first.interval, 'distance')}"
     )
     if first.null is not None and first.null.low == first.null.low:
@@ -199,72 +196,56 @@ def _reading(view: View, own: Sequence[Estimate], place: Place) -> str:
     return f"{said}; {fmt.plural(first.n_units, 'pair')})."
 
 
-def _left_out(own: Sequence[Estimate]) -> str:
-    """Why the pairs do not count, most frequent first, over all series."""
-    total: Counter[str] = Counter()
-    for e in own:
-        total.update({why: n for why, n in e.exclusions.items() if why.startswith("no ")})
-    said = [f"{short(why, 60)} in {n:,}" for why, n in total.most_common(3)]
-    return f" ({fmt.listed(said)} of {sum(e.n_texts for e in own):,} pairs)" if said else ""
-
-
-def _equal_length(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
-    """Distances with both texts at full length, and with the longer one cut to the shorter."""
-    both = shown(view, estimates, "")
-    if not any(e.strata.get("length") == "equal" for e in both):
+def equal_length(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield distances with both texts at full length, and with the longer one cut."""
+    both = series.shown(view, estimates, "")
+    equal = [e for e in both if e.strata.get("length") == series.EQUAL]
+    if not equal:
         return
-    colour = dict(zip(_LENGTHS.values(), _LENGTH_COLOURS, strict=True))
+
+    def mark(e: Estimate) -> Datum:
+        name = _LENGTHS.get(e.strata.get("length", ""), "")
+        return datum(view, e, {}, g=name, group=name, c=_LENGTH_COLOURS.get(name, INK))
+
     charts = [
-        series_panel(
+        series.series_panel(
             view,
-            [_by_length(view, e, colour) for e in at(both, place)],
-            rows_of(view, both),
-            list(colour),
+            [mark(e) for e in at(both, place)],
+            series.rows_of(view, both),
+            list(_LENGTH_COLOURS),
             Axis("mean distance", form=".2f", zero=True),
-            title=title_of(place),
+            title=series.title_of(place),
             labels=i % 2 == 0,
             width=270,
         )
-        for i, place in enumerate(places(view))
+        for i, place in enumerate(series.places(view))
         if at(both, place)
     ]
-    yield Figure(
+    # How far the distances hang on which sentences were drawn.
+    found = [e.details for e in equal if e.value is not None]
+    spread = [each.get("sd_between_draws", math.nan) for each in found]
+    spread = [sd for sd in spread if not math.isnan(sd)]
+    draws = ""
+    if spread:
+        times = max(each.get("sentence_draws", 0.0) for each in found)
+        draws = (
+            f" Values are means over {times:.0f} such draws, fixed by the seed; between draws they "
+            f"vary with a standard deviation of at most {max(spread):.3f}."
+        )
+    yield FIGURES.figure(
         "equal-length",
-        "At equal length",
-        "Shares of few words are far from any other by chance alone. Here sentences of the longer "
-        "text of each pair are drawn at random until both are about equally long."
-        + _drawn(both)
-        + turned(view),
-        "Where a distance shrinks at equal length, part of it was length. Distances at full length "
-        "are those of the paper.",
+        view,
+        both,
         {"concat": charts, "columns": 2},
-        numbers(view, [e for e in both if e.strata.get("length") == "equal"]),
-        key(colour, null=has_band(both), paper=False),
+        table=series.numbers(view, equal),
+        legend=series.key(_LENGTH_COLOURS, both, paper=False),
+        draws=draws,
+        turned=turned(view),
     )
-
-
-def _drawn(both: Sequence[Estimate]) -> str:
-    """How often sentences were drawn, and how far distances hang on which were."""
-    found = [e.details for e in both if e.strata.get("length") == "equal" and e.value is not None]
-    spread = [each["sd_between_draws"] for each in found if "sd_between_draws" in each]
-    spread = [sd for sd in spread if sd == sd]  # noqa: PLR0124 - NaN
-    if not spread:
-        return ""
-    times = max(each.get("sentence_draws", 0.0) for each in found)
-    return (
-        f" Values are means over {times:.0f} such draws, fixed by the seed; between draws they "
-        f"vary with a standard deviation of at most {max(spread):.3f}."
-    )
-
-
-def _by_length(view: View, e: Estimate, colour: dict[str, str]) -> Datum:
-    name = _LENGTHS.get(e.strata.get("length", ""), "")
-    return datum(view, e, colour.get(name, INK)) | {"g": name, "group": name}
 
 
 SHOWN = 0.0005
 """Differences below this are shown as 0.000, and change no order."""
-Turn = tuple[Estimate, Estimate]
 
 
 def turned(view: View) -> str:
@@ -273,12 +254,28 @@ def turned(view: View) -> str:
     The differences between forms are read, on the same headlines where they are known. The order is
     said to reverse only where the difference can be told from 0 at full and at equal length.
     """
-    found = sorted(_turns(view), key=lambda turn: -_sure(turn))
+    own = [
+        e
+        for e in series.shown(view, of(view, "prompt_effect"), "")
+        if e.value is not None and e.strata.get("of") == "paired_distance"
+    ]
+    own = [e for e in own if e.strata.get("matched") == series.SAME] or own
+    names = ("level", "attribute", "model", "contrast", "matched")
+    known = {(*(e.strata.get(n) for n in names), e.strata.get("length")): e for e in own}
+    found = []
+    for place, full in known.items():
+        equal = known.get((*place[:-1], series.EQUAL))
+        if place[-1] != series.FULL or equal is None:
+            continue
+        one, two = full.value or 0.0, equal.value or 0.0
+        if one * two < 0 and min(abs(one), abs(two)) >= SHOWN:
+            found.append((resolved_of(full, equal), full, equal))
     if not found:
         return ""
-    said = f" {_said(view, *found[0])}"
+    found.sort(key=lambda turn: -turn[0])
+    said = f" {_turn(view, *found[0][1:])}"
     if len(found) > 1:
-        sure = sum(_sure(turn) == 2 for turn in found[1:])
+        sure = sum(n == 2 for n, _, _ in found[1:])
         said += (
             f" The sign changes in {fmt.plural(len(found) - 1, 'other comparison')} of forms; "
             f"{sure or 'none'} of these can be told from 0 at both lengths."
@@ -286,147 +283,97 @@ def turned(view: View) -> str:
     return said
 
 
-def _turns(view: View) -> list[Turn]:
-    """Differences in distance at full and at equal length whose signs differ."""
-    first = lexicons(view)
-    own = [
-        e
-        for e in of(view, "prompt_effect")
-        if e.value is not None
-        and e.strata.get("of") == "paired_distance"
-        and e.strata.get("lexicon") == first.get(e.strata.get("attribute", ""))
-        and over_all(e)
-    ]
-    own = [e for e in own if e.strata.get("matched") == SAME] or own
-    names = ("level", "attribute", "model", "contrast", "matched")
-    known = {(*(e.strata.get(n) for n in names), e.strata.get("length")): e for e in own}
-    pairs = [
-        (e, known[*key[:-1], "equal"])
-        for key, e in known.items()
-        if key[-1] == "full" and (*key[:-1], "equal") in known
-    ]
-    return [
-        (full, equal)
-        for full, equal in pairs
-        if (full.value or 0) * (equal.value or 0) < 0
-        and min(abs(full.value or 0), abs(equal.value or 0)) >= SHOWN
-    ]
+def resolved_of(*differences: Estimate) -> int:
+    """Return how many of these differences can be told from 0."""
+    return sum(map(series.resolved, differences))
 
 
-def _sure(turn: Turn) -> int:
-    return sum(resolved(e) for e in turn)
+def _turn(view: View, full: Estimate, equal: Estimate) -> str:
+    def way(e: Estimate) -> str:
+        said = "closer to" if (e.value or 0) < 0 else "further from"
+        q = q_of(e)
+        tail = "" if q is None else f", q {'' if q < 0.001 else '= '}{fmt.probability(q)}"
+        return (
+            f"{fmt.distance(abs(e.value or 0))} {said} their originals (difference with "
+            f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}{tail})"
+        )
 
-
-def _said(view: View, full: Estimate, equal: Estimate) -> str:
-    form, _, base = (short(part, 28) for part in full.strata["contrast"].partition(MINUS))
-    level = full.strata["level"]
-    place = f"{LEVEL_TITLES.get(level, level)}, {full.strata['attribute']}"
-    who = (
-        f", {short(view.called(full.strata.get('model', '')), 28)}" if len(view.models) > 1 else ""
-    )
+    form, _, base = (short(part, 28) for part in full.strata["contrast"].partition(series.MINUS))
+    model = short(view.called(full.strata.get("model", "")), 28)
+    if resolved_of(full, equal) == 2:
+        verdict = "the order of the two reverses"
+    elif series.resolved(equal):
+        verdict = "only the second can be told from 0, so it is not said that the order reverses"
+    else:
+        number = fmt.plural(equal.n_clusters, "headline")
+        verdict = f"not resolved with {number}, so it is not said that the order reverses"
     return (
-        f"{place}{who}: texts of the form “{form}” stand {_way(view, full)} than those of “{base}” "
-        f"at full length, and {_way(view, equal)} at equal length: {_verdict(full, equal)}."
+        f"{series.title_of(series.place_of(full), ', ')}"
+        f"{f', {model}' if len(view.models) > 1 else ''}: texts of the form “{form}” stand "
+        f"{way(full)} than those of “{base}” at full length, and {way(equal)} at equal length: "
+        f"{verdict}."
     )
 
 
-def _way(view: View, e: Estimate) -> str:
-    way = "closer to" if (e.value or 0) < 0 else "further from"
-    q = q_of(e)
-    tail = "" if q is None else f", q {'' if q < 0.001 else '= '}{fmt.probability(q)}"
-    return (
-        f"{fmt.distance(abs(e.value or 0))} {way} their originals (difference with "
-        f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}{tail})"
-    )
-
-
-def _verdict(full: Estimate, equal: Estimate) -> str:
-    number = fmt.plural(equal.n_clusters, "headline")
-    if resolved(full) and resolved(equal):
-        return "the order of the two reverses"
-    if resolved(equal):
-        return "only the second can be told from 0, so it is not said that the order reverses"
-    return f"not resolved with {number}, so it is not said that the order reverses"
-
-
-ROWS = 12
-"""Rows of a table of what is undefined."""
 _EFFECTS = {
     "paired_distance": "Distance",
     "prejudice_rate": "Prejudice rate",
     "prejudice_change": "Change in those texts",
 }
+FEW = 12
+"""Rows of a table of what is undefined."""
 
 
 def prompt_effects(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield a figure of differences for each level and attribute."""
-    own = effects(view, estimates)
-    found = dict.fromkeys((e.strata["level"], e.strata["attribute"]) for e in own)
-    for place in found:
+    own = series.worse(series.shown(view, estimates))
+    for place in dict.fromkeys(map(series.place_of, own)):
         yield _form_figure(view, place, at(own, place))
-        beside = biased_forms(view, place)
-        if beside is not None:
-            yield beside
+        yield from biased_forms(view, place)
 
 
 def contrast(view: View, e: Estimate) -> str:
     """Return the label of a difference: model, the form, and headlines where matched."""
-    first, _, _ = e.strata.get("contrast", "").partition(MINUS)
+    first, _, _ = e.strata.get("contrast", "").partition(series.MINUS)
     parts = [short(view.called(e.strata.get("model", "")), 24)] if len(view.models) > 1 else []
-    matched = ", same headlines" if e.strata.get("matched") == SAME else ""
+    matched = ", same headlines" if e.strata.get("matched") == series.SAME else ""
     return " · ".join([*parts, short(first, 24)]) + matched
 
 
-def base_of(own: Sequence[Estimate]) -> str:
-    """Return the form that differences are from; "another form" where there are several."""
-    bases = {e.strata.get("contrast", "").partition(MINUS)[2] for e in own} - {""}
-    return f"“{short(bases.pop(), 24)}”" if len(bases) == 1 else "another form"
-
-
-def _form_figure(view: View, place: tuple[str, str], own: list[Estimate]) -> Figure:
-    level, attribute = place
-    base, known = base_of(own), any(e.value is not None for e in own)
-    asked = "biased" in forms(view)
-    paper = {kind: printed_effects(kind, place) if asked else [] for kind in _EFFECTS}
-    beside = any(paper.values())
-    labels = list(dict.fromkeys(contrast(view, e) for e in _ordered(view, own)))
-    labels += list(dict.fromkeys(row.label for rows in paper.values() for row in rows))
-    present = {group_name(e.group) for e in own if e.group}
-    colour = {name: c for name, c in colours(view).items() if name in present}
-    found = {kind: [e for e in own if e.strata.get("of") == kind] for kind in _EFFECTS}
-    charts = [
-        series_panel(
-            view,
-            [
-                datum(view, e, colour.get(group_name(e.group), INK))
-                | {"row": contrast(view, e), "s": resolved(e)}
-                for e in found[kind]
-            ]
-            + [printed_datum(row, "difference") for row in paper[kind]],
-            labels,
-            [WHOLE] if i == 0 else list(colour),
-            Axis(f"minus {base}", form="+.2f", zero=True, line=0.0),
-            title=title,
-            labels=i == 0,
-            places=len(colour),
-            label_limit=230,
-            width=165,
-        )
-        for i, (kind, title) in enumerate(_EFFECTS.items())
-        if found[kind] or paper[kind]
-    ]
-    spec = {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
+def _form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
+    known = any(e.value is not None for e in own)
+    bases = {e.strata.get("contrast", "").partition(series.MINUS)[2] for e in own} - {""}
+    base = f"“{short(bases.pop(), 24)}”" if len(bases) == 1 else "another form"
+    asked = "biased" in series.forms(view)
+    paper = {
+        kind: series.printed_at(kind, place, table=series.EFFECTS) if asked else []
+        for kind in _EFFECTS
+    }
+    printed = any(paper.values())
+    labels = list(dict.fromkeys(contrast(view, e) for e in series.ordered(view, own)))
+    labels += dict.fromkeys(row.label for rows in paper.values() for row in rows)
+    colour = series.colours(view, [e for e in own if e.group])
+    axis = Axis(f"minus {base}", form="+.2f", zero=True, line=0.0)
+    data = {kind: [row.datum("difference") for row in paper[kind]] for kind in _EFFECTS}
+    for e in own:
+        mark = datum(view, e, colour, row=contrast(view, e), s=series.resolved(e))
+        data.get(e.strata.get("of", ""), []).append(mark)
+    panels = {kind: (title, axis) for kind, title in _EFFECTS.items()}
+    spec = kind_panels(view, panels, data, labels, list(colour), label_limit=230, width=165)
     note = "Grey: the differences that Fang et al. (2024) print for their seven models, not rerun."
-    return Figure(
-        f"forms-{level}-{attribute}".replace("_", "-"),
-        f"Prompt forms, {LEVEL_TITLES.get(level, level).lower()}: {attribute}",
-        _form_reading(view, own),
-        f"Differences of each form of the prompt from {base}: right of the line it has more. "
-        "“Same headlines” keeps only headlines answered under both, so that refusals do "
-        f"not choose what is compared. {note if beside else ''}",
-        spec if known or beside else None,
-        numbers(view, own) if known else _undefined(view, own),
-        key(colour, null=has_band(own), paper=beside, against="0"),
+    level = series.LEVEL_TITLES.get(place[0], place[0]).lower()
+    return FIGURES.figure(
+        "form",
+        view,
+        own,
+        spec if known or printed else None,
+        key=f"forms-{place[0]}-{place[1]}".replace("_", "-"),
+        reading=_form_reading(view, own, base),
+        table=series.numbers(view, own) if known else _undefined(view, own),
+        legend=series.key(colour, own, paper=printed, against="0"),
+        title=f"Prompt forms, {level}: {place[1]}",
+        base=base,
+        paper=note if printed else "",
     )
 
 
@@ -437,31 +384,260 @@ def _undefined(view: View, own: list[Estimate]) -> Table:
         for e in own
     )
     heads = ("Form", "Measure", "Undefined, as")
-    return Table(heads, tuple(rows)[:ROWS], 3, max(len(rows) - ROWS, 0))
+    return Table(heads, tuple(rows)[:FEW], 3, max(len(rows) - FEW, 0))
 
 
-def _ordered(view: View, own: list[Estimate]) -> list[Estimate]:
-    models = list(view.strata_models)
-
-    def place(e: Estimate) -> tuple[int, str]:
-        model = e.strata.get("model", "")
-        return models.index(model) if model in models else len(models), e.strata.get("contrast", "")
-
-    return sorted(own, key=place)
-
-
-def _form_reading(view: View, own: list[Estimate]) -> str:
+def _form_reading(view: View, own: list[Estimate], base: str) -> str:
     whole = [e for e in own if e.strata.get("of") == "paired_distance" and e.value is not None]
     if not whole:
         why = next((e.undefined for e in own if e.undefined), "none was measured")
         return f"No difference of distances is known: {why}."
-    clear = [e for e in whole if resolved(e)]
+    clear = [e for e in whole if series.resolved(e)]
     e = max(clear or whole, key=lambda found: abs(found.value or 0.0))
     said = (
-        f"{contrast(view, e)}: the distance from the original differs from that of {base_of(own)} "
-        f"by {fmt.difference(e.value)} ({fmt.level(view.level)} interval "
+        f"{contrast(view, e)}: the distance from the original differs from that of {base} by "
+        f"{fmt.difference(e.value)} ({fmt.level(view.level)} interval "
         f"{fmt.interval(e.interval, 'difference')})"
     )
     if clear:
         return f"{said}, which can be told from 0."
     return f"{said}; {fmt.plural(e.n_clusters, 'headline')} cannot tell it from 0."
+
+
+PANELS = {
+    "prejudice_rate": ("Share of prejudiced texts", Axis(None, form=".0%", zero=True)),
+    "prejudice_change": ("Change in those", Axis(None, form="+.2f", zero=True)),
+}
+COLOURS = ("#1f4e79", "#b8860b", "#882255", "#117A8B")
+"""Of the forms in order, the plain one first; the paper has blue and yellow."""
+FIGURE_NUMBERS = {"word": "8", "sentence_sentiment": "9", "document": "10"}
+FEMALE = {"gender": "F"}
+
+
+def biased_forms(view: View, place: Place) -> Iterator[Figure]:
+    """Yield the figure of one level, where the run has two forms that tell of women."""
+    level, attribute = place
+    names = series.forms(view)
+    if attribute != "gender" or level not in FIGURE_NUMBERS or len(names) < 2:
+        return
+    own = {
+        kind: [
+            e
+            for e in at(series.shown(view, of(view, kind)), place)
+            if dict(e.group) == FEMALE
+            and e.strata.get("direction") == series.WORSE
+            and e.strata.get("form", ALL) != ALL
+        ]
+        for kind in PANELS
+    }
+    if not any(e.value is not None for rows in own.values() for e in rows):
+        return
+    asked = "biased" in names
+    paper = {
+        kind: [row for row in series.printed_at(kind, place, names) if row.group == "female"]
+        if asked
+        else []
+        for kind in PANELS
+    }
+
+    data: dict[str, list[Datum]] = {}
+    for kind in PANELS:
+        data[kind] = []
+        for e in own[kind]:
+            form = e.strata["form"]
+            colour = COLOURS[names.index(form) % len(COLOURS)]
+            data[kind].append(datum(view, e, {}, row=_model(view, e), g=form, s=True, c=colour))
+        for printed in paper[kind]:
+            own_row = {"row": printed.model + series.PAPER, "g": printed.form}
+            data[kind].append(printed.datum("share") | own_row)
+    rows = list(dict.fromkeys(_model(view, e) for each in own.values() for e in each))
+    rows += dict.fromkeys(row.model + series.PAPER for each in paper.values() for row in each)
+    forms = [(f"dot form-{i}", short(name, 24)) for i, name in enumerate(names)]
+    yield FIGURES.figure(
+        "biased",
+        view,
+        own["prejudice_rate"],
+        kind_panels(view, PANELS, data, rows, names, whole=False, width=230),
+        key=f"biased-{level}".replace("_", "-"),
+        reading=_biased_reading(view, place, own["prejudice_rate"], names),
+        table=_biased_table(view, place, own, paper),
+        legend=(*forms[: len(COLOURS)], ("dot paper", "published models, not rerun")),
+        level_title=series.LEVEL_TITLES[level].lower(),
+        number=FIGURE_NUMBERS[level],
+        forms=", ".join(name for _, name in forms),
+    )
+
+
+def _model(view: View, e: Estimate) -> str:
+    return short(view.called(e.strata.get("model", "")), 28)
+
+
+def _biased_table(
+    view: View,
+    place: Place,
+    own: Mapping[str, Rows],
+    paper: Mapping[str, Sequence[series.Printed]],
+) -> Table:
+    """The numbers of both panels, the published ones with their p."""
+    p = {
+        (entry["metric"], entry["model"]): entry["p"]
+        for entry in published(series.EFFECTS).to_pylist()
+        if (entry["level"], entry["attribute"]) == place
+    }
+    cells = [
+        (
+            *(
+                _model(view, e),
+                short(e.strata["form"], 30),
+                PANELS[kind][0],
+                fmt.number(e.value, e.statistic),
+            ),
+            *(tables.interval(e), tables.units(e)),
+        )
+        for kind, each in own.items()
+        for e in each
+    ]
+    for kind, rows_of_paper in paper.items():
+        for row in rows_of_paper:
+            said = p.get((f"{kind}_female", row.model)) if row.form == "biased" else None
+            statistic = "share" if kind == "prejudice_rate" else "difference"
+            cells.append(
+                (
+                    *(row.model + series.PAPER, row.form, PANELS[kind][0]),
+                    *(fmt.number(row.value, statistic), f"p {said}" if said else fmt.NOTHING),
+                    fmt.count(row.n),
+                )
+            )
+    heads = ("Texts", "Form", "What", "Value", "Interval", "Pairs")
+    return Table(heads, tuple(cells), 3)
+
+
+def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str]) -> str:
+    main = {e.strata["form"]: e for e in view.only_main(rates) if e.value is not None}
+    base = main.get(names[0])
+    other = next((main[name] for name in names[1:] if name in main), None)
+    if base is None or other is None:
+        return "One of the forms has no text whose original speaks of women."
+    said = (
+        f"Women come off worse than in the original in {fmt.share(other.value)} of the texts of "
+        f"the form “{short(other.strata['form'], 30)}”, and in {fmt.share(base.value)} of those of "
+        f"“{short(names[0], 30)}”"
+    )
+    effects = (
+        e
+        for e in at(series.worse(series.shown(view, of(view, "prompt_effect"))), place)
+        if e.strata.get("of") == "prejudice_rate"
+        and dict(e.group) == FEMALE
+        and e.strata.get("model") == other.strata.get("model")
+        and e.strata.get("contrast", "").startswith(f"{other.strata['form']} ")
+        and e.value is not None
+    )
+    change = next(effects, None)
+    if change is None or change.interval is None:
+        return f"{said}."
+    told = "told from 0" if series.resolved(change) else "not told from 0"
+    bounds = fmt.interval(change.interval, "difference")
+    return f"{said}: a difference of {fmt.difference(change.value)} ({bounds}), {told}."
+
+
+def _over_all(_: View, estimates: list[Estimate]) -> list[Estimate]:
+    return [e for e in estimates if series.over_all(e)]
+
+
+def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the figure of lengths: the originals first, then each form, then those printed."""
+    names, whole = series.forms(view), _over_all(view, estimates)
+    first = [e for e in whole if e.strata.get("model") == series.ORIGINALS][:1]
+    own = [
+        e
+        for e in whole
+        if e.strata.get("model") != series.ORIGINALS
+        and (not names or e.strata.get("form") in names)
+    ]
+    if not own and not first:
+        return
+    paper = {row["writer"]: row["words"] for row in published("fang_word_counts").to_pylist()}
+    data = [datum(view, e, {}, row=series.ORIGINAL_ROW, s=True, c="#1f4e79") for e in first]
+    data += [datum(view, e, {}, s=True) for e in own]
+    data += [
+        {
+            **{"row": name + series.PAPER, "g": series.WHOLE, "d": words},
+            **{"model": f"{name}, as published", "group": "all", "value": fmt.whole(words)},
+            **{"ci": fmt.NOTHING, "n": fmt.NOTHING},
+        }
+        for name, words in paper.items()
+    ]
+    rows = [series.ORIGINAL_ROW] * len(first) + series.rows_of(view, own)
+    rows += [name + series.PAPER for name in paper]
+    axis = Axis("words", form=",d", zero=True)
+    known = [e for e in own if e.value is not None]
+    means = [f"{series.series(view, e)} {fmt.whole(e.value)}" for e in known[:6]]
+    of_originals = first and first[0].value
+    more = f"; the originals {fmt.whole(first[0].value)}" if of_originals else ""
+    yield FIGURES.figure(
+        "text-lengths",
+        view,
+        own,
+        series.series_panel(view, data, rows, [series.WHOLE], axis, title="Mean words", width=440),
+        reading=f"Mean words: {fmt.listed(means)}{more}." if known else "No length is known.",
+        table=series.numbers(view, [*first, *own]),
+    )
+
+
+def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of refused requests by model and form."""
+    own = _over_all(view, estimates)
+    if own:
+        most = max(own, key=lambda e: e.value or 0.0)
+        where = " · ".join(series.writer(view, most))
+        said = f"Most refusals: {where}, {fmt.share(most.value)} of its requests."
+        said = said if most.value else "No request was refused."
+        yield FIGURES.figure("refusals", view, own if most.value else [], reading=said)
+
+
+def pair_fates(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
+    """Yield the table of what became of every text: paired, or left out and why."""
+    own = _over_all(view, estimates)
+    rows: dict[tuple[str, ...], dict[str, Estimate]] = {}
+    for e in own:
+        rows.setdefault(series.writer(view, e), {})[e.group.get("fate", "")] = e
+    if not rows:
+        return
+    fates = list(dict.fromkeys(fate for cells in rows.values() for fate in cells))
+    cells = tuple(
+        (*who, *(fmt.count(found[f].value) if f in found else "0" for f in fates))
+        for who, found in list(rows.items())[:ROWS]
+    )
+    lost = sum(
+        e.value or 0.0
+        for e in own
+        if e.group.get("fate") != "paired"
+        and ALL not in (e.strata.get("model"), e.strata.get("form"))
+    )
+    heads = ("Model", "Form", *(short(fate, 30).capitalize() for fate in fates))
+    said = f"{fmt.plural(lost, 'text')} could not be compared, for the reasons given."
+    yield FIGURES.figure(
+        "pair-fates",
+        view,
+        own,
+        reading=said if lost else "Every text stands beside its original.",
+        table=Table(heads, cells if lost else (), 2, max(len(rows) - ROWS, 0)),
+    )
+
+
+def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
+    """Distances of the main model by every list of those attributes that have several."""
+    names = series.forms(view)
+    own = [
+        e
+        for e in _over_all(view, estimates)
+        if e.strata.get("length", series.FULL) == series.FULL
+        and e.strata.get("model") == view.main
+        and (not names or e.strata.get("form") in names)
+    ]
+    lists: dict[str, set[str]] = {}
+    for e in own:
+        lists.setdefault(e.strata["attribute"], set()).add(e.strata["lexicon"])
+    several = [e for e in own if len(lists[e.strata["attribute"]]) > 1]
+    keys = ("attribute", "level", "form")
+    return sorted(several, key=lambda e: [e.strata[name] for name in keys])

@@ -5,20 +5,20 @@ domains, at full length, by the study's own word lists; the tables have the rest
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
+import portrayal.report.words as words
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
+from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec, Table
-from portrayal.report.figures.panels import Axis, Datum, dot, panel
+from portrayal.report.figures.panels import INK, Axis, Datum, dot, panel
 from portrayal.report.formats import short
 from portrayal.report.view import View, q_of
-from portrayal.report.words import colour_class, colour_of_group, measure_title, stem
 
 PAPER = " (paper)"
 PLAIN = "un" + "biased"
@@ -27,90 +27,13 @@ NOTE = (
     "Grey: the seven models of Fang et al. (2024), as printed, on 8,629 articles of The New York "
     "Times and Reuters. Headlines, word lists of people and lengths differ; read them as context."
 )
-_KINDS = {
-    "wasserstein": "paired_distance",
-    "max_abs_difference": "paired_distance",
-    "prejudice_rate_female": "prejudice_rate",
-    "prejudice_rate_black": "prejudice_rate",
-    "prejudice_change_female": "prejudice_change",
-    "prejudice_change_black": "prejudice_change",
-}
-_GROUPS = {"female": "female", "black": "Black"}
-
-
-@dataclass(frozen=True)
-class Printed:
-    """One printed figure; bounds are None where the paper prints none."""
-
-    kind: str
-    level: str
-    attribute: str
-    form: str
-    model: str
-    group: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-
-    @classmethod
-    def of(cls, kind: str, row: Mapping[str, Any], group: str, value: str = "value") -> "Printed":
-        """Return the figure of one row of a published table."""
-        place, form = (row["level"], row["attribute"]), row.get("prompt", PLAIN)
-        bounds = row.get("ci_low"), row.get("ci_high")
-        return cls(kind, *place, form, row["model"], group, row[value], *bounds, row.get("n", 0))
-
-    @property
-    def label(self) -> str:
-        """The row it stands in."""
-        return self.model + (" · biased" if self.form == "biased" else "") + PAPER
-
-
-@cache
-def printed() -> tuple[Printed, ...]:
-    """Return every printed distance, prejudice rate, change, and Table 1's changes of groups."""
-    found = [
-        Printed.of(_KINDS[row["metric"]], row, _GROUPS.get(row["metric"].rpartition("_")[2], ""))
-        for row in published("fang_news_bias").to_pylist()
-    ]
-    table_1 = published("fang_group_change").to_pylist()
-    return (*found, *(Printed.of("group_change", row, row["group"]) for row in table_1))
-
-
-def printed_at(kind: str, place: tuple[str, str], forms: Collection[str]) -> list[Printed]:
-    """Return what is printed of a kind at a level and attribute, for forms that the run has.
-
-    The plain form stands beside any run.
-    """
-    return [
-        row
-        for row in printed()
-        if row.kind == kind
-        and (row.level, row.attribute) == place
-        and (row.form == PLAIN or row.form in forms)
-    ]
-
-
-def printed_effects(kind: str, place: tuple[str, str]) -> list[Printed]:
-    """Return the printed differences between the biased and the plain form."""
-    return [
-        Printed.of(kind, row, "female", "difference")
-        for row in published("fang_biased_prompts").to_pylist()
-        if _KINDS[row["metric"]] == kind and (row["level"], row["attribute"]) == place
-    ]
-
-
-def printed_words() -> dict[str, int]:
-    """Return Table 3: average words by writer."""
-    return {row["writer"]: row["words"] for row in published("fang_word_counts").to_pylist()}
-
-
 FULL, EQUAL = "full", "equal"
 WORSE = "worse"
 SAME = "same headlines"
 """The matching in which both forms answered the headlines."""
 MINUS = " minus "
-
+WHOLE = ""
+"""The place, within a row, of a value that is of no single group."""
 LEVELS = {
     "word": "words",
     "sentence_sentiment": "sentiment of sentences",
@@ -124,11 +47,99 @@ LEVEL_TITLES = {
     "document": "Document level",
 }
 GENDER_NAMES = {"F": "female", "M": "male", "NB": "non-binary"}
+Place = tuple[str, str]
+"""A level and an attribute."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed figure of a table; bounds are None where the paper prints none."""
+
+    table: str
+    kind: str
+    place: Place
+    form: str
+    model: str
+    group: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def label(self) -> str:
+        """The row it stands in."""
+        return self.model + (" · biased" if self.form == "biased" else "") + PAPER
+
+    def datum(self, statistic: str) -> Datum:
+        """Return where it stands in a panel, in grey."""
+        known = self.low is not None and self.high is not None
+        bounds = fmt.span(self.low or 0.0, self.high or 0.0, statistic) if known else fmt.NOTHING
+        return {
+            **{"row": self.label, "g": self.group or WHOLE, "d": self.value},
+            **{"pl": self.low, "ph": self.high, "model": f"{self.model}, as published"},
+            **{"group": self.group or "all", "value": fmt.number(self.value, statistic)},
+            **{"ci": bounds, "n": fmt.plural(self.n, "pair")},
+        }
+
+
+RATES, GROUPS, EFFECTS = "fang_news_bias", "fang_group_change", "fang_biased_prompts"
+"""Tables of distances, rates and changes; of Table 1's groups; of biased minus plain prompts."""
+
+
+@cache
+def printed() -> tuple[Printed, ...]:
+    """Return every printed figure of the three tables."""
+    found = []
+    for table in (RATES, GROUPS, EFFECTS):
+        for row in published(table).to_pylist():
+            kind, _, whose = row.get("metric", "group_change").rpartition("_")
+            if kind not in ("prejudice_rate", "prejudice_change"):
+                kind, whose = (
+                    ("group_change", row["group"]) if table == GROUPS else ("paired_distance", "")
+                )
+            group = "female" if table == EFFECTS else {"black": "Black"}.get(whose, whose)
+            found.append(
+                Printed(
+                    table,
+                    kind,
+                    (row["level"], row["attribute"]),
+                    row.get("prompt", PLAIN),
+                    row["model"],
+                    group,
+                    row["difference" if table == EFFECTS else "value"],
+                    row.get("ci_low"),
+                    row.get("ci_high"),
+                    row.get("n", 0),
+                )
+            )
+    return tuple(found)
+
+
+def printed_at(
+    kind: str, place: Place, forms: Collection[str] = (), table: str = ""
+) -> list[Printed]:
+    """Return what is printed of a kind at a level and attribute, for forms that the run has.
+
+    The plain form stands beside any run; effects are asked for by their table.
+    """
+    return [
+        row
+        for row in printed()
+        if (row.kind, row.place) == (kind, place)
+        and (row.table == table if table else row.table != EFFECTS)
+        and (row.form == PLAIN or row.form in forms)
+    ]
 
 
 def of(view: View, kind: str) -> list[Estimate]:
     """Return the estimates of a measure, by its name without version."""
-    return [e for name, rows in view.by_measure.items() if stem(name) == kind for e in rows]
+    return [e for name, rows in view.by_measure.items() if words.stem(name) == kind for e in rows]
+
+
+def over_all(e: Estimate) -> bool:
+    """Whether an estimate is over all domains and sources."""
+    return all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
 
 
 def shown(view: View, estimates: Iterable[Estimate], length: str = FULL) -> list[Estimate]:
@@ -147,6 +158,11 @@ def shown(view: View, estimates: Iterable[Estimate], length: str = FULL) -> list
     ]
 
 
+def worse(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return those that count what is worse than in the original, or that have no direction."""
+    return [e for e in estimates if e.strata.get("direction", WORSE) in (WORSE, "")]
+
+
 def lexicons(view: View) -> dict[str, str]:
     """Return each attribute's first word list: the study's own."""
     found: dict[str, str] = {}
@@ -155,20 +171,24 @@ def lexicons(view: View) -> dict[str, str]:
     return found
 
 
-def places(view: View) -> list[tuple[str, str]]:
+def place_of(e: Estimate) -> Place:
+    """Return the level and attribute of an estimate."""
+    return e.strata["level"], e.strata["attribute"]
+
+
+def places(view: View) -> list[Place]:
     """Return (level, attribute) in the order of the estimates."""
-    pairs = [(e.strata["level"], e.strata["attribute"]) for e in of(view, "paired_distance")]
-    return list(dict.fromkeys(pairs))
+    return list(dict.fromkeys(map(place_of, of(view, "paired_distance"))))
 
 
-def at(estimates: Iterable[Estimate], place: tuple[str, str]) -> list[Estimate]:
+def at(estimates: Iterable[Estimate], place: Place) -> list[Estimate]:
     """Return the estimates of one level and attribute."""
-    return [e for e in estimates if (e.strata["level"], e.strata["attribute"]) == place]
+    return [e for e in estimates if place_of(e) == place]
 
 
 def forms(view: View) -> list[str]:
     """Return the prompt forms, the one the others are compared with first."""
-    found = list(dict.fromkeys(e.strata.get("form", ALL) for e in of(view, "paired_distance")))
+    found = dict.fromkeys(e.strata.get("form", ALL) for e in of(view, "paired_distance"))
     names = [form for form in found if form != ALL]
     base = base_form(view, names)
     return [base, *(form for form in names if form != base)] if names else []
@@ -179,7 +199,7 @@ def base_form(view: View, names: Sequence[str]) -> str:
     contrasts = [e.strata.get("contrast", "") for e in of(view, "prompt_effect")]
     bases = {text.partition(MINUS)[2] for text in contrasts}
     known = [name for name in names if name in bases] or [n for n in names if n == PLAIN]
-    return known[0] if known else names[0] if names else ""
+    return (known or [*names, ""])[0]
 
 
 def series(view: View, e: Estimate) -> str:
@@ -191,42 +211,35 @@ def series(view: View, e: Estimate) -> str:
     return " · ".join(parts) or short(view.called(model), 28)
 
 
-def rows_of(view: View, estimates: Iterable[Estimate]) -> list[str]:
-    """Return the labels of the series in order: the main model first, forms in order."""
+def ordered(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return estimates in the order of their series: the main model first, forms in order."""
     models, names = list(view.strata_models), [*forms(view), ALL]
 
-    def key(e: Estimate) -> tuple[int, int]:
-        model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
+    def key(e: Estimate) -> tuple[int, int, str]:
+        model, contrast = e.strata.get("model", ""), e.strata.get("contrast", "")
+        form = "" if contrast else e.strata.get("form", ALL)
         return (
             models.index(model) if model in models else len(models),
             names.index(form) if form in names else len(names),
+            contrast,
         )
 
-    return list(dict.fromkeys(series(view, e) for e in sorted(estimates, key=key)))
+    return sorted(estimates, key=key)
 
 
-def effects(view: View, estimates: list[Estimate]) -> list[Estimate]:
-    """Return the differences over all domains and sources, at full length, by the first lists."""
-    first = lexicons(view)
-    return [
-        e
-        for e in estimates
-        if over_all(e)
-        and e.strata.get("length", "full") == "full"
-        and e.strata.get("direction", WORSE) in (WORSE, "")
-        and e.strata.get("lexicon") in (None, first.get(e.strata.get("attribute", "")))
-    ]
+def rows_of(view: View, estimates: Iterable[Estimate]) -> list[str]:
+    """Return the labels of the series in order."""
+    return list(dict.fromkeys(series(view, e) for e in ordered(view, estimates)))
 
 
 def resolved(e: Estimate) -> bool:
     """Whether a difference can be told from 0: q below 0.05 and an interval that leaves out 0."""
     q, bounds = q_of(e), e.interval
-    return (
-        q is not None and q < 0.05 and bounds is not None and not bounds.low <= 0.0 <= bounds.high
-    )
+    clear = bounds is not None and not bounds.low <= 0.0 <= bounds.high
+    return q is not None and q < 0.05 and clear
 
 
-def group_name(group: dict[str, str] | Any) -> str:
+def group_name(group: Mapping[str, str]) -> str:
     """Return a group as the figures name it ("female", "Black")."""
     return ", ".join(
         GENDER_NAMES.get(value, value) if attribute == "gender" else str(value)
@@ -234,29 +247,28 @@ def group_name(group: dict[str, str] | Any) -> str:
     )
 
 
-def colours(view: View) -> dict[str, str]:
-    """Return the colour of each group of the run, by its name."""
+def colours(view: View, present: Iterable[Estimate]) -> dict[str, str]:
+    """Return the colour of each group of these estimates, by its name, as in all of the run."""
     found: dict[str, str] = {}
     own: list[str] = []
     for kind in ("group_change", "prejudice_rate"):
         for e in of(view, kind):
             own += [value for value in e.group.values() if value not in own]
-            found.setdefault(group_name(e.group), colour_of_group(e.group, own))
-    return found
+            found.setdefault(group_name(e.group), words.colour_of_group(e.group, own))
+    names = {group_name(e.group) for e in present}
+    return {name: colour for name, colour in found.items() if name in names}
 
 
 def quantity(level: str, attribute: str) -> str:
     """Return what a level compares, in words ("share of gender words")."""
-    if level == "word":
-        return f"share of {attribute} words"
-    if level == "document":
-        return f"share of {attribute} topics"
+    if level in ("word", "document"):
+        return f"share of {attribute} {LEVELS[level]}"
     return "mean " + LEVELS.get(level, level).replace("sentences", f"sentences about a {attribute}")
 
 
 def table_place(e: Estimate) -> str:
     """Return what an estimate is of: level, form, and whatever is not pooled or usual."""
-    of_measure = [measure_title(e.strata["of"])] if "of" in e.strata else []
+    of_measure = [words.measure_title(e.strata["of"])] if "of" in e.strata else []
     usual = ("", ALL, FULL, WORSE)
     rest = [
         value.replace("_", " ")
@@ -266,73 +278,71 @@ def table_place(e: Estimate) -> str:
     return ", ".join([*of_measure, *rest])
 
 
-def over_all(e: Estimate) -> bool:
-    """Whether an estimate is over all domains and sources."""
-    return all(e.strata.get(name, ALL) == ALL for name in ("domain", "source"))
-
-
-def title_of(place: tuple[str, str]) -> str:
+def title_of(place: Place, mark: str = ": ") -> str:
     """Return a level and attribute as a title ("Word level: gender")."""
-    return f"{LEVEL_TITLES.get(place[0], place[0])}: {place[1]}"
+    return f"{LEVEL_TITLES.get(place[0], place[0])}{mark}{place[1]}"
+
+
+ORIGINALS = "reference"
+"""The model stratum of the originals."""
+ORIGINAL_ROW = "the originals"
+
+
+def _what(_: View, e: Estimate) -> str:
+    said = words.measure_title(e.strata.get("of", e.measure))
+    said += ", same headlines" if e.strata.get("matched") == SAME else ""
+    if "direction" in e.strata:
+        said += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
+    return said
+
+
+def writer(view: View, e: Estimate) -> tuple[str, str]:
+    """Return who wrote the texts of an estimate: model and form, or the originals."""
+    model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
+    if model == ORIGINALS:
+        return (ORIGINAL_ROW, fmt.NOTHING)
+    return (short(view.called(model), 40), "all forms" if form == ALL else short(form, 40))
+
+
+def _corpus(view: View, e: Estimate) -> str:
+    corpus, form = e.strata.get("corpus") or e.strata.get("model", ""), e.strata.get("form", ALL)
+    if corpus == ORIGINALS:
+        return ORIGINAL_ROW
+    return short(view.called(corpus), 40) + ("" if form == ALL else f" · {short(form, 30)}")
+
+
+FIGURES = Declarations(
+    "portrayal.studies.news.report",
+    {
+        "what": _what,
+        "corpus": _corpus,
+        "writer": lambda view, e: writer(view, e)[0],
+        "writer form": lambda view, e: writer(view, e)[1],
+        "group name": lambda _, e: short(group_name(e.group)) or fmt.NOTHING,
+        "level title": lambda _, e: LEVEL_TITLES.get(e.strata["level"], e.strata["level"]),
+        "place": lambda _, e: title_of(place_of(e), ", "),
+        "series": series,
+        "form": lambda _, e: short(e.strata.get("form", ALL), 40),
+        "measure at level": lambda _, e: (
+            f"{words.measure_title(e.measure)}, {e.strata['level'].replace('_', ' ')}"
+        ),
+    },
+)
 
 
 def numbers(view: View, estimates: Sequence[Estimate]) -> Table:
     """Return estimates as a table: what, of whom, value, interval, null, q, pairs."""
-    columns: dict[str, Callable[[Estimate], str]] = {}
-    if len(view.models) > 1:
-        columns["Model"] = lambda e: short(view.called(e.strata.get("model", "")), 40)
-    if len(forms(view)) > 1:
-        columns["Form"] = lambda e: short(e.strata.get("form", ALL), 40)
-    words = len(columns) + 2
-    columns |= {
-        "Measure": _what,
-        "Group": lambda e: short(group_name(e.group)) or fmt.NOTHING,
-        "Value": tables.value,
-        tables.interval_head(view): tables.interval,
-        "Null range": tables.null,
-        "q": tables.q,
-        "Pairs": tables.units,
-        "Headlines": tables.clusters,
-    }
-    return Table.of(estimates, columns, words)
+    several = {"model": len(view.models) > 1, "form": len(forms(view)) > 1}
+    heads = {name: name.capitalize() if known else "" for name, known in several.items()}
+    return FIGURES.table("numbers", view, estimates, **heads)
 
 
-def _what(e: Estimate) -> str:
-    what = measure_title(e.strata.get("of", e.measure))
-    if e.strata.get("matched") == SAME:
-        what += ", same headlines"
-    if "direction" in e.strata:
-        what += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
-    return what
-
-
-WHOLE = ""
-"""The place, within a row, of a value that is of no single group."""
-
-
-def datum(view: View, e: Estimate, colour: str) -> Datum:
-    """Return where the dot, interval and null band of an estimate stand."""
+def datum(view: View, e: Estimate, groups: Mapping[str, str], **more: Any) -> Datum:
+    """Return where the dot, interval and null band of an estimate stand; `more` overrules."""
     name = group_name(e.group)
-    found = dot(view, e, series(view, e), colour, Axis(None))
-    found |= {"g": name or WHOLE, "form": e.strata.get("form", "")}
-    return found | {"group": short(name, 60) or "all"}
-
-
-def printed_datum(row: Printed, statistic: str) -> Datum:
-    """Return where a published figure stands."""
-    known = row.low is not None and row.high is not None
-    return {
-        "row": row.label,
-        "g": row.group or WHOLE,
-        "d": row.value,
-        "pl": row.low,
-        "ph": row.high,
-        "model": f"{row.model}, as published",
-        "group": row.group or "all",
-        "value": fmt.number(row.value, statistic),
-        "ci": fmt.span(row.low or 0.0, row.high or 0.0, statistic) if known else fmt.NOTHING,
-        "n": fmt.plural(row.n, "pair"),
-    }
+    found = dot(view, e, series(view, e), groups.get(name, INK), Axis(None))
+    found |= {"g": name or WHOLE, "form": e.strata.get("form", ""), "group": short(name, 60)}
+    return found | {"group": found["group"] or "all"} | more
 
 
 def series_panel(
@@ -363,17 +373,17 @@ def series_panel(
     )
 
 
-def has_band(estimates: Iterable[Estimate]) -> bool:
-    """Whether any estimate has a null range to draw."""
-    return any(e.null is not None and not math.isnan(e.null.low) for e in estimates)
-
-
 def key(
-    groups: Mapping[str, str], *, null: bool, paper: bool, against: str = "its null"
+    groups: Mapping[str, str],
+    estimates: Iterable[Estimate],
+    *,
+    paper: bool,
+    against: str = "its null",
 ) -> tuple[tuple[str, str], ...]:
     """Return what each mark is, for the key under the chart."""
+    null = any(e.null is not None and not math.isnan(e.null.low) for e in estimates)
     return (
-        *((f"dot {colour_class(colour)}", name) for name, colour in groups.items()),
+        *((f"dot {words.colour_class(colour)}", name) for name, colour in groups.items()),
         ("dot", f"can be told from {against}"),
         ("ring", "cannot"),
         *((("band", "null range: what chance gives"),) if null else ()),

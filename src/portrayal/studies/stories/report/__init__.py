@@ -1,6 +1,9 @@
 """The report of the study: its figures, its facts, and stories behind each finding."""
 
 import portrayal.report.formats as fmt
+import portrayal.studies.stories.report.casting as casting
+import portrayal.studies.stories.report.names as names
+import portrayal.studies.stories.report.ratios as ratios
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import Estimate
@@ -10,21 +13,7 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.study import Fact, Section, StudyReport, Wording
 from portrayal.report.view import View
 from portrayal.report.words import borne, stem
-from portrayal.studies.stories.report.casting import pair_roles, scenario_likelihood
-from portrayal.studies.stories.report.names import (
-    common_names,
-    likelihood_histogram,
-    median_racialized,
-    name_subordination,
-    threshold_subordination,
-)
 from portrayal.studies.stories.report.passages import found_readings
-from portrayal.studies.stories.report.ratios import (
-    corrected,
-    couples,
-    representation,
-    subordination,
-)
 from portrayal.studies.stories.report.reader import reader_note
 
 
@@ -87,11 +76,23 @@ def intervals(view: View) -> tuple[str, Table]:
     return said, comparison(view)
 
 
-def matched(view: View) -> list[tuple[str, str, str, str]]:
+_REASONS = ("no first name", "name not in the table", "gender not known")
+
+
+def matched(view: View) -> list[tuple[str, ...]]:
     """Return (domain and role, no first name, name not matched, gender unknown) as text.
 
-    From the exclusions of the main model's representation and subordination estimates.
+    Counts, and shares of all characters, from the exclusions of the main model's representation and
+    subordination estimates.
     """
+
+    def part(e: Estimate | None, reason: str) -> str:
+        everyone = 0.0 if e is None else e.n_units + sum(e.exclusions.get(r, 0) for r in _REASONS)
+        if e is None or not everyone:
+            return fmt.NOTHING
+        out = e.exclusions.get(reason, 0)
+        return f"{out:,} ({fmt.share(out / everyone)})"
+
     rows = []
     for kind, label in (("representation", "power-neutral"), ("subordination", "power-laden")):
         by_domain: dict[str, list[Estimate]] = {}
@@ -99,27 +100,12 @@ def matched(view: View) -> list[tuple[str, str, str, str]]:
             if stem(name) == kind:
                 for e in view.of_main(name):
                     by_domain.setdefault(e.strata.get("domain", "all"), []).append(e)
-        rows += [(f"{domain}, {label}", *_left_out(found)) for domain, found in by_domain.items()]
+        for domain, found in by_domain.items():
+            race = next((e for e in found if list(e.group) != ["gender"] and borne(e.group)), None)
+            gender = next((e for e in found if list(e.group) == ["gender"]), None)
+            of_reason = zip((race, race, gender), _REASONS, strict=True)
+            rows.append((f"{domain}, {label}", *(part(e, reason) for e, reason in of_reason)))
     return rows
-
-
-_REASONS = ("no first name", "name not in the table", "gender not known")
-
-
-def _left_out(estimates: list[Estimate]) -> tuple[str, str, str]:
-    """Characters left out for each reason, and their share of all characters."""
-    name, table, gender = _REASONS
-    race = next((e for e in estimates if list(e.group) != ["gender"] and borne(e.group)), None)
-    other = next((e for e in estimates if list(e.group) == ["gender"]), None)
-    return _part(race, name), _part(race, table), _part(other, gender)
-
-
-def _part(e: Estimate | None, reason: str) -> str:
-    everyone = 0.0 if e is None else e.n_units + sum(e.exclusions.get(r, 0) for r in _REASONS)
-    if e is None or not everyone:
-        return fmt.NOTHING
-    out = e.exclusions.get(reason, 0)
-    return f"{out:,} ({fmt.share(out / everyone)})"
 
 
 REPORT = StudyReport(
@@ -139,18 +125,20 @@ REPORT = StudyReport(
         "not independent; the published method’s interval stands beside it as “naive”.",
     ),
     figures={
-        "representation": representation,
-        "couples": couples,
-        "subordination": subordination,
-        "median-racialized": median_racialized,
-        "names": name_subordination,
-        "thresholds": threshold_subordination,
-        "common-names": common_names,
-        "likelihoods": likelihood_histogram,
-        "scenarios": scenario_likelihood,
-        "pair-roles": pair_roles,
-        "corrected-representation": corrected("corrected-representation", "Who appears"),
-        "corrected-subordination": corrected("corrected-subordination", "Who depends on whom"),
+        "representation": ratios.representation,
+        "couples": ratios.couples,
+        "subordination": ratios.subordination,
+        "median-racialized": ratios.median_racialized,
+        "names": names.name_subordination,
+        "thresholds": names.threshold_subordination,
+        "common-names": names.common_names,
+        "likelihoods": names.likelihood_histogram,
+        "scenarios": casting.scenario_likelihood,
+        "pair-roles": casting.pair_roles,
+        "corrected-representation": ratios.corrected("corrected-representation", "Who appears"),
+        "corrected-subordination": ratios.corrected(
+            "corrected-subordination", "Who depends on whom"
+        ),
     },
     asked=Section("asked.html.j2", matched),
     texts=Section("texts.html.j2", found_readings),

@@ -8,6 +8,7 @@ from functools import lru_cache
 import portrayal.report.formats as fmt
 from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts, confusion_of
 from portrayal.records import Estimate
+from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.view import View
 from portrayal.report.words import GENDER_WORDS
@@ -86,37 +87,35 @@ def reader_note(view: View, e: Estimate) -> str:
     return note
 
 
-def reader_table(view: View) -> Iterator[Figure]:
+def reader_table(view: View, figures: Declarations) -> Iterator[Figure]:
     """Yield the form of Table S8: precision and recall of genders and names."""
     known = confusion(view)
     if known is None:
         return
+
+    def pair(rates: Rates) -> tuple[str, str]:
+        return fmt.share(rates.precision), fmt.share(rates.recall)
+
     rows: list[tuple[str, ...]] = []
     for label, stories in (("plain stories", known.stories), ("harder stories", known.hard)):
         if not stories:
             continue
         by_gender, named = genders(stories), names(stories)
-        rows.append((f"All, {label}", *_pair(by_gender[""]), *_pair(named), f"{named.n:,}"))
+        rows.append((f"All, {label}", *pair(by_gender[""]), *pair(named), f"{named.n:,}"))
         for gender in TOLD:
-            rates = by_gender[gender]
-            row = (f"{GENDER_WORDS[gender].capitalize()}, {label}", *_pair(rates))
-            rows.append((*row, fmt.NOTHING, fmt.NOTHING, f"{rates.n:,}"))
+            rates, who = by_gender[gender], GENDER_WORDS[gender].capitalize()
+            cells = (*pair(rates), fmt.NOTHING, fmt.NOTHING, f"{rates.n:,}")
+            rows.append((f"{who}, {label}", *cells))
     rows += [(row[0], *(f"{cell}{fmt.PERCENT}" for cell in row[1:]), "") for row in PAPER]
     heads = ("People", "Gender precision", "Gender recall", "Name precision", "Name recall")
     least = min((genders(known.stories)[g].recall or 0.0, g) for g in TOLD)
-    yield Figure(
+    yield figures.figure(
         "reader",
-        "How well the reader finds people",
-        f"It misses most where people are {GENDER_WORDS[least[1]]}: it finds "
-        f"{fmt.share(least[0])} of them. A finding that its errors could have made is not stated.",
-        f"The form of Table S8. Measured on {known.source}. Precision: of those read so, how many "
-        "are; recall: of those who are, how many are read so. (paper): Shieh et al. (2025), by "
-        "another reader, on stories of their five models. Stories by models are easier: "
-        f"{getattr(view.annotator, 'accuracy', '')}.",
-        None,
-        Table((*heads, "People marked"), tuple(rows), 1),
+        view,
+        (),
+        table=Table((*heads, "People marked"), tuple(rows), 1),
+        source=known.source,
+        accuracy=getattr(view.annotator, "accuracy", ""),
+        worst=GENDER_WORDS[least[1]],
+        found=fmt.share(least[0]),
     )
-
-
-def _pair(rates: Rates) -> tuple[str, str]:
-    return fmt.share(rates.precision), fmt.share(rates.recall)
