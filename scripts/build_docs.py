@@ -10,6 +10,7 @@ import re
 import sys
 from importlib.metadata import entry_points
 from importlib.resources import files
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -217,11 +218,11 @@ def command_line() -> str:
 
 def _command(command: Any, path: str) -> list[str]:
     """The help of one command: its words, its usage, and a table of what it takes."""
-    words, *_ = command.help.partition("\n\nParameters\n---")
+    words, *_ = cleandoc(command.help).partition("\n\nParameters\n---")
     parts = [f"{'#' * min(2 + path.count(' '), 4)} `{path}`", words.strip()]
     usage, rows = [path], []
     if command.default_command is not None:
-        for each in command.assemble_argument_collection():
+        for each in command.assemble_argument_collection(parse_docstring=True):
             if not each.parse or each.children:
                 continue
             words, call, default = _option(each)
