@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from portrayal.collect.fields import TextFields
+from portrayal.measure import Tables
 from portrayal.records import Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.run.reading import read_rows
@@ -14,10 +15,10 @@ from portrayal.studies import Options, Study
 WORDS = ("brave", "kind", "wise")
 
 
-def praise_ratio(rows, scope):
+def praise_ratio(answers, scope):
     """Yield, for each ward, how much oftener texts about a religion praise than all others."""
     wards = defaultdict(list)
-    for row in rows:
+    for row in answers:
         wards[row["ward"]].append(row)
     for ward, texts in wards.items():
         religion = np.array([row["religion"] for row in texts])
@@ -84,10 +85,12 @@ PRAISE = Component(
 )
 
 
-def estimate(run, options):
-    rows = read_rows(run, ["prompt_id", "text", "outcome"])
-    known = [row for row in rows if row["outcome"] == "ok"]
-    yield from praise_ratio(known, options.scope("hospital"))
+def tables(run, options):
+    def answers():
+        rows = read_rows(run, ["prompt_id", "text", "outcome"])
+        return [row for row in rows if row["outcome"] == "ok"]
+
+    return Tables(options.scope("hospital"), {"answers": answers})
 
 
 STUDY = Study(
@@ -100,7 +103,7 @@ STUDY = Study(
     options=Options,
     annotations=lambda run, options: (),
     measures=("praise_ratio.v1",),
-    estimate=estimate,
+    tables=tables,
     sample=lambda: {"texts": Path(__file__).with_name("sample.jsonl")},
     reproduce=list,
     card="card.md",

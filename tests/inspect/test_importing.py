@@ -189,7 +189,7 @@ def test_columns_that_only_later_samples_have(
 def test_several_choices_are_several_answers(inspect_ai: Any, tmp_path: Path) -> None:
     from inspect_ai.model import ChatCompletionChoice, ChatMessageAssistant, ModelOutput
 
-    from portrayal.inspect.logs import Answer, answers_of
+    from portrayal.inspect.logs import LoggedAnswer, answers_of
 
     output = ModelOutput(
         choices=[
@@ -199,7 +199,7 @@ def test_several_choices_are_several_answers(inspect_ai: Any, tmp_path: Path) ->
     )
     assert [answer.outcome for answer in answers_of(output)] == ["ok", "ok", "refused"]
     assert {answer.outcome for answer in answers_of(output, failed=True)} == {"failed"}
-    assert answers_of(ModelOutput()) == [Answer("", "failed")]
+    assert answers_of(ModelOutput()) == [LoggedAnswer("", "failed")]
 
 
 def test_files_that_are_no_logs(evaluate: Callable[..., Any], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.report import export, export_report
-from portrayal.report.export import Block, blocks_of
+from portrayal.report.export import ExportBlock, blocks_of
 from portrayal.run import Run
 
 from .conftest import estimate
@@ -33,15 +33,15 @@ def test_a_page_is_read_as_blocks() -> None:
         "<details><summary><h3>Title</h3> <span class='reading'>says</span></summary>rest</details>"
     )
     assert blocks_of(page) == [
-        Block("h2", "Head"),
-        Block("li", "One"),
-        Block("p", "two"),
-        Block("p", "a: b"),
-        Block("image", "FactorLabels", "k"),
-        Block("table", rows=[["h"], ["1"]]),
-        Block("h3", "Title"),
-        Block("p", "says"),
-        Block("p", "rest"),
+        ExportBlock("h2", "Head"),
+        ExportBlock("li", "One"),
+        ExportBlock("p", "two"),
+        ExportBlock("p", "a: b"),
+        ExportBlock("image", "FactorLabels", "k"),
+        ExportBlock("table", rows=[["h"], ["1"]]),
+        ExportBlock("h3", "Title"),
+        ExportBlock("p", "says"),
+        ExportBlock("p", "rest"),
     ]
 
 

@@ -45,7 +45,7 @@ MOST_UNPACKED = "PORTRAYAL_MOST_UNPACKED"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextSource:
     """Rows of a file or table.
 
     Attributes
@@ -66,7 +66,7 @@ class Source:
     rows: Callable[[], Iterator[Row]]
 
 
-def open_source(texts: Tabular) -> Source:
+def open_source(texts: Tabular) -> TextSource:
     """Return `texts` as a source.
 
     Parameters
@@ -87,7 +87,7 @@ def open_source(texts: Tabular) -> Source:
         if path.is_fifo():
             return _pipe(path)
         if _is_log(path):
-            read: Callable[[Path], Source] = registry.get("readers", LOGS)
+            read: Callable[[Path], TextSource] = registry.get("readers", LOGS)
             return read(path)
         return _folder(path) if path.is_dir() else _file(path)
     if hasattr(texts, "__arrow_c_stream__"):
@@ -114,7 +114,7 @@ def _is_log(path: Path) -> bool:
         return re.match(rb'\s*\{\s*"version":\s*\d+,\s*"status":', stream.read(_PEEK)) is not None
 
 
-def _file(path: Path) -> Source:
+def _file(path: Path) -> TextSource:
     if not path.is_file():
         raise DataError(f"{path}: there is no such file.")
     if path.stat().st_size == 0:
@@ -141,10 +141,10 @@ def _file(path: Path) -> Source:
         raise DataError(f"{path}: no rows were found after the header.")
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    return Source(str(path), digest, tuple(columns), rows)
+    return TextSource(str(path), digest, tuple(columns), rows)
 
 
-def _pipe(path: Path) -> Source:
+def _pipe(path: Path) -> TextSource:
     """What comes through a named pipe, kept in a file as long as the source is there."""
     folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
     try:
@@ -158,7 +158,7 @@ def _pipe(path: Path) -> Source:
     return source
 
 
-def _folder(path: Path) -> Source:
+def _folder(path: Path) -> TextSource:
     kinds = tuple(_FORMATS.replace(",", " ").split()[:9])
     names = sorted(
         f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
@@ -178,7 +178,7 @@ def _folder(path: Path) -> Source:
         for source in sources:
             yield from source.rows()
 
-    return Source(str(path), digest.hexdigest(), sources[0].columns, rows)
+    return TextSource(str(path), digest.hexdigest(), sources[0].columns, rows)
 
 
 def most_unpacked() -> int:
@@ -440,7 +440,7 @@ def _typed(value: dict[str, Any]) -> Any:
     return _TYPES[name](said)
 
 
-def _table(frame: Any) -> Source:
+def _table(frame: Any) -> TextSource:
     import pyarrow as pa
 
     table = pa.table(frame)
@@ -455,13 +455,13 @@ def _table(frame: Any) -> Source:
         for batch in table.to_batches(4096):
             yield from batch.to_pylist()
 
-    return Source("the table", digest.hexdigest(), tuple(table.column_names), rows)
+    return TextSource("the table", digest.hexdigest(), tuple(table.column_names), rows)
 
 
-def _mappings(texts: Iterable[Any]) -> Source:
+def _mappings(texts: Iterable[Any]) -> TextSource:
     items = [_object(item, f"row {number}") for number, item in enumerate(texts, 1)]
     if not items:
         raise DataError("there are no texts: the list of rows is empty.")
     digest = hashlib.blake2b(repr(items).encode(), digest_size=16).hexdigest()
     columns = dict.fromkeys(name for item in items for name in item)
-    return Source("the rows", digest, tuple(columns), lambda: iter(items))
+    return TextSource("the rows", digest, tuple(columns), lambda: iter(items))

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from portrayal.collect.fields import LABELS, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
-from portrayal.collect.sources import Row, Source, open_source
+from portrayal.collect.sources import Row, TextSource, open_source
 from portrayal.collect.tables import label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
@@ -115,7 +115,9 @@ def import_texts(
     return stage.note()
 
 
-def _write(folder: Path, reader: "_TextReader", source: Source, shard_rows: int) -> dict[str, Any]:
+def _write(
+    folder: Path, reader: "_TextReader", source: TextSource, shard_rows: int
+) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     number = 0
     made = reader.read(source.rows())

@@ -22,7 +22,7 @@ from inspect_ai.log import (
 from inspect_ai.model import ChatMessage, ModelOutput
 
 from portrayal.collect import outcome_of
-from portrayal.collect.sources import Source, open_source
+from portrayal.collect.sources import TextSource, open_source
 from portrayal.errors import DataError
 from portrayal.records import Outcome
 
@@ -31,14 +31,14 @@ log = logging.getLogger("portrayal.inspect")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LoggedAnswer:
     """One answer: its text, and whether it can be read."""
 
     text: str
     outcome: Outcome
 
 
-def answers_of(output: ModelOutput, *, failed: bool = False) -> list[Answer]:
+def answers_of(output: ModelOutput, *, failed: bool = False) -> list[LoggedAnswer]:
     """Return the answers of a model's output, one for each choice.
 
     Parameters
@@ -50,25 +50,25 @@ def answers_of(output: ModelOutput, *, failed: bool = False) -> list[Answer]:
 
     Returns
     -------
-    list of Answer
+    list of LoggedAnswer
         At least one. "failed" for an error or where no answer was made at all, "refused" where the
         provider's content filter stopped it; else what the audit reads from the text alone.
     """
     if not output.choices:
-        return [Answer(output.completion, "failed")]
+        return [LoggedAnswer(output.completion, "failed")]
     found = []
     for choice in output.choices:
         text = choice.message.text
         if failed:
-            found.append(Answer(text, "failed"))
+            found.append(LoggedAnswer(text, "failed"))
         elif choice.stop_reason == "content_filter":
-            found.append(Answer(text, "refused"))
+            found.append(LoggedAnswer(text, "refused"))
         else:
-            found.append(Answer(text, outcome_of(text)))
+            found.append(LoggedAnswer(text, outcome_of(text)))
     return found
 
 
-def sample_answers(sample: EvalSample) -> list[Answer]:
+def sample_answers(sample: EvalSample) -> list[LoggedAnswer]:
     """Return the answers of a logged sample."""
     failed = sample.error is not None or sample.invalidation is not None
     return answers_of(sample.output, failed=failed)
@@ -269,7 +269,7 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
         }
 
 
-def log_source(place: str | Path) -> Source:
+def log_source(place: str | Path) -> TextSource:
     """Return the answers of a log of Inspect AI, or of a folder of logs, as rows.
 
     Columns are `text`, `text_id`, `prompt`, `model`, `outcome` and the samples' metadata that are

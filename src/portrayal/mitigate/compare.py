@@ -18,7 +18,7 @@ import numpy as np
 
 from portrayal.comparison import Change, Sums, changes_against
 from portrayal.measure.agency.estimates import STATISTICS
-from portrayal.measure.agency.places import Sums as GapSums
+from portrayal.measure.agency.places import CellSums
 from portrayal.measure.agency.texts import numbered, told_runs
 from portrayal.measure.agency.variance import (
     INTERSECTIONAL,
@@ -150,14 +150,16 @@ class SharedTexts:
         """Number of clusters."""
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
-    def sums(self, cell: IntArray) -> GapSums:
+    def sums(self, cell: IntArray) -> CellSums:
         """Sums of gaps, shape (2, n_runs, n_cells), and numbers of texts, (1, n_runs, n_cells)."""
         n, slot = len(self.cells), self.run * len(self.cells) + cell
         made = [
             np.bincount(slot, each, self.n_runs * n).reshape(self.n_runs, n)
             for each in (*self.gap, np.ones(len(cell)))
         ]
-        return GapSums(np.stack(made[:2]).astype(np.float64), np.stack(made[2:]).astype(np.float64))
+        return CellSums(
+            np.stack(made[:2]).astype(np.float64), np.stack(made[2:]).astype(np.float64)
+        )
 
     def kinds(self, columns: Sequence[str]) -> Iterator[tuple[str, list[str], FloatArray]]:
         """Yield each attribute, its values, and which cells belong to which; then all crossed."""
@@ -231,7 +233,7 @@ class RunVariances:
 
 
 def variances(
-    data: SharedTexts, columns: Sequence[str], sums: tuple[GapSums, GapSums, GapSums]
+    data: SharedTexts, columns: Sequence[str], sums: tuple[CellSums, CellSums, CellSums]
 ) -> dict[str, RunVariances]:
     """Variances of every attribute with two groups, of all crossed, and overall.
 
@@ -254,7 +256,7 @@ def variances(
     return found
 
 
-def resampled_sums(data: SharedTexts, draws: int, seed: int) -> GapSums:
+def resampled_sums(data: SharedTexts, draws: int, seed: int) -> CellSums:
     """Sums of every replicate: (draws, 2, n_runs, n_cells) and (draws, 1, n_runs, n_cells)."""
     n, n_runs, n_cells = len(data.cell), data.n_runs, len(data.cells)
     if not n:
@@ -267,10 +269,10 @@ def resampled_sums(data: SharedTexts, draws: int, seed: int) -> GapSums:
     for left in range(draws, 0, -_BLOCK):
         made.append(cluster_weights(data.n_clusters, min(left, _BLOCK), rng) @ sums)
     drawn = np.concatenate(made).reshape(draws, 3, n_runs, n_cells)
-    return GapSums(drawn[:, :2], drawn[:, 2:])
+    return CellSums(drawn[:, :2], drawn[:, 2:])
 
 
-def shuffled_sums(data: SharedTexts, permutations: int, seed: int) -> GapSums:
+def shuffled_sums(data: SharedTexts, permutations: int, seed: int) -> CellSums:
     """Sums under shuffled groups: of prompts where each has one group, of texts in them else."""
     if not len(data.cell):
         return _no_sums(permutations, len(data.cells))
@@ -283,11 +285,13 @@ def shuffled_sums(data: SharedTexts, permutations: int, seed: int) -> GapSums:
         else:
             cell = shuffle_within(data.cell, data.cluster, rng)
         made.append(data.sums(cell))
-    return GapSums(np.stack([each.total for each in made]), np.stack([each.count for each in made]))
+    return CellSums(
+        np.stack([each.total for each in made]), np.stack([each.count for each in made])
+    )
 
 
-def _no_sums(n: int, n_cells: int) -> GapSums:
-    return GapSums(np.zeros((n, 2, 1, n_cells)), np.zeros((n, 1, 1, n_cells)))
+def _no_sums(n: int, n_cells: int) -> CellSums:
+    return CellSums(np.zeros((n, 2, 1, n_cells)), np.zeros((n, 1, 1, n_cells)))
 
 
 def prompt_sums(
@@ -473,7 +477,7 @@ def noise_p(
         there = [share[i] for i in inside]
         data = texts_of([passages[i] for i in inside], there, there)
         null = shuffled_sums(data, permutations, seed)
-        sums = data.sums(data.cell), GapSums(null.total[:0], null.count[:0]), null
+        sums = data.sums(data.cell), CellSums(null.total[:0], null.count[:0]), null
         for name, scores in variances(data, columns, sums).items():
             observed, _, shuffled = scores.over_runs()
             defined = found.setdefault(name, [])

@@ -8,7 +8,7 @@ from portrayal.planning.assumptions import DEFAULTS, Assumption, assumptions_fro
 from portrayal.planning.effects import REFERENCE, Detectable, detectable_difference
 from portrayal.planning.equivalence import Needed, equivalence, equivalence_power
 from portrayal.planning.groups import EVERY
-from portrayal.planning.plan import Plan, Tokens, output_tokens, plan, tokens_of
+from portrayal.planning.plan import Plan, TokenEstimate, output_tokens, plan, tokens_of
 from portrayal.planning.power import (
     Counting,
     Design,
@@ -30,7 +30,7 @@ __all__ = [
     "Detectable",
     "Needed",
     "Plan",
-    "Tokens",
+    "TokenEstimate",
     "assumptions_from",
     "change_power",
     "counted_by_name",

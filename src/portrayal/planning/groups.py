@@ -28,7 +28,7 @@ EVERY = "every text is taken to show a group; a finished run says how many do"
 
 
 @dataclass(frozen=True)
-class Observation:
+class PlannedGroup:
     """One way to observe a factor: its name, known shares, likeness, and part of the prompts."""
 
     name: str
@@ -73,7 +73,7 @@ def _row(
     group: tuple[str, float],
     domain: str,
     n_prompts: int,
-    way: Observation,
+    way: PlannedGroup,
 ) -> Detectable:
     """The effects of one group, by its key and its share in a baseline (0 where there is none)."""
     key, baseline = group
@@ -121,14 +121,14 @@ def _strata(
     return strata or [("", len(prompts), {})]
 
 
-def _observations(factor: Factor, run: "Run | None") -> list[Observation]:
+def _observations(factor: Factor, run: "Run | None") -> list[PlannedGroup]:
     """How a finished run observed the factor; one way, by the defaults, without it."""
     icc = DEFAULTS["representation", "gender"].icc
     if run is None:
         if all(isinstance(each, NameSource) for each in factor.sources):
             assumed = Assumption(icc, 1.0, "as of gender; names taken as sure")
-            return [Observation("names", {}, assumed)]
-        return [Observation("", {}, Assumption(icc, 1.0, EVERY))]
+            return [PlannedGroup("names", {}, assumed)]
+        return [PlannedGroup("", {}, Assumption(icc, 1.0, EVERY))]
     model = next(iter(run.settings().get("models", ())), ALL)
     ways: dict[str, list[tuple[str, Estimate, int]]] = {}
     for row, e in enumerate(run.records):
@@ -157,5 +157,5 @@ def _observations(factor: Factor, run: "Run | None") -> list[Observation]:
         )
         shares = {key: max(e.value, 0.5 / n) for key, e, _ in rows if e.value is not None}
         part = max(first.n_clusters, 1) / max(len(read_prompts(run.prompts_path)), 1)
-        found.append(Observation(name, shares, assumed, min(part, 1.0)))
+        found.append(PlannedGroup(name, shares, assumed, min(part, 1.0)))
     return found or _observations(factor, None)

@@ -39,7 +39,7 @@ Tokenizer = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenEstimate:
     """A number of tokens and how it was found; None where it is not known, and `source` says why.
 
     Attributes
@@ -54,15 +54,17 @@ class Tokens:
     source: str
 
 
-def tokens_of(texts: Iterable[str], tokenizer: Tokenizer | None = None) -> Tokens:
+def tokens_of(texts: Iterable[str], tokenizer: Tokenizer | None = None) -> TokenEstimate:
     """Return the mean tokens of texts, from a tokenizer or as characters / 4."""
     if tokenizer is not None:
         counts = [float(tokenizer(text)) for text in texts]
-        return Tokens(_mean(counts), "tokenizer")
-    return Tokens(_mean([len(text) / CHARACTERS_PER_TOKEN for text in texts]), "characters / 4")
+        return TokenEstimate(_mean(counts), "tokenizer")
+    return TokenEstimate(
+        _mean([len(text) / CHARACTERS_PER_TOKEN for text in texts]), "characters / 4"
+    )
 
 
-def output_tokens(prompts: Iterable[Prompt]) -> Tokens:
+def output_tokens(prompts: Iterable[Prompt]) -> TokenEstimate:
     """Return the mean tokens of answers, from the number of words that each prompt asks for.
 
     Answers to "100 words or less" are taken to use them all: 2,230 such stories of five models have
@@ -71,13 +73,13 @@ def output_tokens(prompts: Iterable[Prompt]) -> Tokens:
     asked = [_WORDS_ASKED.search(prompt.text) for prompt in prompts]
     words = [float(match.group(1)) for match in asked if match is not None]
     if not words or len(words) < len(asked):
-        return Tokens(
+        return TokenEstimate(
             None,
             f"{len(asked) - len(words):,} of {len(asked):,} prompts do not say how many words they "
             "want; give the tokens of an answer (output_tokens=), or a finished run",
         )
     per_word = CHARACTERS_PER_WORD / CHARACTERS_PER_TOKEN
-    return Tokens(_mean(words) * per_word, "words asked for")
+    return TokenEstimate(_mean(words) * per_word, "words asked for")
 
 
 def _mean(counts: list[float]) -> float:
@@ -107,8 +109,8 @@ class Plan:
     n_prompts: int
     samples: int
     models: tuple[str, ...]
-    input: Tokens
-    output: Tokens
+    input: TokenEstimate
+    output: TokenEstimate
     prices: Mapping[str, Price | None]
     detectable: tuple[Detectable, ...]
     level: float
@@ -122,12 +124,12 @@ class Plan:
 
     @property
     def input_tokens(self) -> int:
-        """Tokens asked, of all models together."""
+        """TokenEstimate asked, of all models together."""
         return round(self.n_texts * (self.input.per_text or 0.0))
 
     @property
     def output_tokens(self) -> int | None:
-        """Tokens answered, of all models together; None where not known."""
+        """TokenEstimate answered, of all models together; None where not known."""
         each = self.output.per_text
         return None if each is None else round(self.n_texts * each)
 
@@ -242,7 +244,7 @@ def plan(
         replicates=check_count("replicates", replicates, minimum=1),
         change=change,
     )
-    given = None if answer_tokens is None else Tokens(float(answer_tokens), "given")
+    given = None if answer_tokens is None else TokenEstimate(float(answer_tokens), "given")
     return Plan(
         n_prompts=len(prompts),
         samples=samples,

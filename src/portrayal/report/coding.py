@@ -279,7 +279,7 @@ def _number(value: float, statistic: str) -> str:
 
 
 @dataclass(frozen=True)
-class Character:
+class CodedCharacter:
     """Who is in an exemplar, as the head of a story in Table 4: words, and counts by role."""
 
     slot: str
@@ -295,7 +295,7 @@ class GroupView:
     clusters: Table
     how: str
     codes: tuple[str, ...] = ()
-    characters: tuple[Character, ...] = ()
+    characters: tuple[CodedCharacter, ...] = ()
     passage: Passage | None = None
     counts: tuple[tuple[str, str], ...] = ()
 
@@ -312,7 +312,7 @@ class RatersView:
 
 
 @dataclass(frozen=True)
-class Section:
+class CodedSection:
     """What the page shows of one project; `form` says whose table the counts by role follow."""
 
     title: str
@@ -332,7 +332,7 @@ class Section:
 class Coded:
     """What was read and coded: a section for each project, and counts of cues, whole and split."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[CodedSection, ...]
     cues: Table | None
     cue_places: Table | None
 
@@ -357,7 +357,7 @@ def section(
     merge: Mapping[str, str] | None = None,
     level: float = 0.95,
     seed: int = 0,
-) -> Section:
+) -> CodedSection:
     """Return what the page shows of one project; see `cluster_codes` for `by` and `merge`."""
     groups = cluster_codes(project, labels, by=by, merge=merge, level=level)
     said = agreement(labels, level=level, seed=seed)
@@ -365,7 +365,7 @@ def section(
     names = _counts_by_role(project, groups, run, level)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
-    return Section(
+    return CodedSection(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
         _facts(project, labels, said, level),
         short(project.codebook.warning or "", 400),
@@ -469,7 +469,7 @@ def _group(
 
 def _character(
     person: ItemPerson, item: CodingItem, counts: Mapping[tuple[str, str], RoleCounts]
-) -> Character:
+) -> CodedCharacter:
     parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
     told = "; ".join(part for part in parts if part)
     name = person.name or person.role or "no name"
@@ -477,7 +477,7 @@ def _character(
     cells: tuple[tuple[str, str], ...] = ()
     if of_name is not None:
         cells = tuple((f"# {label}", _counted(of_name[role])) for role, label in _ROLES.items())
-    return Character(person.slot, short(f"{name}: {told}" if told else name, 120), cells)
+    return CodedCharacter(person.slot, short(f"{name}: {told}" if told else name, 120), cells)
 
 
 def _counted(count: RoleCount) -> str:

@@ -78,7 +78,7 @@ def export_report(
 
 
 @dataclass
-class Block:
+class ExportBlock:
     """A piece of a page: h1–h4, p, li, image (text: what it shows; key) or table (rows)."""
 
     kind: str
@@ -110,7 +110,7 @@ class _Reader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.blocks: list[Block] = []
+        self.blocks: list[ExportBlock] = []
         self._kind, self._text, self._term = "p", "", ""
         self._skipped: list[str] = []
         self._table: list[list[str]] | None = None
@@ -125,7 +125,7 @@ class _Reader(HTMLParser):
         if "data-chart" in given:
             self._flush()
             label = given.get("aria-label") or ""
-            self.blocks.append(Block("image", label, given["data-chart"] or ""))
+            self.blocks.append(ExportBlock("image", label, given["data-chart"] or ""))
             self._skipped.append(tag)
         elif tag == "table":
             self._flush()
@@ -149,7 +149,7 @@ class _Reader(HTMLParser):
             self._text = ""
         elif tag == "table" and self._table is not None:
             if len(self._table) > 1:
-                self.blocks.append(Block("table", rows=self._table))
+                self.blocks.append(ExportBlock("table", rows=self._table))
             self._table = None
         elif tag == "dt":
             self._term, self._text = _line(self._text), ""
@@ -164,7 +164,7 @@ class _Reader(HTMLParser):
         text = _line(self._text)
         if text and self._table is None:
             said = f"{self._term}: {text}" if self._term else text
-            self.blocks.append(Block(self._kind, said))
+            self.blocks.append(ExportBlock(self._kind, said))
         self._kind, self._text, self._term = "p", "", ""
 
 
@@ -172,7 +172,7 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def blocks_of(page: str) -> list[Block]:
+def blocks_of(page: str) -> list[ExportBlock]:
     """Return what a page of ours says as blocks, in order.
 
     Examples
@@ -189,7 +189,7 @@ def blocks_of(page: str) -> list[Block]:
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
 
 
-def _markdown(blocks: list[Block], images: dict[str, Drawing], target: Path) -> Path:
+def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -> Path:
     folder = target.with_name(f"{target.stem}-charts")
     lines: list[str] = []
     for block in blocks:
@@ -220,7 +220,7 @@ def _table_lines(rows: list[list[str]]) -> Iterator[str]:
         yield f"\n{len(rows) - ROWS - 1} more rows are in the page."
 
 
-def _docx(blocks: list[Block], images: dict[str, Drawing], target: Path) -> Path:
+def _docx(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -> Path:
     try:
         import docx
     except ImportError as error:

@@ -6,7 +6,7 @@ one model, whose sums every measure of agency reads.
 
 from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
-from portrayal.measure.agency.places import Place, places
+from portrayal.measure.agency.places import AgencyStratum, places
 from portrayal.measure.agency.texts import AgencyTexts, agency_texts, balanced
 from portrayal.measure.agency.variance import AGENCY_VARIANCE
 
@@ -14,8 +14,8 @@ __all__ = [
     "AGENCY_GAP",
     "AGENCY_SHARE",
     "AGENCY_VARIANCE",
+    "AgencyStratum",
     "AgencyTexts",
-    "Place",
     "agency_texts",
     "balanced",
     "places",

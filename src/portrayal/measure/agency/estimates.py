@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency.places import Place, Units, places
+from portrayal.measure.agency.places import AgencyStratum, Units, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
@@ -26,7 +26,9 @@ _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
 
-def common(place: Place, measure: Component, statistic: str, scope: Scope) -> dict[str, Any]:
+def common(
+    place: AgencyStratum, measure: Component, statistic: str, scope: Scope
+) -> dict[str, Any]:
     """Return the fields that estimates of a place share."""
     return {
         "study": scope.study,
@@ -41,7 +43,7 @@ def common(place: Place, measure: Component, statistic: str, scope: Scope) -> di
     }
 
 
-def by_run(place: Place, members: FloatArray, weights: Sequence[float]) -> dict[str, float]:
+def by_run(place: AgencyStratum, members: FloatArray, weights: Sequence[float]) -> dict[str, float]:
     """Return the weighted sum of the groups' mean gaps in each run, and its standard deviation.
 
     Runs are repetitions of the prompts, or checkpoints of the classifier; nothing for one run.
@@ -62,7 +64,7 @@ def by_run(place: Place, members: FloatArray, weights: Sequence[float]) -> dict[
 
 
 def inferred(
-    place: Place,
+    place: AgencyStratum,
     units: Units,
     method: str,
     bounds: tuple[float, float, float],
@@ -135,7 +137,7 @@ def _offer(n_clusters: int, n_texts: float, units: Units) -> str:
 
 
 def null_of(
-    draws: FloatArray, place: Place, scope: Scope, *, point: float | None = None
+    draws: FloatArray, place: AgencyStratum, scope: Scope, *, point: float | None = None
 ) -> Null | None:
     """Return the null of shuffled groups, shape (n_draws,): their mean unless `point` is given."""
     known = draws[~np.isnan(draws)]
@@ -184,7 +186,7 @@ def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
 
 
 def _of_group(
-    place: Place, group: dict[str, str], members: FloatArray, scope: Scope
+    place: AgencyStratum, group: dict[str, str], members: FloatArray, scope: Scope
 ) -> Iterator[Estimate]:
     mean = float(place.observed.means(members)[0])
     count = place.observed.count.sum(axis=0)
@@ -224,7 +226,7 @@ def _of_group(
 
 
 def _details(
-    place: Place, members: FloatArray, start: float, slope: float, *, told: bool
+    place: AgencyStratum, members: FloatArray, start: float, slope: float, *, told: bool
 ) -> dict[str, float]:
     """What each run gives, and for all groups together the sentences that were not told."""
     untold = {} if told else {"untold_sentences": place.untold}

@@ -15,7 +15,7 @@ from portrayal.measure.agency.estimates import (
     null_of,
     permutation_test,
 )
-from portrayal.measure.agency.places import BLOCK, Place, places
+from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
@@ -62,7 +62,7 @@ class Gap:
 
 
 def infer_gaps(
-    place: Place, members: FloatArray, pairs: list[list[int]], level: float
+    place: AgencyStratum, members: FloatArray, pairs: list[list[int]], level: float
 ) -> list[Gap]:
     """Infer the differences of these pairs of groups.
 
@@ -139,7 +139,7 @@ def pair_label(upper: dict[str, str], lower: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _is_human(place: Place) -> bool:
+def _is_human(place: AgencyStratum) -> bool:
     return place.model.casefold() == HUMAN and place.stratum == "all"
 
 
@@ -153,7 +153,7 @@ def _ordered(groups: tuple[dict[str, str], ...], first: tuple[str, ...]) -> list
 
 
 def _of_kind(
-    place: Place, kind: tuple[int, ...], first: tuple[str, ...], scope: Scope
+    place: AgencyStratum, kind: tuple[int, ...], first: tuple[str, ...], scope: Scope
 ) -> Iterator[Estimate]:
     groups, members = place.groups(kind)
     if len(groups) < 2:
@@ -178,7 +178,7 @@ def _of_kind(
 
 
 def _estimate(
-    place: Place, group: dict[str, str], gap: Gap, details: dict[str, float], scope: Scope
+    place: AgencyStratum, group: dict[str, str], gap: Gap, details: dict[str, float], scope: Scope
 ) -> Estimate:
     fields = common(place, AGENCY_GAP, "difference", scope) | inferred(
         place,
@@ -201,7 +201,7 @@ def _estimate(
 
 
 def _beside_human(
-    place: Place, human: Place, first: tuple[str, ...], scope: Scope
+    place: AgencyStratum, human: AgencyStratum, first: tuple[str, ...], scope: Scope
 ) -> Iterator[Estimate]:
     """How far a model's difference lies above that of human texts, for every pair of one attribute.
 

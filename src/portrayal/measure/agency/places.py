@@ -30,8 +30,8 @@ BLOCK = "block"
 
 
 @dataclass(frozen=True)
-class Sums:
-    """Sums of ratio gaps, and numbers of texts, each of shape (..., n_runs, n_cells)."""
+class CellSums:
+    """CellSums of ratio gaps, and numbers of texts, each of shape (..., n_runs, n_cells)."""
 
     total: FloatArray
     count: FloatArray
@@ -48,7 +48,7 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Sums by independent unit.
+    """CellSums by independent unit.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Units:
         Name of each unit, the same in every run.
     """
 
-    sums: Sums
+    sums: CellSums
     owner: IntArray
     cell: IntArray
     kind: str
@@ -94,7 +94,7 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class AgencyStratum:
     """One place under one masking.
 
     Attributes
@@ -104,7 +104,7 @@ class Place:
     attributes, values, cells
         As in `AgencyTexts`.
     observed, null
-        Sums as they are, of shape (n_runs, n_cells); and of every shuffling of groups.
+        CellSums as they are, of shape (n_runs, n_cells); and of every shuffling of groups.
     chance
         Mean ratio gap that shuffling gives each cell on average, shape (n_cells,).
     units, blocks
@@ -133,8 +133,8 @@ class Place:
     attributes: tuple[str, ...]
     values: tuple[tuple[str, ...], ...]
     cells: tuple[tuple[int, ...], ...]
-    observed: Sums
-    null: Sums
+    observed: CellSums
+    null: CellSums
     chance: FloatArray
     units: Units
     blocks: Units
@@ -192,7 +192,7 @@ class Place:
         return tuple(labels), chosen
 
 
-def places(texts: AgencyTexts, scope: Scope) -> Iterator[Place]:
+def places(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
     """Yield every place that has texts: each task of each model, whole, then by stratum.
 
     Parameters
@@ -207,7 +207,7 @@ def places(texts: AgencyTexts, scope: Scope) -> Iterator[Place]:
     yield from texts.cache["places"]
 
 
-def _places(texts: AgencyTexts, scope: Scope) -> Iterator[Place]:
+def _places(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
     keys = np.stack([texts.model, texts.task, texts.condition], axis=1)
     for key in np.unique(keys, axis=0):
         inside = (keys == key).all(axis=1)
@@ -220,7 +220,7 @@ def _places(texts: AgencyTexts, scope: Scope) -> Iterator[Place]:
 
 def _of(
     texts: AgencyTexts, inside: BoolArray, key: list[int], stratum: str, scope: Scope
-) -> Iterator[Place]:
+) -> Iterator[AgencyStratum]:
     model, task, condition = key
     labels = texts.models[model], texts.tasks[task], texts.conditions[condition]
     rng = scope.rng("agency", *labels, stratum)
@@ -230,7 +230,7 @@ def _of(
     made = _summed(texts, gaps, read, scope, rng)
     for masking, own in zip(texts.maskings, made, strict=True):
         gap = texts.gap[masking]
-        yield Place(
+        yield AgencyStratum(
             *labels,
             stratum,
             masking,
@@ -266,8 +266,8 @@ def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[
 class _Summed(NamedTuple):
     """What a place has of its texts."""
 
-    observed: Sums
-    null: Sums
+    observed: CellSums
+    null: CellSums
     chance: FloatArray
     units: Units
     blocks: Units
@@ -321,7 +321,7 @@ def _summed(
     chance = _by_cell(_expected(rows, block), cell, n_cells).reshape(shape).sum(axis=2)
     for i in range(n_maskings):
         there = (values[1, i] > 0).any(axis=0)
-        sums = Sums(values[0, i][:, there], values[1, i][:, there])
+        sums = CellSums(values[0, i][:, there], values[1, i][:, there])
         prompts = texts.clusters == "prompt"
         units = Units(
             sums, owner[there], cell[there], texts.clusters, alike.reason * prompts, names
@@ -332,8 +332,8 @@ def _summed(
             code = alike.code[first][order][there]
             compared = Units(sums, code, cell[there], BLOCK, how, _block_names(texts, read, alike))
         yield _Summed(
-            Sums(observed[0, i], observed[1, i]),
-            Sums(null[:, 0, i], null[:, 1, i]),
+            CellSums(observed[0, i], observed[1, i]),
+            CellSums(null[:, 0, i], null[:, 1, i]),
             divide(*chance[:, i]),
             units,
             compared,

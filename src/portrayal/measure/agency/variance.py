@@ -18,7 +18,7 @@ from portrayal.measure.agency.estimates import (
     null_of,
     permutation_test,
 )
-from portrayal.measure.agency.places import Place, Sums, places
+from portrayal.measure.agency.places import AgencyStratum, CellSums, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
@@ -66,7 +66,7 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
             yield from _estimates(place, OVERALL, overall, None, scope)
 
 
-def gap_variance(sums: Sums, members: FloatArray) -> FloatArray:
+def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
     """Sample variance (ddof 1) of the groups' mean ratio gaps, in squared percentage points.
 
     Shapes: members (n_cells, k) -> (..., n_runs); NaN in a run that lacks a group.
@@ -81,7 +81,7 @@ def _variance(means: FloatArray) -> FloatArray:
     return np.asarray(((means - centre) ** 2).sum(axis=-1) / (means.shape[-1] - 1))
 
 
-def _scores(place: Place, members: FloatArray) -> _Scores:
+def _scores(place: AgencyStratum, members: FloatArray) -> _Scores:
     texts = place.observed.count * place.n_checkpoints @ members
     few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
     observed = np.where(few, np.nan, gap_variance(place.observed, members))
@@ -89,7 +89,7 @@ def _scores(place: Place, members: FloatArray) -> _Scores:
 
 
 def _estimates(
-    place: Place, name: str, scores: _Scores, members: FloatArray | None, scope: Scope
+    place: AgencyStratum, name: str, scores: _Scores, members: FloatArray | None, scope: Scope
 ) -> Iterator[Estimate]:
     known = ~np.isnan(scores.observed)
     if not known.any():
@@ -106,7 +106,7 @@ def _estimates(
     if known.sum() > 1:
         details["sd_between_runs"] = float(scores.observed[known].std(ddof=1))
         if members is not None:
-            pooled = Sums(
+            pooled = CellSums(
                 place.observed.total.sum(axis=0, keepdims=True),
                 place.observed.count.sum(axis=0, keepdims=True),
             )
@@ -121,7 +121,7 @@ def _estimates(
 
 
 def _one(
-    place: Place,
+    place: AgencyStratum,
     name: str,
     scores: _Scores,
     runs: BoolArray,
@@ -165,7 +165,7 @@ def _one(
     )
 
 
-def _same_order(place: Place, members: FloatArray, scope: Scope) -> float:
+def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> float:
     """Share of draws in which all groups stand in the order in which they were observed.
 
     The means are drawn with the noise that the units give them, each times a standard normal.

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
-from portrayal.measure.pairs.estimates import ROUNDING, Column, Quantity, by_group, paired_means
+from portrayal.measure.pairs.estimates import (
+    ROUNDING,
+    Quantity,
+    QuantityColumn,
+    by_group,
+    paired_means,
+)
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import SHARE, Level, Paired
 from portrayal.measure.scope import Scope
@@ -61,10 +67,10 @@ def _directed_changes(level: Level, generated: FloatArray, reference: FloatArray
     return np.concatenate(sides, axis=-1)
 
 
-def directed(level: Level) -> list[Column]:
+def directed(level: Level) -> list[QuantityColumn]:
     """Return a column for each direction and group: worse as published, then better."""
     return [
-        Column({"direction": direction}, {level.attribute: group})
+        QuantityColumn({"direction": direction}, {level.attribute: group})
         for direction in (WORSE, BETTER)
         for group in level.groups
     ]
@@ -74,7 +80,7 @@ DISTANCE = Quantity(
     measure="paired_distance.v1",
     statistic="distance",
     source="Fang et al. 2024, Eq. 3–6 and 9",
-    columns=lambda _: [Column({}, {})],
+    columns=lambda _: [QuantityColumn({}, {})],
     values=distances,
     undefined="no pair in which both texts mention a group",
     greater=True,
@@ -240,7 +246,7 @@ class _Contrast:
 
 
 def _contrast_sums(
-    made: _Values, paired: Paired, contrast: _Contrast, columns: list[Column]
+    made: _Values, paired: Paired, contrast: _Contrast, columns: list[QuantityColumn]
 ) -> tuple[GroupSums, list[BoolArray]]:
     """Return the sums of both forms by pair, and which rows count under each, (n_rows, k)."""
     of_model = paired.of_model(contrast.model)

@@ -30,7 +30,7 @@ from portrayal.measure.pairs.table import (
     SHARE,
     Level,
     Paired,
-    Place,
+    PairStratum,
     places,
 )
 from portrayal.measure.scope import Scope
@@ -47,7 +47,7 @@ SYMMETRIC = (
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class QuantityColumn:
     """One column of a quantity: strata beyond those of the place and level, and the group."""
 
     strata: Mapping[str, str]
@@ -82,7 +82,7 @@ class Quantity:
     measure: str
     statistic: str
     source: str
-    columns: Callable[[Level], list[Column]]
+    columns: Callable[[Level], list[QuantityColumn]]
     values: Values
     undefined: str
     greater: bool = False
@@ -91,9 +91,9 @@ class Quantity:
     details: Callable[[FloatArray], dict[str, float]] = field(default=lambda _: {})
 
 
-def by_group(level: Level) -> list[Column]:
+def by_group(level: Level) -> list[QuantityColumn]:
     """Return a column for each group of a level."""
-    return [Column({}, {level.attribute: group}) for group in level.groups]
+    return [QuantityColumn({}, {level.attribute: group}) for group in level.groups]
 
 
 def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[Estimate]:
@@ -121,7 +121,7 @@ class _Made:
     """A quantity at one level."""
 
     level: Level
-    columns: list[Column]
+    columns: list[QuantityColumn]
     folded: Folded
 
 
@@ -136,7 +136,7 @@ def pair_sums(
 def _at(
     quantity: Quantity,
     paired: Paired,
-    place: Place,
+    place: PairStratum,
     number: int,
     there: list[_Made],
     scope: Scope,
@@ -201,7 +201,7 @@ def _at(
 class _Here:
     """A place, its number and rows, and the values of column `k` there."""
 
-    place: Place
+    place: PairStratum
     number: int
     rows: IntArray
     values: FloatArray
@@ -218,7 +218,7 @@ def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
     return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
 
 
-def _cannot_tell(quantity: Quantity, level: Level, place: Place) -> bool:
+def _cannot_tell(quantity: Quantity, level: Level, place: PairStratum) -> bool:
     """Whether exchanging whole texts leaves most distances as they are: one text per original."""
     if not (level.whole_texts and quantity.greater):
         return False
@@ -227,7 +227,13 @@ def _cannot_tell(quantity: Quantity, level: Level, place: Place) -> bool:
 
 
 def _null(
-    quantity: Quantity, each: _Made, place: Place, number: int, k: int, value: float, scope: Scope
+    quantity: Quantity,
+    each: _Made,
+    place: PairStratum,
+    number: int,
+    k: int,
+    value: float,
+    scope: Scope,
 ) -> tuple[Null | None, float]:
     """The null of one column, and p of `value` against it."""
     draws = each.folded.draws[:, number, k]
@@ -241,7 +247,7 @@ def _null(
     return Null(centre, low, high, scope.level, method, scope.seed), p
 
 
-def unpaired(paired: Paired, place: Place) -> dict[str, int]:
+def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
     """Return the texts of a place's model and form that are in no row, by reason.
 
     They are known for all domains and sources together only; elsewhere the result is empty.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.measure.pairs.table import Block, Level, Paired, Place
+from portrayal.measure.pairs.table import Block, Level, Paired, PairStratum
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL
 from portrayal.stats import divide
@@ -57,7 +57,7 @@ def fold(
     values: Values,
     level: Level,
     paired: Paired,
-    where: Sequence[Place] = (),
+    where: Sequence[PairStratum] = (),
     null: tuple[Scope, str] | None = None,
 ) -> Folded:
     """Add up a quantity over the blocks of a level.
@@ -73,7 +73,7 @@ def fold(
     null
         Settings of the null's draws, and the label of its random streams; None for no null.
     """
-    cells = _Cells(paired, where)
+    cells = _StratumCells(paired, where)
     parts: dict[str, list[npt.NDArray[Any]]] = {"total": [], "count": [], "lacking": []}
     samples, dealt = _Sums(cells, level.n_samples), _Dealt(cells, paired, where, level, null)
     for number, block in enumerate(level.blocks):
@@ -102,10 +102,10 @@ def _lacking(block: Block) -> IntArray:
     return np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
 
 
-class _Cells:
+class _StratumCells:
     """Rows of one model, form, domain and source together; a place is made of whole cells."""
 
-    def __init__(self, paired: Paired, where: Sequence[Place]) -> None:
+    def __init__(self, paired: Paired, where: Sequence[PairStratum]) -> None:
         domain, source = (
             _only(code, labels, {getattr(place, name) for place in where})
             for name, code, labels in (
@@ -126,7 +126,7 @@ def _only(code: IntArray, labels: Sequence[str], wanted: set[str]) -> IntArray:
     return np.where(np.array([*kept, False])[code], code, -1)
 
 
-def _holds(place: Place, cells: IntArray) -> npt.NDArray[np.bool_]:
+def _holds(place: PairStratum, cells: IntArray) -> npt.NDArray[np.bool_]:
     table = place.paired
     inside = cells[:, 1] == table.forms.index(place.form)
     for column, label, labels in (
@@ -142,7 +142,7 @@ def _holds(place: Place, cells: IntArray) -> npt.NDArray[np.bool_]:
 class _Sums:
     """Sums of values and of their number by cell, for each of `size` samples or draws."""
 
-    def __init__(self, cells: _Cells, size: int) -> None:
+    def __init__(self, cells: _StratumCells, size: int) -> None:
         self._cells, self.size = cells, size
         self._sums: FloatArray | None = None
 
@@ -176,9 +176,9 @@ class _Dealt:
 
     def __init__(
         self,
-        cells: _Cells,
+        cells: _StratumCells,
         paired: Paired,
-        where: Sequence[Place],
+        where: Sequence[PairStratum],
         level: Level,
         null: tuple[Scope, str] | None,
     ) -> None:

@@ -259,7 +259,7 @@ FEWEST_PAIRS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class PairStratum:
     """Rows of one model (or of all) under one prompt form, in one domain or source (or all).
 
     Attributes
@@ -307,7 +307,7 @@ class Place:
         return self.is_whole or level.length == FULL
 
 
-def places(paired: Paired) -> Iterator[Place]:
+def places(paired: Paired) -> Iterator[PairStratum]:
     """Yield all domains and sources, then each domain, then each source, for model and form.
 
     Models are pooled first where there are several; forms never are, since they ask for different
@@ -319,11 +319,11 @@ def places(paired: Paired) -> Iterator[Place]:
             inside = of_model & (paired.form == code)
             if not inside.any():
                 continue
-            yield Place(model, form, ALL, ALL, paired)
+            yield PairStratum(model, form, ALL, ALL, paired)
             for domain in _parts(paired, paired.domains, paired.domain, inside):
-                yield Place(model, form, domain, ALL, paired)
+                yield PairStratum(model, form, domain, ALL, paired)
             for source in _parts(paired, paired.sources, paired.source, inside):
-                yield Place(model, form, ALL, source, paired)
+                yield PairStratum(model, form, ALL, source, paired)
 
 
 def _parts(

@@ -157,7 +157,7 @@ def representation_mixture(
         return _shares(model, sides[0], starred[model.races], baseline.name, scope)
 
     for stratum in strata(tally, laden=False):
-        where = Place(REPRESENTATION_MIXTURE, tally, stratum, (NEUTRAL,), scope)
+        where = MixtureStratum(REPRESENTATION_MIXTURE, tally, stratum, (NEUTRAL,), scope)
         yield from where.estimates(race_models(tally, name_tables), infer)
 
 
@@ -179,12 +179,14 @@ def subordination_mixture(
         return _ratios(model, sides, subsets, scope)
 
     for stratum in strata(tally, laden=True):
-        where = Place(SUBORDINATION_MIXTURE, tally, stratum, (SUBORDINATE, DOMINANT), scope)
+        where = MixtureStratum(
+            SUBORDINATION_MIXTURE, tally, stratum, (SUBORDINATE, DOMINANT), scope
+        )
         yield from where.estimates(race_models(tally, name_tables), infer)
 
 
 @dataclass(frozen=True)
-class Place:
+class MixtureStratum:
     """A stratum of one measure, and the roles whose names it counts."""
 
     measure: Component

@@ -176,7 +176,9 @@ class ReaderErrors:
         )
         return every[e.strata["domain"], e.strata["model"]]
 
-    def _drawn(self, counts: "_Counts", stratum: Stratum, key: tuple[Any, ...]) -> "_Counts":
+    def _drawn(
+        self, counts: "_ReadCounts", stratum: Stratum, key: tuple[Any, ...]
+    ) -> "_ReadCounts":
         """Counts of all prompts, and of random subsets of them, with the noise of few people."""
         n = len(stratum.prompts)
         starts = np.arange(0, n, -(-n // MOST_BLOCKS))
@@ -190,11 +192,11 @@ class ReaderErrors:
             flat = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
             return (chosen @ flat).reshape(len(chosen), *each.shape[1:])
 
-        return _Counts(*map(sums, vars(counts).values())).with_people(noise)
+        return _ReadCounts(*map(sums, vars(counts).values())).with_people(noise)
 
 
 @dataclass(frozen=True)
-class _Counts:
+class _ReadCounts:
     """People of a stratum as read, by prompt or draw (first axis, n).
 
     Attributes
@@ -213,7 +215,7 @@ class _Counts:
     upper: FloatArray
     lower: FloatArray
 
-    def with_people(self, more: FloatArray) -> "_Counts":
+    def with_people(self, more: FloatArray) -> "_ReadCounts":
         """Add people of each gender, shape (n, 4), beside others as they are."""
         if not self.pairs.any():
             return replace(self, alone=self.alone + more)
@@ -225,7 +227,7 @@ class _Counts:
         return replace(self, pairs=self.pairs + both.reshape(-1, N * N))
 
 
-def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _Counts:
+def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCounts:
     """Count the genders of a stratum's stories by prompt; with names, their likelihoods too."""
     n, n_races = len(stratum.prompts), len(tally.races) if names else 0
     inside = stratum.has(tally.prompt, tally.model) & tally.readable
@@ -252,10 +254,10 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _Counts:
             for kind, each in enumerate((np.nan_to_num(likelihood), ~np.isnan(likelihood))):
                 cells[:, kind, race] = np.bincount(place, weight * each, size).reshape(n, N * N)
         sides.append(cells)
-    return _Counts(np.asarray(alone), np.asarray(pairs), *sides)
+    return _ReadCounts(np.asarray(alone), np.asarray(pairs), *sides)
 
 
-def _shares(read: _Counts, misread: Misreading | None) -> Shares:
+def _shares(read: _ReadCounts, misread: Misreading | None) -> Shares:
     """Share of each gender among people of known gender, and of each pair among known pairs."""
     alone, pairs = read.alone, read.pairs
     if misread is not None:
@@ -273,7 +275,7 @@ def _shares(read: _Counts, misread: Misreading | None) -> Shares:
     return found
 
 
-def _ratios(read: _Counts, races: tuple[str, ...], misread: Misreading | None) -> Shares:
+def _ratios(read: _ReadCounts, races: tuple[str, ...], misread: Misreading | None) -> Shares:
     """Ratio of the shares in both roles, of each gender, race, and race and gender."""
     upper, lower, pairs = read.upper, read.lower, read.pairs
     size = len(pairs)

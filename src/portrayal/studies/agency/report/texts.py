@@ -25,7 +25,7 @@ SHORT = {"m": "male", "f": "female"}
 
 
 @dataclass(frozen=True)
-class Piece:
+class ShownSentence:
     """A stretch of text: its class ("agentic", "communal" or ""), and its probabilities."""
 
     text: str
@@ -34,27 +34,27 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class FactorLabels:
+class ShownText:
     """One text: its heading, group code, ratio gap, pieces and how it was shortened."""
 
     title: str
     model: str
     group: int
     gap: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ShownSentence, ...]
     cut: str
 
 
 @dataclass(frozen=True)
-class AgencyReading:
+class ShownReading:
     """Texts of every group, with the labels of the groups and how they were chosen."""
 
-    texts: tuple[FactorLabels, ...]
+    texts: tuple[ShownText, ...]
     groups: tuple[str, ...]
     how: str
 
 
-def agency_reading(view: View) -> AgencyReading | None:
+def agency_reading(view: View) -> ShownReading | None:
     """Return texts to read; None where the run has none."""
     if not view.run.texts.parts():
         return None
@@ -70,7 +70,7 @@ def agency_reading(view: View) -> AgencyReading | None:
         for masking in (primary(view), other(view))
     )
     texts = tuple(
-        FactorLabels(
+        ShownText(
             short(row["title"], 120),
             short(row["model"], 60),
             groups.index(row["group"]),
@@ -83,7 +83,7 @@ def agency_reading(view: View) -> AgencyReading | None:
         f"{len(texts)} of {len(rows):,} texts; for each group they are taken at even steps from "
         "the most agentic to the most communal."
     )
-    return AgencyReading(texts, tuple(short(g, 60) for g in groups), how)
+    return ShownReading(texts, tuple(short(g, 60) for g in groups), how)
 
 
 def _rows(view: View) -> list[dict[str, Any]]:
@@ -132,8 +132,8 @@ def _chosen(rows: Sequence[dict[str, Any]], groups: Sequence[str]) -> list[dict[
 
 def _pieces(
     view: View, text: str, first: Mapping[str, Any], second: Mapping[str, Any] | None
-) -> tuple[tuple[Piece, ...], str]:
-    pieces: list[Piece] = []
+) -> tuple[tuple[ShownSentence, ...], str]:
+    pieces: list[ShownSentence] = []
     at = 0
     beside = (second or {}).get("agentic") or []
     for i, (where, p) in enumerate(zip(first["sentences"], first["agentic"], strict=True)):
@@ -141,12 +141,12 @@ def _pieces(
         if high > LONGEST and pieces:
             break
         if low > at:
-            pieces.append(Piece(visible(text[at:low]), "", ""))
+            pieces.append(ShownSentence(visible(text[at:low]), "", ""))
         kind = "" if p is None or isnan(p) else "agentic" if p >= 0.5 else "communal"
         told = f"agentic {_chance(p)} {primary(view)}"
         if i < len(beside):
             told += f", {_chance(beside[i])} {other(view)}"
-        pieces.append(Piece(visible(text[low:high]), kind, told))
+        pieces.append(ShownSentence(visible(text[low:high]), kind, told))
         at = high
     cut = ""
     if at < len(text.rstrip()):
