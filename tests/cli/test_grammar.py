@@ -198,3 +198,9 @@ def test_a_key_that_cannot_be_set_is_refused(given: str, said: str) -> None:
     done = invoke("audit", "laissez-faire", "--sample", "--set", given)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_parameters_are_read_from_the_command_line() -> None:
+    done = invoke("collect", "laissez-faire", "--parameter", "temperature=1", "--parameter", "x")
+    assert done.exit_code == 2
+    assert "--parameter takes NAME=VALUE" in done.stderr
