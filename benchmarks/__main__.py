@@ -1,5 +1,9 @@
-"""Print every figure of docs/benchmarks.md: `python -m benchmarks [--stories N] [--texts FILE]`."""
+"""Print every figure of docs/benchmarks.md: `python -m benchmarks [--stories N] [--texts FILE]`.
 
+Each module of this folder is also run by itself, as `python -m benchmarks.NAME --help` says.
+"""
+
+import argparse
 import json
 import subprocess
 import sys
@@ -33,6 +37,11 @@ def install_size() -> dict[str, float]:
 
 def main() -> None:
     """Print one JSON object for each benchmark."""
+    names = ", ".join(sorted(each.stem for each in Path(__file__).parent.glob("[a-z]*.py")))
+    parser = argparse.ArgumentParser(description=__doc__, epilog=f"Modules: {names}.")
+    parser.add_argument("--stories", help="stories of the audit; see benchmarks.audit")
+    parser.add_argument("--texts", help="file of stories; see benchmarks.audit")
+    parser.parse_known_args()
     print(json.dumps(import_cost()))
     print(json.dumps(install_size()))
     print(json.dumps(people.measure(people.stories_of(None, 5_000))))

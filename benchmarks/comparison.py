@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 import portrayal
-from portrayal.comparison.sums import Sums, between
+from portrayal.comparison import Sums, changes_against
 from portrayal.measure import tally_stories
 from portrayal.measure.scope import with_q_values
 from portrayal.measure.stories.outcomes import outcomes
@@ -61,23 +61,21 @@ def simulate(
         moved = rng.normal(0, MOVED, own.shape)
         counted = rng.binomial(texts, expit(logit_of(share, rng) + own + moved)).astype(float)
         counts.append(counted)
-        cells = (counted, total, none, none)
-        sides.append(Sums("mean", True, cells, np.ones(draws), np.zeros(draws)))
-    code = np.arange(prompts)
-    found = between(
-        (sides[0], sides[1]),
-        (code, code),
-        lambda n: prompt_subsets(n, rng),
-        0.95,
-        np.full(draws, MARGIN),
-        code,
-    ).changed
+        cells, codes = (counted, total, none, none), np.arange(prompts)
+        sides.append(Sums("mean", True, cells, np.ones(draws), np.zeros(draws), codes))
+    found = changes_against(
+        sides[1], sides[0], lambda n: prompt_subsets(n, rng), 0.95, margin=np.full(draws, MARGIN)
+    )
+    p, low, high = (
+        np.array([np.nan if row[name] is None else row[name] for row in found], dtype=np.float64)
+        for name in ("p", "low", "high")
+    )
     apart = [infer_shares(each, total, 0.95) for each in counts]
-    true = np.log(shares[1] / shares[0])
+    true = shares[1] / shares[0]
     return {
-        "paired p < .05": float(np.mean(found.p < 0.05)),
-        "interval holds the truth": float(np.mean((found.low <= true) & (true <= found.high))),
-        "equivalence declared": float(np.mean(found.p_equivalent <= 0.05)),
+        "paired p < .05": float(np.mean(p < 0.05)),
+        "interval holds the truth": float(np.mean((low <= true) & (true <= high))),
+        "equivalence declared": float(np.mean([bool(row["equivalent"]) for row in found])),
         "single intervals do not overlap": float(
             np.mean((apart[0].low > apart[1].high) | (apart[0].high < apart[1].low))
         ),

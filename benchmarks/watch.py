@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from portrayal.comparison.sums import Sums
+from portrayal.comparison import Sums
 from portrayal.comparison.watch import looks
 from portrayal.types import FloatArray
 
@@ -53,6 +53,7 @@ def estimates(a: FloatArray, b: FloatArray, texts: int) -> Iterator[list[Sums]]:
                     ),
                     np.ones(1),
                     np.ones(1),
+                    np.arange(a.shape[1]),
                 )
                 for t in range(len(a))
             ]

@@ -141,11 +141,11 @@ def test_the_mixture_reads_the_truth_where_counting_does_not(people):
 
 
 def test_the_mixture_measures_read_the_truth_of_whole_stories(people):
-    found = calibration_stories.mixture_audits(rng(11), people, Cell(25, 120, 0.05, 0.0), 4.0, 20)
+    found = calibration_stories.mixture_audits(rng(11), people, Cell(25, 120, 0.05, 0.0), 4.0, 10)
     for value, holds, refused, agrees, some in (each.T for each in found.values()):
         assert some.all()
         assert np.median(value) == pytest.approx(1.0, abs=0.12)
-        assert holds.mean() >= 0.95 - 0.15
+        assert holds.mean() >= 0.95 - 0.21
         assert refused.all()
         assert agrees.all()
 
@@ -208,7 +208,5 @@ def test_topics_beside_originals_keep_their_level_and_have_power(texts):
         assert found[0] <= 0.06 + 3 * (0.06 * 0.94 / found[3]) ** 0.5, name
         if name[0] != "group_change.v1":
             assert found[2] == pytest.approx(found[1], rel=0.05), name
-    some = calibration_news.rejections(
-        rng(10), calibration_news.News(texts=texts, bias=1.2), 12, 59
-    )
+    some = calibration_news.rejections(rng(10), calibration_news.News(texts=texts, bias=1.2), 6, 39)
     assert some["group_change.v1", "full"][0] > 0.5

@@ -11,39 +11,23 @@ import pytest
 import portrayal
 from portrayal.comparison import Side, compare_several, models_of
 from portrayal.comparison.result import ordered, to_markdown
-from portrayal.comparison.sums import Sums, between
+from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.clustered import bucket
 from portrayal.stats import prompt_subsets
 from support import student_prompts, student_stories
+
+from .rounds import audit, women
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared")
     for name, share, seed in (("a", 0.7, 1), ("again", 0.7, 2), ("b", 0.35, 3)):
-        portrayal.audit(
-            "laissez-faire",
-            texts=student_stories(share, seed, model=name),
-            out=folder / name,
-            report=False,
-        )
-    portrayal.audit(
-        "laissez-faire",
-        texts=student_stories(0.7, 1, "one") + student_stories(0.35, 3, "two"),
-        out=folder / "both",
-        report=False,
-    )
+        audit(folder / name, student_stories(share, seed, model=name))
+    both = student_stories(0.7, 1, "one") + student_stories(0.35, 3, "two")
+    audit(folder / "both", both)
     return folder
-
-
-def women(found):
-    (row,) = [
-        row
-        for row in found.rows
-        if row.measure == "representation.v1" and dict(row.group) == {"gender": "F"}
-    ]
-    return row
 
 
 def test_a_difference_is_a_ratio_of_ratios(runs):
@@ -77,7 +61,7 @@ def test_turning_the_sides_turns_the_change(runs):
 
 def test_prompts_of_one_run_alone_are_counted(runs, tmp_path):
     few = [row for row in student_stories(0.7, 1) if row["prompt_id"] != student_prompts()[0]]
-    portrayal.audit("laissez-faire", texts=few, out=tmp_path / "few", report=False)
+    audit(tmp_path / "few", few)
     found = portrayal.compare(runs / "a", tmp_path / "few")
     assert (found.prompts.both, found.prompts.only_a, found.prompts.only_b) == (14, 1, 0)
     row = women(found)
@@ -92,13 +76,7 @@ def test_the_same_texts_have_no_change_and_claim_no_equivalence(runs):
 
 
 def test_other_instruments_are_refused_with_what_differs(runs, tmp_path):
-    portrayal.audit(
-        "laissez-faire",
-        texts=student_stories(0.7, 1),
-        out=tmp_path / "other",
-        report=False,
-        baseline="subject:core",
-    )
+    audit(tmp_path / "other", student_stories(0.7, 1), baseline="subject:core")
     with pytest.raises(OptionError, match=r"baseline: census-2022 and subject:core"):
         portrayal.compare(runs / "a", tmp_path / "other")
     found = portrayal.compare(runs / "a", tmp_path / "other", despite=["baseline"])
@@ -149,7 +127,7 @@ def four(tmp_path_factory):
         for row in student_stories(share, number, f"model {number}", 20)
     ]
     folder = tmp_path_factory.mktemp("four") / "run"
-    return portrayal.audit("laissez-faire", texts=every, out=folder, report=False)
+    return portrayal.open_run(audit(folder, every))
 
 
 def test_models_of_one_run_beside_a_base_hold_the_error_of_their_family(four):
@@ -170,11 +148,7 @@ def test_models_of_one_run_beside_a_base_hold_the_error_of_their_family(four):
 
 def test_a_summary_over_models_shows_that_they_differ(four):
     found = compare_several(models_of(Side(four), None))
-    (row,) = [
-        row
-        for row in found.summaries
-        if row.measure == "representation.v1" and dict(row.group) == {"gender": "F"}
-    ]
+    row = women(found, found.summaries)
     assert row.n_models == 4
     assert row.least < row.low < row.value < row.high < row.most
     assert row.spread > 1.1
@@ -208,13 +182,12 @@ def test_sums_that_one_run_keeps_joined_are_joined_in_the_other():
     a, n = rng.binomial(20, 0.4, (40, 1)).astype(float), np.full((40, 1), 20.0)
     codes = np.array([bucket(name) for name in names])
     nan = np.full((40, 1), np.nan)
-    whole = Sums("mean", True, (a, n, nan, nan), np.ones(1), np.zeros(1))
+    joined = Sums("mean", True, (a, n, nan, nan), np.ones(1), np.zeros(1), codes).joined(codes)
+    other = Sums("mean", True, (a + 1, n, nan, nan), np.ones(1), np.zeros(1), codes).joined(codes)
 
     def subsets(size: int):
         return prompt_subsets(size, np.random.default_rng(0), 999)
 
-    other = Sums("mean", True, (a + 1, n, nan, nan), np.ones(1), np.zeros(1))
-    known = np.arange(512)
-    made = between((whole, other), (codes, codes), subsets, 0.95, np.array([0.2]), known)
-    assert made.n_both == len(set(codes.tolist()))
-    assert made.first[0] == pytest.approx(np.log(a.sum() / n.sum()))
+    (row,) = changes_against(other, joined, subsets, 0.95, margin=0.2)
+    assert row["n_prompts"] == len(set(codes.tolist()))
+    assert row["value_a"] == pytest.approx(a.sum() / n.sum())

@@ -10,16 +10,7 @@ from portrayal.comparison import watch
 from portrayal.errors import OptionError, RunError
 from portrayal.run import Run
 
-from .rounds import LEARNING, audit, stories
-
-
-def women(found):
-    (row,) = [
-        row
-        for row in found.rows
-        if row.measure == "representation.v1" and dict(row.group) == {"gender": "F"}
-    ]
-    return row
+from .rounds import LEARNING, audit, stories, women
 
 
 def until(series, month, tmp_path):
@@ -30,8 +21,13 @@ def until(series, month, tmp_path):
     return tmp_path
 
 
-def test_a_change_is_seen_with_its_round_and_size(series):
-    found = watch(series)
+@pytest.fixture(scope="module")
+def watched(series):
+    return watch(series)
+
+
+def test_a_change_is_seen_with_its_round_and_size(watched):
+    found = watched
     row = women(found)
     assert row.start == 4
     assert row.alarm in (4, 5)
@@ -53,8 +49,8 @@ def test_nothing_is_seen_before_it(series, tmp_path):
     assert row.p > 0.05
 
 
-def test_values_are_those_of_the_audits(series):
-    row = women(watch(series))
+def test_values_are_those_of_the_audits(series, watched):
+    row = women(watched)
     for number, value in enumerate(row.values, 1):
         records = Run.open(series / f"2026-0{number}-01").records
         (same,) = [
@@ -67,17 +63,16 @@ def test_values_are_those_of_the_audits(series):
         assert value == same.value
 
 
-def test_the_change_is_that_of_the_pooled_values(series):
+def test_the_change_is_that_of_the_pooled_values(watched):
     """With rounds of one size, the ratio of the mean value since to the mean value before."""
-    row = women(watch(series))
+    row = women(watched)
     before, since = row.values[:3], row.values[3:]
     pooled = (sum(since) / 2) / (sum(before) / 3)
     assert row.change == pytest.approx(pooled, rel=1e-6)
 
 
-def test_what_differs_between_rounds_is_said(series):
-    found = watch(series)
-    assert found.differences == ("2026-04-01: the model is writer-2 (before: writer-1).",)
+def test_what_differs_between_rounds_is_said(watched):
+    assert watched.differences == ("2026-04-01: the model is writer-2 (before: writer-1).",)
 
 
 def test_one_round_is_no_error(series, tmp_path):

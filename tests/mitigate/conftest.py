@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from portrayal.collect.ask.replies import Reply
-from portrayal.mitigate import Passage, Reading, read_agency
+from portrayal.mitigate import AgencyReading, GroupedText, read_agency
 from portrayal.records import Prompt
 
 WARM, LEADS = "is warm to all.", "leads the work."
@@ -19,16 +19,16 @@ def classify(sentences: Sequence[str]) -> Any:
     return np.stack([1.0 - agentic, agentic], axis=1)
 
 
-def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[Reading]:
+def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[AgencyReading]:
     return read_agency(texts, names, classify)
 
 
-def passage(text: str, group: tuple[str, ...], cluster: str, **more: Any) -> Passage:
+def passage(text: str, group: tuple[str, ...], cluster: str, **more: Any) -> GroupedText:
     row = {"text": text, "prompt": cluster, **more}
-    return Passage(row, "text", text, cluster, group, "", (), "")
+    return GroupedText(row, "text", text, cluster, group, "", (), "")
 
 
-def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[Passage]:
+def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[GroupedText]:
     """Return texts of four sentences about men and women, with so many warm ones each."""
     made = []
     for i in range(n):

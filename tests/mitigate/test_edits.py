@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.annotate.agency.rows import agency_sentences
@@ -114,6 +114,7 @@ TEXTS = st.lists(SENTENCE, min_size=1, max_size=5).flatmap(
 )
 
 
+@settings(max_examples=30, deadline=None)
 @given(TEXTS, st.data())
 def test_text_outside_the_chosen_sentences_stays_byte_for_byte(
     text: str, data: st.DataObject

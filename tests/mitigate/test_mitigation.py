@@ -118,9 +118,9 @@ def test_a_change_of_target_uses_what_was_answered(texts: Path, tmp_path: Path) 
     done = _run(texts, tmp_path / "out", model, target="reference")
     assert done.facts["reference"] == {"group": {"gender": "male"}, "share": 0.75}
     variance = done.comparison.variances[0]
-    assert variance.after.value is not None
-    assert variance.before.value is not None
-    assert variance.after.value < 0.1 * variance.before.value
+    assert variance.value_b is not None
+    assert variance.value_a is not None
+    assert variance.value_b < 0.1 * variance.value_a
 
 
 def test_strata_are_told_with_their_levels_and_those_without_one(
@@ -139,7 +139,7 @@ def test_strata_are_told_with_their_levels_and_those_without_one(
     assert told[""]["pooled"] == {"poet": "texts about female: 2, needed: 5"}
     for each in told.values():
         (variance,) = each["comparison"]["variances"]
-        assert variance["after"]["value"] < 0.1 * variance["before"]["value"]
+        assert variance["value_b"] < 0.1 * variance["value_a"]
         assert each["rose"] == []
     page = (done.out / "report.html").read_text(encoding="utf-8")
     assert "Strata in which a variance rose: none." in page

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mitigate.conftest import crowd, passage
 from portrayal.errors import OptionError
-from portrayal.mitigate import Reading
+from portrayal.mitigate import AgencyReading
 from portrayal.mitigate.targets import (
     Levels,
     always_up,
@@ -21,8 +21,8 @@ from portrayal.mitigate.targets import (
 SPAN = (0, 1)
 
 
-def _reading(*agentic: float) -> Reading:
-    return Reading((SPAN,) * len(agentic), agentic)
+def _reading(*agentic: float) -> AgencyReading:
+    return AgencyReading((SPAN,) * len(agentic), agentic)
 
 
 def test_always_up_takes_every_communal_sentence() -> None:
@@ -53,7 +53,7 @@ shares_of = st.lists(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(shares_of, st.floats(0.0, 1.0), st.integers(0, 3))
 def test_the_chosen_sentences_bring_each_group_to_the_level(
     agentic: list[list[float]], level: float, seed: int

@@ -1,6 +1,7 @@
 """Detectable effects: simulated audits find them with the power that was asked for."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -159,8 +160,9 @@ def test_power_of_a_mean_against_its_reference():
 
 
 def test_more_texts_prompts_and_independence_find_less():
+    @cache
     def above(prompts, texts, icc, wanted=0.8):
-        design = Design(prompts, texts, icc, replicates=300)
+        design = Design(prompts, texts, icc, replicates=200)
         return smallest_detectable(representation_power(counted_whole(0.2), design, 1), wanted, 4.5)
 
     assert 1 < above(30, 20, 0.1) < above(15, 40, 0.1)  # as many texts in fewer prompts

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.comparison import Side, watch
-from portrayal.comparison.watch import RoundFacts, Watch, Watched
+from portrayal.comparison import Round, Side, Timeline, Watch, watch
 from portrayal.report.changes import write_comparison, write_watch
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.watched import timelines
@@ -107,11 +106,13 @@ def test_odd_numbers_have_a_page(sides: tuple[Side, Side], tmp_path: Path) -> No
 
 
 def test_one_round_and_hostile_words_have_a_page(tmp_path: Path) -> None:
-    row = Watched(
+    row = Timeline(
         HOSTILE, "share", {"place": HOSTILE}, {"race": HOSTILE}, "difference",
-        (0.4,), (0.3,), (0.5,), undefined=HOSTILE,
+        values=(0.4,), lows=(0.3,), highs=(0.5,), undefined=HOSTILE,
     )  # fmt: skip
-    one = RoundFacts(HOSTILE, date(2026, 1, 1), (HOSTILE,), (HOSTILE,), 3)
+    one = Round(Run(tmp_path), date(2026, 1, 1))
+    facts = {"name": HOSTILE, "models": (HOSTILE,), "answered_by": (HOSTILE,), "n_texts": 3}
+    one.__dict__.update(facts)
     found = Watch(HOSTILE, HOSTILE, 0.95, (one,), (row,), (HOSTILE,), (), 5, (HOSTILE,))
     said = write_watch(found, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "a change takes two" in said

@@ -13,7 +13,7 @@ from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure,
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Change, Comparison, Several, Side, Summary, Watch, Watched
+    from portrayal.comparison import Change, Comparison, Several, Side, Summary, Timeline, Watch
 
 
 def compare(
@@ -289,7 +289,7 @@ def _print(found: "Watch") -> None:
     show.line(_verdict(found, len(tested)))
 
 
-def _cells(row: "Watched") -> list[str]:
+def _cells(row: "Timeline") -> list[str]:
     from portrayal.comparison.result import words_of
 
     known = [value for value in row.values if value is not None]

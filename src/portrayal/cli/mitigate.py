@@ -213,19 +213,20 @@ def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:
     heads = ("attribute", title, "before", "after", "change", "p", "p before", "p after", "n")
     cells = []
     for row in rows:
-        spans = (_span(row[when], digits) for when in ("before", "after", "change"))
-        tests = (row[p] for p in ("p_change", "p_before", "p_after"))
+        spans = (_span(row, what, digits) for what in ("value_a", "value_b", "change"))
+        tests = (row[p] for p in ("p", "p_a", "p_b"))
         said = ("" if p is None else f"{p:.3f}" for p in tests)
         cells.append((row["attribute"], row["what"], *spans, *said, f"{row['n_texts']:,}"))
     show.table(heads, cells)
 
 
-def _span(cell: Mapping[str, Any], digits: int) -> str:
-    if cell["value"] is None:
+def _span(row: Mapping[str, Any], what: str, digits: int) -> str:
+    if row[what] is None:
         return "–"
-    if cell["low"] is None or cell["high"] is None:
-        return f"{cell['value']:.{digits}f}"
-    return f"{cell['value']:.{digits}f} ({cell['low']:.{digits}f} to {cell['high']:.{digits}f})"
+    bounds = (row["low"], row["high"]) if what == "change" else row[f"interval_{what[-1]}"]
+    if bounds is None or None in bounds:
+        return f"{row[what]:.{digits}f}"
+    return f"{row[what]:.{digits}f} ({bounds[0]:.{digits}f} to {bounds[1]:.{digits}f})"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -1,26 +1,26 @@
-"""Compare runs: what changed, by how much, what did not, and whether it changed over time."""
+"""Compare runs: what changed, by how much, what did not, and whether it changed over time.
 
-from portrayal.comparison.compare import (
-    MARGIN,
-    SHARE_MARGIN,
-    Choices,
-    changes,
-    compare,
-    side_of,
-    study_of,
-)
+What a run is *compared against* is a value: an earlier run, another model (`Side`), the rounds
+before, or texts before they were rewritten. All of these become sums by prompt (`Sums`), the sums
+of both become a `Change` by one function (`changes_against`), and everything else is built on it.
+"""
+
+from portrayal.comparison.compare import MARGIN, SHARE_MARGIN, Choices, changes, compare, study_of
 from portrayal.comparison.matching import (
     Instrument,
+    Key,
     Side,
     check_instruments,
     differing,
     matched,
     model_pairs,
     rows_of,
+    side_of,
 )
 from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
 from portrayal.comparison.several import Several, Summary, compare_several, models_of
-from portrayal.comparison.watch import RoundFacts, Watch, Watched, flat_rounds, watch, watch_values
+from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
+from portrayal.comparison.watch import Round, Timeline, Watch, flat_rounds, watch, watch_values
 
 __all__ = [
     "MARGIN",
@@ -29,14 +29,18 @@ __all__ = [
     "Choices",
     "Comparison",
     "Instrument",
+    "Key",
+    "Numbering",
     "Prompts",
-    "RoundFacts",
+    "Round",
     "Several",
     "Side",
     "Summary",
+    "Sums",
+    "Timeline",
     "Watch",
-    "Watched",
     "changes",
+    "changes_against",
     "check_instruments",
     "compare",
     "compare_several",
@@ -44,11 +48,13 @@ __all__ = [
     "flat_change",
     "flat_rounds",
     "matched",
+    "measured",
     "model_pairs",
     "models_of",
     "rows_of",
     "side_of",
     "study_of",
+    "sums_of",
     "watch",
     "watch_values",
 ]

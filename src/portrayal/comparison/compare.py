@@ -19,16 +19,16 @@ from portrayal.comparison.matching import (
     matched,
     model_pairs,
     rows_of,
+    side_of,
 )
 from portrayal.comparison.result import Change, Comparison, Prompts
-from portrayal.comparison.sums import APART, PAIRED, Between, between, sums_of
+from portrayal.comparison.sums import Numbering, changes_against, why_not
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.measure.clustered import bucket, is_bucket
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run
 from portrayal.stats import benjamini_hochberg, prompt_subsets
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import FloatArray
 from portrayal.validate import check_level
 
 MARGIN = 1.25
@@ -36,8 +36,6 @@ MARGIN = 1.25
 SHARE_MARGIN = 0.05
 """Difference up to which shares count as the same; other differences have no such margin."""
 DRAWS = 9_999
-
-_SHARES = ("0 to 1",)
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,8 @@ class Choices:
             return float(np.log(self.margin))
         if self.difference_margin is not None:
             return self.difference_margin
-        return SHARE_MARGIN if _is_share(estimate) else np.nan
+        counted = estimate.statistic in ("share", "agentic", "communal")
+        return SHARE_MARGIN if counted and _is_share(estimate.measure) else np.nan
 
 
 def compare(
@@ -164,13 +163,6 @@ def compare(
     )
 
 
-def side_of(given: str | Path | Run | Side) -> Side:
-    """Return a side of a comparison from what `compare` takes."""
-    if isinstance(given, Side):
-        return given
-    return Side(given if isinstance(given, Run) else Run.open(given))
-
-
 def study_of(sides: tuple[Side, Side]) -> str:
     """Return the study of both sides; OptionError where they have two."""
     studies = [str(side.run.settings().get("study")) for side in sides]
@@ -183,17 +175,11 @@ def study_of(sides: tuple[Side, Side]) -> str:
 
 
 @cache
-def _share_measure(measure: str) -> bool:
+def _is_share(measure: str) -> bool:
     try:
-        return str(registry.component("measures", measure).range).startswith(_SHARES)
+        return str(registry.component("measures", measure).range).startswith("0 to 1")
     except PortrayalError:
         return False
-
-
-def _is_share(estimate: Estimate) -> bool:
-    return estimate.statistic in ("share", "agentic", "communal") and _share_measure(
-        estimate.measure
-    )
 
 
 def changes(
@@ -213,114 +199,42 @@ def changes(
     choices
         Level, margins and seed.
     """
-    made: dict[int, Change] = {}
+    runs = sides[0].run, sides[1].run
+    prompts = Numbering(runs)
+    made: list[Change] = []
     batches: dict[object, list[int]] = defaultdict(list)
-    codes = _Codes(sides)
-    for number, (i, j) in enumerate(rows):
-        one, two = sides[0].run.records[i], sides[1].run.records[j]
-        why = _why_not(sides, (i, j))
-        blank = Change(
+    for i, j in rows:
+        one = runs[0].records[i]
+        change = Change(
             one.measure,
             one.statistic,
             {name: value for name, value in one.strata.items() if name != "model"},
             one.group,
-            *models,
             "ratio" if one.statistic == "ratio" else "difference",
+            *models,
             one.value,
-            two.value,
+            runs[1].records[j].value,
             margin=choices.shown_margin(one),
-            undefined=why,
+            undefined=why_not(runs, (i, j)),
         )
-        made[number] = blank
-        if why is None:
-            batches[codes.batch(i, j, blank.scale)].append(number)
+        if change.undefined is None:
+            # What shares form, scale and prompts is compared together, on the same subsets.
+            codes = prompts.prompts(0, i).tobytes(), prompts.prompts(1, j).tobytes()
+            batches[runs[0].influences.forms[i], change.scale, codes].append(len(made))
+        made.append(change)
     for numbers in batches.values():
-        found = _between(sides, codes, [rows[n] for n in numbers], choices)
-        for k, number in enumerate(numbers):
-            made[number] = _filled(made[number], found, k, choices.level)
-    return [made[number] for number in range(len(rows))]
-
-
-def _why_not(sides: tuple[Side, Side], rows: tuple[int, int]) -> str | None:
-    """Why two estimates cannot be compared; None where they can."""
-    for side, row in zip(sides, rows, strict=True):
-        reason = side.run.influences.reasons[row]
-        if reason is not None:
-            return reason
-    designs = {
-        side.run.records[row].details.get("within_prompts")
-        for side, row in zip(sides, rows, strict=True)
-    }
-    if len(designs) > 1:
-        return "one side compares texts within prompts, the other over all prompts"
-    forms = {side.run.influences.forms[row] for side, row in zip(sides, rows, strict=True)}
-    return None if len(forms) == 1 else "the sides keep sums of other forms"
-
-
-class _Codes:
-    """Prompts of both sides under one numbering."""
-
-    def __init__(self, sides: tuple[Side, Side]) -> None:
-        found = [side.run.influences for side in sides]
-        table: dict[object, int] = {}
-        joined = any(is_bucket(label) for each in found for label in each.labels)
-        self._found = found
-
-        def key(name: str) -> object:
-            return bucket(name) if joined else name
-
-        self._recode = [
-            np.array(
-                [
-                    table.setdefault(bucket(name) if joined else name, len(table))
-                    for name in each.labels
-                ],
-                dtype=np.int64,
-            )
-            for each in found
-        ]
-        self.buckets = np.array(
-            [known if joined else bucket(str(known)) for known in table], dtype=np.int64
+        found = changes_against(
+            prompts.sums(1, [rows[n][1] for n in numbers]),
+            prompts.sums(0, [rows[n][0] for n in numbers]),
+            lambda n: _subsets(n, choices.seed),
+            choices.level,
+            margin=np.array([choices.margin_of(runs[0].records[rows[n][0]]) for n in numbers]),
+            buckets=prompts.buckets,
         )
-
-    def of(self, side: int, row: int) -> IntArray:
-        """Prompts of an estimate of one side, shape (n_prompts,)."""
-        found = self._found[side]
-        at = slice(found.starts[row], found.starts[row + 1])
-        return np.asarray(self._recode[side][found.prompt[at]])
-
-    def batch(self, i: int, j: int, scale: str) -> object:
-        """What estimates share that are compared together: form, scale and prompts."""
-        return self._found[0].forms[i], scale, self.of(0, i).tobytes(), self.of(1, j).tobytes()
-
-
-def _between(
-    sides: tuple[Side, Side],
-    codes: _Codes,
-    rows: Sequence[tuple[int, int]],
-    choices: Choices,
-) -> Between:
-    first = sides[0].run.records[rows[0][0]]
-    sums, prompts = [], []
-    for s, side in enumerate(sides):
-        own = np.array([row[s] for row in rows], dtype=np.int64)
-        value = np.array([side.run.records[row].value for row in own.tolist()], dtype=np.float64)
-        log = first.statistic == "ratio"
-        sums.append(sums_of(side.run.influences, own, value, log=log))
-        prompts.append(codes.of(s, int(own[0])))
-    margin = np.array([choices.margin_of(sides[0].run.records[i]) for i, _ in rows])
-
-    def subsets(n: int) -> FloatArray:
-        return _subsets(n, choices.seed)
-
-    return between(
-        (sums[0], sums[1]),
-        (prompts[0], prompts[1]),
-        subsets,
-        choices.level,
-        margin,
-        codes.buckets,
-    )
+        for n, fields in zip(numbers, found, strict=True):
+            known = {name: value for name, value in fields.items() if value is not None}
+            made[n] = replace(made[n], **known)
+    return made
 
 
 @cache
@@ -329,53 +243,12 @@ def _subsets(n_prompts: int, seed: int) -> FloatArray:
     return prompt_subsets(n_prompts, rng, DRAWS)
 
 
-def _filled(blank: Change, found: Between, k: int, level: float) -> Change:
-    """Put the numbers of estimate `k` into its row."""
-    changed = found.changed
-    ratio = blank.scale == "ratio"
-
-    def shown(x: float) -> float | None:
-        value = float(np.exp(x)) if ratio else float(x)
-        return None if np.isnan(value) else value
-
-    p, equivalent = float(changed.p[k]), float(changed.p_equivalent[k])
-    reason = str(changed.reason[k]) or None
-    values = [shown(each[k]) for each in (found.first, found.second)]
-    if np.isnan(changed.value[k]):
-        zero = "a" if values[0] is None else "b"
-        reason = f"the value of side {zero} is 0 or infinite over these prompts, or undefined"
-    return replace(
-        blank,
-        value_a=blank.value_a if values[0] is None else values[0],
-        value_b=blank.value_b if values[1] is None else values[1],
-        change=shown(changed.value[k]),
-        low=shown(changed.low[k]),
-        high=shown(changed.high[k]),
-        p=None if np.isnan(p) else p,
-        p_inside=_pair(changed.p_inside[:, k]),
-        p_beyond=_pair(changed.p_beyond[:, k]),
-        p_equivalent=None if np.isnan(equivalent) else equivalent,
-        equivalent=None if np.isnan(equivalent) else equivalent <= 1.0 - level + 1e-12,
-        n_prompts=found.n_both,
-        n_only_a=found.n_first,
-        n_only_b=found.n_second,
-        paired=found.paired,
-        method=PAIRED if found.paired else APART,
-        undefined=reason,
-    )
-
-
-def _pair(values: FloatArray) -> tuple[float, float] | None:
-    return None if np.isnan(values).any() else (float(values[0]), float(values[1]))
-
-
 def _with_q(
     rows: list[Change],
     originals: list[Estimate],
     study: str,
 ) -> Iterator[Change]:
     """Add q of details and of what may be stated, as an audit's estimates get them."""
-    stated = _stated(study)
     tested = []
     for row, estimate in zip(rows, originals, strict=True):
         strata = {**row.strata, "model": row.model}
@@ -383,26 +256,19 @@ def _with_q(
         value = 0.0 if row.change is None else row.change
         tested.append(replace(estimate, strata=strata, value=value, undefined=None, tests=tests))
     names = {e.strata["model"] for e in tested} - {ALL}
-    main = names.pop() if len(names) == 1 else ALL
-    said = stated_changes(tested, main, stated)
-    said = [yes and row.p is not None for row, yes in zip(rows, said, strict=True)]
-    p = [nan if row.p is None or not yes else row.p for row, yes in zip(rows, said, strict=True)]
-    audit_q = benjamini_hochberg(p).tolist()
+    may_be = stated_changes(tested, names.pop() if len(names) == 1 else ALL, stated_of(study))
+    stated = [yes and row.p is not None for row, yes in zip(rows, may_be, strict=True)]
+    audit_q = benjamini_hochberg(
+        [nan if row.p is None or not yes else row.p for row, yes in zip(rows, stated, strict=True)]
+    )
     for i, (row, estimate) in enumerate(zip(rows, with_q_values(tested), strict=True)):
-        first = estimate.tests[0] if estimate.tests else None
-        yield replace(
-            row,
-            q=None if first is None else _number(first.q),
-            audit_q=_number(audit_q[i]),
-            stated=said[i],
-        )
+        q = estimate.tests[0].q if estimate.tests else None
+        own = None if np.isnan(audit_q[i]) else float(audit_q[i])
+        yield replace(row, q=None if q is None or np.isnan(q) else q, audit_q=own, stated=stated[i])
 
 
-def _number(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else value
-
-
-def _stated(study: str) -> dict[str, str]:
+def stated_of(study: str) -> dict[str, str]:
+    """Return the strata that a study's sentences keep to; none for a study that is not there."""
     try:
         return dict(registry.get("studies", study).stated)
     except PortrayalError:
@@ -421,9 +287,13 @@ def _prompts(a: Run, b: Run) -> Prompts:
         pq.read_table(run.prompts_path, columns=["prompt_id", "text", "strata"]) for run in (a, b)
     )
     named = set(ours["prompt_id"].to_pylist()) & set(theirs["prompt_id"].to_pylist())
+
+    def about(strata: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(item for item in strata if item[0] != "condition"))
+
     words, others = (
         {
-            name if name in named else _about(strata) or name: text
+            name if name in named else about(strata) or name: text
             for name, text, strata in zip(*table.to_pydict().values(), strict=True)
         }
         for table in (ours, theirs)
@@ -432,8 +302,3 @@ def _prompts(a: Run, b: Run) -> Prompts:
     reworded = sum(words[key] != others[key] for key in shared)
     only = [len(table) - len(shared) for table in (ours, theirs)]
     return Prompts(len(shared), only[0], only[1], reworded)
-
-
-def _about(strata: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """What is known of a prompt but its condition."""
-    return tuple(sorted(item for item in strata if item[0] != "condition"))

@@ -1,8 +1,8 @@
 """What can be compared: estimates of two sides that are the same number, measured alike."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from portrayal.errors import OptionError
 from portrayal.records import ALL, NO_FINDING, NO_INTERVAL, NO_TEST, READER_ERROR, Estimate
@@ -46,6 +46,13 @@ class Side:
         return [self.model]
 
 
+def side_of(given: str | Path | Run | Side) -> Side:
+    """Return a side of a comparison from what `compare` takes."""
+    if isinstance(given, Side):
+        return given
+    return Side(given if isinstance(given, Run) else Run.open(given))
+
+
 def model_pairs(a: Side, b: Side) -> list[tuple[str, str]]:
     """Return the models to compare: those of one name; the only two; else all together."""
     ours, theirs = a.models, b.models
@@ -60,15 +67,17 @@ def rows_of(side: Side, model: str) -> dict[Key, int]:
 
     Where the run has one model, what is only known of all models together is that model's.
     """
-    wanted = [model] if len(side.models) > 1 or model == ALL else [ALL, model]
-    if side.model is not None and len(side.run.settings().get("models", [])) > 1:
-        wanted = [model]
-    found: dict[Key, int] = {}
-    for label in wanted:
+    single = len(side.run.settings().get("models", [])) < 2
+    index: dict[Key, int] = {}
+    for label in [ALL, model] if single and model != ALL else [model]:
         for row, estimate in enumerate(side.run.records):
             if estimate.strata.get("model", ALL) == label:
-                found[_key(estimate)] = row
-    return found
+                strata = frozenset(
+                    item for item in estimate.strata.items() if item[0] not in _OF_SIDE
+                )
+                group = frozenset(estimate.group.items())
+                index[estimate.measure, estimate.statistic, strata, group] = row
+    return index
 
 
 def matched(a: dict[Key, int], b: dict[Key, int]) -> Iterator[tuple[int, int]]:
@@ -76,11 +85,6 @@ def matched(a: dict[Key, int], b: dict[Key, int]) -> Iterator[tuple[int, int]]:
     for key, row in a.items():
         if key in b:
             yield row, b[key]
-
-
-def _key(estimate: Estimate) -> Key:
-    strata = frozenset(item for item in estimate.strata.items() if item[0] not in _OF_SIDE)
-    return estimate.measure, estimate.statistic, strata, frozenset(estimate.group.items())
 
 
 _NOTES = {NO_INTERVAL, NO_TEST, NO_FINDING, READER_ERROR}
@@ -115,15 +119,27 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
         Estimates of each that are compared.
     """
     measures = {e.measure for e in records[0]} & {e.measure for e in records[1]}
-    sides = [
-        _of_estimates(e for e in side if e.measure in measures) | _of_settings(run.settings())
-        for side, run in zip(records, (a, b), strict=True)
-    ]
-    names = sorted(sides[0].keys() | sides[1].keys())
+    sides: list[dict[str, str]] = []
+    for own, run in zip(records, (a, b), strict=True):
+        named: dict[str, set[str]] = {}
+        for name, value in {
+            item for e in own if e.measure in measures for item in e.instruments.items()
+        }:
+            if name not in _NOTES:
+                named.setdefault(name, set()).add(value.partition(";")[0])
+        used = {name: ", ".join(sorted(values)) for name, values in named.items()}
+        settings = run.settings()
+        for name, value in settings.get("options", {}).items():
+            if name not in _NO_INSTRUMENT and value not in ("", [], False):
+                used[name] = str(value)
+        for factor in settings.get("factors", ()):
+            used[f"factor {factor['name']}"] = str(factor["digest"])
+        sides.append(used | {"annotators": ", ".join(settings.get("annotators", []))})
+    first, second = sides
     return [
-        Instrument(name, sides[0].get(name, ""), sides[1].get(name, ""))
-        for name in names
-        if sides[0].get(name, "") != sides[1].get(name, "")
+        Instrument(name, first.get(name, ""), second.get(name, ""))
+        for name in sorted(first.keys() | second.keys())
+        if first.get(name, "") != second.get(name, "")
     ]
 
 
@@ -149,23 +165,3 @@ def check_instruments(found: Iterable[Instrument], despite: Iterable[str]) -> No
             f"the runs measured with different instruments ({listed}). Audit both alike, or name "
             f"what may differ with --despite {refused[0].name}."
         )
-
-
-def _of_estimates(records: Iterable[Estimate]) -> dict[str, str]:
-    found: dict[str, set[str]] = {}
-    for name, value in {pair for e in records for pair in e.instruments.items()}:
-        if name not in _NOTES:
-            found.setdefault(name, set()).add(value.partition(";")[0])
-    return {name: ", ".join(sorted(values)) for name, values in found.items()}
-
-
-def _of_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    options = settings.get("options", {})
-    found = {
-        name: str(value)
-        for name, value in options.items()
-        if name not in _NO_INSTRUMENT and value not in ("", [], False)
-    }
-    for factor in settings.get("factors", ()):
-        found[f"factor {factor['name']}"] = str(factor["digest"])
-    return found | {"annotators": ", ".join(settings.get("annotators", []))}

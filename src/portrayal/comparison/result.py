@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from portrayal.comparison.matching import Instrument
+from portrayal.records import ALL
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.run.pages import html_table
 
@@ -14,7 +15,10 @@ Scale = Literal["ratio", "difference"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One estimate of two sides, and the change from the first to the second.
+    """One estimate, and its change from what it is compared against (a) to what it is now (b).
+
+    What it is compared against is an earlier run, another model, the rounds before, or the texts
+    before they were rewritten.
 
     Attributes
     ----------
@@ -22,11 +26,11 @@ class Change:
         Registered name, and what the values are ("ratio", "share", "difference", …).
     strata, group
         Where, but for the model, and of whom.
-    model_a, model_b
-        Model of each side; "all" where models are pooled.
     scale
         "ratio": the change is the second value over the first, and 1 is no change; "difference":
         the second less the first, and 0 is none.
+    model_a, model_b
+        Model of each side; "all" where models are pooled.
     value_a, value_b
         Values over the prompts that are compared: of paired prompts, those that both sides have.
     change, low, high
@@ -61,11 +65,11 @@ class Change:
     statistic: str
     strata: Mapping[str, str]
     group: Mapping[str, str]
-    model_a: str
-    model_b: str
     scale: Scale
-    value_a: float | None
-    value_b: float | None
+    model_a: str = ALL
+    model_b: str = ALL
+    value_a: float | None = None
+    value_b: float | None = None
     change: float | None = None
     low: float | None = None
     high: float | None = None
@@ -159,18 +163,37 @@ def verdict(row: Change, level: float) -> str:
 
 def chart_of(rows: Sequence[Change], level: float, title: str) -> Chart:
     """Return a chart of changes, dots with intervals; ratios and differences below each other."""
-    known = [row for row in rows if row.change is not None and row.low is not None]
+    y = {"field": "what", "type": "nominal", "sort": None, "title": None}
+    scale = {"domain": list(_COLOURS), "range": list(_COLOURS.values())}
+    colour = {"field": "verdict", "type": "nominal", "scale": scale, "title": None}
     parts = []
-    for scale in ("ratio", "difference"):
-        here = [row for row in known if row.scale == scale][:MOST]
-        if here:
-            parts.append(_panel(here, level, scale))
+    for kind, axis, heading in (
+        ("ratio", "log", "second over first"),
+        ("difference", "linear", "second less first"),
+    ):
+        known = [row for row in rows if row.low is not None and row.scale == kind]
+        values = [
+            {
+                **{name: getattr(row, name) for name in ("change", "low", "high")},
+                "what": words_of(row.measure, row.strata, row.group),
+                "verdict": verdict(row, level),
+            }
+            for row in known[:MOST]
+            if row.change is not None
+        ]
+        if not values:
+            continue
+        x = {"type": "quantitative", "scale": {"type": axis}, "title": heading}
+        null = {"datum": known[0].null, "type": "quantitative"}
+        span = {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y": y, "color": colour}
+        dot = {"x": x | {"field": "change"}, "y": y, "color": colour}
+        layers = [
+            {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"x": null}},
+            {"mark": "rule", "encoding": span},
+            {"mark": {"type": "point", "filled": True}, "encoding": dot},
+        ]
+        parts.append({"data": {"values": values}, "layer": layers})
     return Chart({"$schema": SCHEMA, "title": title, "vconcat": parts})
-
-
-def label_of(row: Change) -> str:
-    """Return place, group and measure of a change in words."""
-    return words_of(row.measure, row.strata, row.group)
 
 
 def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
@@ -184,49 +207,6 @@ def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) 
     who = (group_label(*each) for each in group.items())
     name = measure.rpartition(".v")[0].replace("_", " ")
     return " · ".join([*place, *who, name, *how])
-
-
-def _panel(rows: Sequence[Change], level: float, scale: str) -> dict[str, Any]:
-    values = [
-        {
-            "what": label_of(row),
-            "change": row.change,
-            "low": row.low,
-            "high": row.high,
-            "says": verdict(row, level),
-        }
-        for row in rows
-    ]
-    said = {"type": "log"} if scale == "ratio" else {"type": "linear"}
-    title = "second over first" if scale == "ratio" else "second less first"
-    x = {"type": "quantitative", "scale": said, "title": title}
-    colour = {
-        "field": "says",
-        "type": "nominal",
-        "scale": {"domain": list(_COLOURS), "range": list(_COLOURS.values())},
-        "title": None,
-    }
-    y = {"field": "what", "type": "nominal", "sort": None, "title": None}
-    null = {"datum": 1.0 if scale == "ratio" else 0.0, "type": "quantitative"}
-    return {
-        "data": {"values": values},
-        "layer": [
-            {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"x": null}},
-            {
-                "mark": "rule",
-                "encoding": {
-                    "x": x | {"field": "low"},
-                    "x2": {"field": "high"},
-                    "y": y,
-                    "color": colour,
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True},
-                "encoding": {"x": x | {"field": "change"}, "y": y, "color": colour},
-            },
-        ],
-    }
 
 
 HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
@@ -322,7 +302,7 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
     interval = "–" if row.low is None else f"[{number(row.low)}, {number(row.high)}]"
     result = verdict(row, level) if row.undefined is None else row.undefined
     return (
-        label_of(row),
+        words_of(row.measure, row.strata, row.group),
         number(row.value_a),
         number(row.value_b),
         ("×" if row.scale == "ratio" and row.change is not None else "") + number(row.change),

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.comparison.compare import MARGIN, compare, side_of
-from portrayal.comparison.matching import Key, Side, rows_of
+from portrayal.comparison.compare import MARGIN, compare
+from portrayal.comparison.matching import Side, rows_of, side_of
 from portrayal.comparison.result import Comparison, Scale, flat_change
-from portrayal.comparison.sums import measured, sums_of
+from portrayal.comparison.sums import Numbering, measured
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
 from portrayal.records import ALL, Estimate, Test
@@ -164,56 +164,78 @@ def _in_one_family(made: list[Comparison]) -> tuple[Comparison, ...]:
     """Adjust p over the sides of each estimate, and `audit_q` over all that is stated."""
     if len(made) < 2:
         return tuple(made)
-    table: dict[object, list[tuple[int, int]]] = defaultdict(list)
-    for c, each in enumerate(made):
-        for r, row in enumerate(each.rows):
-            key = (
-                row.measure,
-                row.statistic,
-                frozenset(row.strata.items()),
-                frozenset(row.group.items()),
-            )
-            table[key].append((c, r))
-    rows = [list(each.rows) for each in made]
-    for places in table.values():
-        p = holm([np.nan if (x := rows[c][r].p) is None else x for c, r in places])
-        for (c, r), value in zip(places, p.tolist(), strict=True):
-            rows[c][r] = replace(rows[c][r], p_family=None if np.isnan(value) else value)
-    stated = [(c, r) for c, each in enumerate(rows) for r, row in enumerate(each) if row.stated]
-    q = benjamini_hochberg([np.nan if (x := rows[c][r].p) is None else x for c, r in stated])
-    for (c, r), value in zip(stated, q.tolist(), strict=True):
-        rows[c][r] = replace(rows[c][r], audit_q=None if np.isnan(value) else value)
-    return tuple(replace(each, rows=tuple(own)) for each, own in zip(made, rows, strict=True))
+    rows = {(c, r): row for c, each in enumerate(made) for r, row in enumerate(each.rows)}
+    families: dict[object, list[tuple[int, int]]] = defaultdict(list)
+    for at, row in rows.items():
+        strata, group = frozenset(row.strata.items()), frozenset(row.group.items())
+        families[row.measure, row.statistic, strata, group].append(at)
+    stated = [at for at, row in rows.items() if row.stated]
+
+    def adjusted(name: str, members: list[tuple[int, int]], adjust: Any) -> None:
+        p = [np.nan if (p := rows[at].p) is None else p for at in members]
+        for at, value in zip(members, adjust(p).tolist(), strict=True):
+            number: Any = None if np.isnan(value) else value
+            rows[at] = replace(rows[at], **{name: number})
+
+    for members in families.values():
+        adjusted("p_family", members, holm)
+    adjusted("audit_q", stated, benjamini_hochberg)
+    return tuple(
+        replace(each, rows=tuple(rows[c, r] for r in range(len(each.rows))))
+        for c, each in enumerate(made)
+    )
 
 
 def _summaries(sides: list[Side], level: float) -> tuple[Summary, ...]:
     """Summarise every estimate over sides of one model each; none for fewer than three."""
     if len(sides) < FEWEST_MODELS:
         return ()
+    prompts = Numbering([side.run for side in sides])
     indices = [rows_of(side, side.models[0]) for side in sides]
-    keys = [key for key in indices[0] if all(key in index for index in indices)]
-    return tuple(_with_q([_summary(sides, indices, key, level) for key in keys]))
+    rows = [
+        _summary(sides, [index[key] for index in indices], prompts, level)
+        for key in indices[0]
+        if all(key in index for index in indices)
+    ]
+    tested = [
+        Estimate("", row.measure, row.statistic, "", {**row.strata, "model": ALL}, row.group, 0.0)
+        for row in rows
+    ]
+    tested = [
+        each if row.p is None else replace(each, tests=(Test(row.p, ""),))
+        for row, each in zip(rows, tested, strict=True)
+    ]
+    return tuple(
+        replace(row, q=each.tests[0].q if each.tests else None)
+        for row, each in zip(rows, with_q_values(tested), strict=True)
+    )
 
 
-def _summary(sides: list[Side], indices: list[dict[Key, int]], key: Key, level: float) -> Summary:
-    first = sides[0].run.records[indices[0][key]]
-    scale: Scale = "ratio" if first.statistic == "ratio" else "difference"
+def _summary(sides: list[Side], rows: list[int], prompts: Numbering, level: float) -> Summary:
+    """Summarise one estimate over sides, by its row in each."""
+    first = sides[0].run.records[rows[0]]
     strata = {name: value for name, value in first.strata.items() if name != "model"}
+    scale: Scale = "ratio" if first.statistic == "ratio" else "difference"
     blank = Summary(first.measure, first.statistic, strata, first.group, scale, 0)
-    parts = [_values(side, index[key], scale) for side, index in zip(sides, indices, strict=True)]
-    known = [part for part in parts if part is not None]
-    if len(known) < FEWEST_MODELS:
-        why = f"{len(known)} of {len(sides)} models have sums by prompt; a summary needs 3"
-        return replace(blank, n_models=len(known), undefined=why)
-    prompts = {name: i for i, name in enumerate(sorted({n for part in known for n in part[0]}))}
-    fewest = fewest_prompts(level)
-    if len(prompts) < fewest:
-        why = f"{len(prompts)} prompts say too little of the models' noise; {fewest} are needed"
-        return replace(blank, n_models=len(known), n_prompts=len(prompts), undefined=why)
-    influence = np.zeros((len(known), len(prompts), 1))
-    for i, (names, _, moved) in enumerate(known):
-        influence[i, [prompts[name] for name in names], 0] = moved
-    values = np.array([[value] for _, value, _ in known])
+    sums = [
+        prompts.sums(number, [row])
+        for number, (side, row) in enumerate(zip(sides, rows, strict=True))
+        if side.run.influences.reasons[row] is None
+    ]
+    blank = replace(blank, n_models=len(sums))
+    if len(sums) < FEWEST_MODELS:
+        why = f"{len(sums)} of {len(sides)} models have sums by prompt; a summary needs 3"
+        return replace(blank, undefined=why)
+    every, fewest = np.unique(np.concatenate([own.prompts for own in sums])), fewest_prompts(level)
+    blank = replace(blank, n_prompts=len(every))
+    if len(every) < fewest:
+        why = f"{len(every)} prompts say too little of the models' noise; {fewest} are needed"
+        return replace(blank, undefined=why)
+    values, influence = np.zeros((len(sums), 1)), np.zeros((len(sums), len(every), 1))
+    for i, own in enumerate(sums):
+        model = measured(own)
+        values[i] = model.value
+        influence[i, np.searchsorted(every, own.prompts)] = model.influence
     found = random_effects(values, influence, level)
 
     def shown(x: FloatArray) -> float | None:
@@ -225,7 +247,6 @@ def _summary(sides: list[Side], indices: list[dict[Key, int]], key: Key, level: 
     return replace(
         blank,
         n_models=int(found.n_sources[0]),
-        n_prompts=len(prompts),
         value=shown(found.value),
         low=shown(found.low),
         high=shown(found.high),
@@ -235,36 +256,3 @@ def _summary(sides: list[Side], indices: list[dict[Key, int]], key: Key, level: 
         p=None if np.isnan(p) else p,
         undefined=None if defined else "fewer than three models have a value",
     )
-
-
-def _values(side: Side, row: int, scale: Scale) -> tuple[list[str], float, FloatArray] | None:
-    """Prompts, value and influences of one estimate; None where it keeps no sums."""
-    found = side.run.influences
-    if found.reasons[row] is not None:
-        return None
-    value = np.array([side.run.records[row].value], dtype=np.float64)
-    made = measured(sums_of(found, np.array([row]), value, log=scale == "ratio"))
-    at = slice(int(found.starts[row]), int(found.starts[row + 1]))
-    names = [found.labels[code] for code in found.prompt[at].tolist()]
-    return names, float(made.value[0]), made.influence[:, 0]
-
-
-def _with_q(rows: list[Summary]) -> list[Summary]:
-    """Add q of the tests of each measure."""
-    made = [
-        Estimate(
-            "",
-            row.measure,
-            row.statistic,
-            "",
-            {**row.strata, "model": ALL},
-            row.group,
-            0.0,
-            tests=() if row.p is None else (Test(row.p, ""),),
-        )
-        for row in rows
-    ]
-    return [
-        replace(row, q=each.tests[0].q if each.tests else None)
-        for row, each in zip(rows, with_q_values(made), strict=True)
-    ]

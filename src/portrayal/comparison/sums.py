@@ -1,25 +1,23 @@
-"""Two sides of estimates from the sums that their runs keep: values, influences, and pairing."""
+"""Sums by prompt of estimates: read from runs, and compared with those of something else."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import BUCKETS, sums_by
+from portrayal.measure.clustered import BUCKETS, bucket, is_bucket, sums_by
 from portrayal.records import Form
-from portrayal.run.influences import Influences
+from portrayal.run import Run
 from portrayal.stats import divide
-from portrayal.stats.paired import Changed, clustered_changes, paired_changes, paired_ratios
+from portrayal.stats.paired import clustered_changes, paired_changes, paired_ratios
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PAIRED = "whole prompts change sides by fair coins, on paired influences"
 APART = "t on clustered influences of two samples of prompts"
-_CELLS = {"mean": 2, "ratio": 4}
 ENOUGH = 0.5
 """Part of the prompts of the smaller side that both must have, for prompts to be paired."""
-
-Subsets = Callable[[int], FloatArray]
-"""Function of a number of prompts to random subsets of them, as `stats.prompt_subsets` gives."""
+_CELLS = {"mean": 2, "ratio": 4}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +32,8 @@ class Sums:
         Upper, n_upper, lower and n_lower.
     scale, value
         Of each estimate, shape (k,); the value only counts where the form is "influence".
+    prompts
+        Code of each prompt, shape (n_prompts,), every one once.
     """
 
     form: Form
@@ -41,15 +41,102 @@ class Sums:
     cells: tuple[FloatArray, ...]
     scale: FloatArray
     value: FloatArray
+    prompts: IntArray
 
-    def at(self, rows: IntArray) -> "Sums":
-        """Return the sums of these prompts alone; -1 stands for a prompt without any sum."""
-        there = rows[:, np.newaxis] >= 0
-        return replace(self, cells=tuple(np.where(there, cell[rows], 0.0) for cell in self.cells))
+    def at(self, prompts: IntArray) -> "Sums":
+        """Return the sums of these prompts alone; 0 for a prompt without any."""
+        _, rows, into = np.intersect1d(self.prompts, prompts, return_indices=True)
+        cells = [np.zeros((len(prompts), cell.shape[1])) for cell in self.cells]
+        for cell, own in zip(cells, self.cells, strict=True):
+            cell[into] = own[rows]
+        return replace(self, cells=tuple(cells), prompts=prompts)
 
-    def joined(self, code: IntArray, size: int) -> "Sums":
-        """Return the sums of prompts with the same code together, `size` codes from 0."""
-        return replace(self, cells=tuple(sums_by(code, size, cell) for cell in self.cells))
+    def joined(self, codes: IntArray) -> "Sums":
+        """Return the sums of prompts with the same code together; `codes` are of each prompt."""
+        found, code = np.unique(codes, return_inverse=True)
+        cells = tuple(sums_by(code, len(found), cell) for cell in self.cells)
+        return replace(self, cells=cells, prompts=found)
+
+
+def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Sums:
+    """Return the sums that a run keeps of estimates with the same prompts.
+
+    Parameters
+    ----------
+    run, rows
+        The run, and the rows of its estimates, all of one form.
+    recode
+        Code of each of the run's prompts, where prompts of several runs are numbered together
+        (`Numbering`); prompts of one code are joined.
+    """
+    kept, own = run.influences, np.asarray(rows, dtype=np.int64)
+    start, stop = kept.starts[own[0]], kept.starts[own[0] + 1]
+    at = kept.starts[own] + np.arange(stop - start)[:, np.newaxis]
+    records = [run.records[row] for row in rows]
+    sums = Sums(
+        kept.forms[rows[0]] or "mean",
+        records[0].statistic == "ratio",
+        tuple(column[at] for column in kept.columns),
+        kept.scales[own],
+        np.array([record.value for record in records], dtype=np.float64),
+        kept.prompt[start:stop],
+    )
+    if recode is None:
+        return sums
+    codes = recode[sums.prompts]
+    once = len(np.unique(codes)) == len(codes)
+    return replace(sums, prompts=codes) if once else sums.joined(codes)
+
+
+class Numbering:
+    """Prompts of several runs under one numbering, so that sums of the same prompt meet.
+
+    Where a run keeps many prompts joined in buckets, those of the other runs are joined alike.
+
+    Attributes
+    ----------
+    keys
+        Name of each prompt, or its bucket where prompts are joined.
+    buckets
+        Bucket of each prompt.
+    """
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = list(runs)
+        labels = [run.influences.labels for run in runs]
+        joined = any(is_bucket(name) for names in labels for name in names)
+        codes: dict[str | int, int] = {}
+        self._recode = [
+            np.array(
+                [codes.setdefault(bucket(name) if joined else name, len(codes)) for name in names],
+                dtype=np.int64,
+            )
+            for names in labels
+        ]
+        self.keys = list(codes)
+        known = [key if isinstance(key, int) else bucket(key) for key in codes]
+        self.buckets = np.array(known, dtype=np.int64)
+
+    def prompts(self, number: int, row: int) -> IntArray:
+        """Return the prompts of an estimate of a run, by the run's number; with repetitions."""
+        kept = self._runs[number].influences
+        return self._recode[number][kept.prompt[kept.starts[row] : kept.starts[row + 1]]]
+
+    def sums(self, number: int, rows: Sequence[int]) -> Sums:
+        """Return the sums of estimates of a run, by the run's number."""
+        return sums_of(self._runs[number], rows, self._recode[number])
+
+
+def why_not(runs: Sequence[Run], rows: Sequence[int]) -> str | None:
+    """Return why estimates of several runs cannot be compared by sums; None where they can."""
+    for run, row in zip(runs, rows, strict=True):
+        if run.influences.reasons[row] is not None:
+            return run.influences.reasons[row]
+    pairs = list(zip(runs, rows, strict=True))
+    if len({run.records[row].details.get("within_prompts") for run, row in pairs}) > 1:
+        return "one side compares texts within prompts, the other over all prompts"
+    forms = {run.influences.forms[row] for run, row in pairs}
+    return None if len(forms) == 1 else "the sides keep sums of other forms"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,27 +159,23 @@ class Measured:
     here: BoolArray
 
 
-def sums_of(found: Influences, rows: IntArray, value: FloatArray, *, log: bool) -> Sums:
-    """Return the sums of estimates with the same prompts, rows in the order of their file."""
-    starts = found.starts[rows]
-    at = starts + np.arange(found.starts[rows[0] + 1] - starts[0])[:, np.newaxis]
-    cells = tuple(column[at] for column in found.columns)
-    return Sums(found.forms[int(rows[0])] or "mean", log, cells, found.scales[rows], value)
-
-
 def measured(sums: Sums) -> Measured:
     """Compute values and influences from sums.
 
     The influence of a prompt with sums a, n on Σa / Σn is (a − v n) / Σn, and on its logarithm
     a / Σa − n / Σn (Binder 1983).
     """
+
+    def finite(values: FloatArray) -> FloatArray:
+        return np.where(np.isfinite(values), values, np.nan)
+
     a, n, b, m = sums.cells
     with np.errstate(divide="ignore", invalid="ignore"):
         if sums.form == "influence":
             value = np.log(sums.value) if sums.log else sums.value
             moved = divide(a.sum(0), n.sum(0))
             weight = n / n.sum(0)
-            return Measured(_finite(value + moved), a / n.sum(0) - moved * weight, weight, n > 0)
+            return Measured(finite(value + moved), a / n.sum(0) - moved * weight, weight, n > 0)
         first, weight = a.sum(0) / n.sum(0), n / n.sum(0)
         counts = np.all(a >= 0) and np.all(np.isnan(b) | (b >= 0))
         here = n > 0
@@ -114,108 +197,95 @@ def measured(sums: Sums) -> Measured:
             weight, present = (weight + other) / 2.0, a + b
         if counts:
             here = here & (present > 0)
-    return Measured(_finite(value), np.nan_to_num(influence), np.nan_to_num(weight), here)
+    return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), here)
 
 
-def _finite(value: FloatArray) -> FloatArray:
-    return np.where(np.isfinite(value), value, np.nan)
-
-
-@dataclass(frozen=True, eq=False)
-class Between:
-    """What lies between two sides of k estimates.
-
-    Attributes
-    ----------
-    changed
-        The second less the first, on the scale of the comparison.
-    first, second
-        Values of both on that scale, over the prompts that are compared.
-    paired
-        Whether prompts are paired; then only those of both sides count.
-    n_both, n_first, n_second
-        Prompts of both sides, and of one alone.
-    """
-
-    changed: Changed
-    first: FloatArray
-    second: FloatArray
-    paired: bool
-    n_both: int
-    n_first: int
-    n_second: int
-
-
-def between(
-    sides: tuple[Sums, Sums],
-    prompts: tuple[IntArray, IntArray],
-    subsets: Subsets,
+def changes_against(
+    sums: Sums,
+    against: Sums,
+    subsets: Callable[[int], FloatArray],
     level: float,
-    margin: FloatArray,
-    buckets: IntArray,
-) -> Between:
-    """Compare two sides of k estimates, whose prompts have these codes; `buckets` joins codes.
+    *,
+    margin: FloatArray | float = np.nan,
+    buckets: IntArray | None = None,
+) -> list[dict[str, Any]]:
+    """Infer what changed between sums and those that they are compared against.
 
     Prompts are paired where the side with fewer shares at least `ENOUGH` of them with the other;
     otherwise all prompts of both count, as two samples.
+
+    Parameters
+    ----------
+    sums, against
+        Of the same k estimates: of a run, a model or rewritten texts, and of an earlier run,
+        another model or the texts as they were; prompts of both are numbered together.
+    subsets
+        Function of a number of prompts to random subsets of them, as `stats.prompt_subsets`.
+    level, margin
+        Confidence level, and largest change that counts as none on the scale of the comparison.
+    buckets
+        Bucket of each prompt by its code: more than `BUCKETS` paired prompts are joined by these.
+
+    Returns
+    -------
+    list of dict
+        For each estimate the fields of `Change` from `value_a` (the value of `against`) on; numbers
+        on the scale of the change, None where undefined.
     """
-    sides, prompts = _once(sides, prompts)
-    both, i, j = np.intersect1d(*prompts, return_indices=True)
-    n_first, n_second = (len(each) - len(both) for each in prompts)
-    if len(both) >= ENOUGH * min(map(len, prompts)):
-        there = tuple(side.at(at) for side, at in zip(sides, (i, j), strict=True))
-        if len(both) > BUCKETS:
-            found, code = np.unique(buckets[both], return_inverse=True)
-            there = tuple(side.joined(code, len(found)) for side in there)
-        one, two = (measured(side) for side in there)
-        changed = _paired(there, (one, two), subsets(len(one.influence)), level, margin)
-        return Between(changed, one.value, two.value, True, len(both), n_first, n_second)
-    union = np.union1d(*prompts)
-    rows = [np.full(len(union), -1) for _ in prompts]
-    for row, codes in zip(rows, prompts, strict=True):
-        row[np.searchsorted(union, codes)] = np.arange(len(codes))
-    wide = [side.at(at) for side, at in zip(sides, rows, strict=True)]
-    one, two = (measured(side) for side in wide)
-    changed = clustered_changes(
-        two.value - one.value,
-        two.influence - one.influence,
-        one.weight,
-        two.weight,
-        level,
-        margin,
-    )
-    return Between(changed, one.value, two.value, False, len(both), n_first, n_second)
+    prompts = against.prompts, sums.prompts
+    both = np.intersect1d(*prompts)
+    paired = len(both) >= ENOUGH * min(map(len, prompts))
+    used = both if paired else np.union1d(*prompts)
+    sides = [against.at(used), sums.at(used)]
+    if paired and buckets is not None and len(both) > BUCKETS:
+        sides = [side.joined(buckets[both]) for side in sides]
+    one, two = (measured(side) for side in sides)
+    value, influence = two.value - one.value, two.influence - one.influence
+    if not paired:
+        found = clustered_changes(value, influence, one.weight, two.weight, level, margin)
+    elif sums.log and sums.form in _CELLS:
+        # Ratios of counts are compared by counts: exact, however rare the group is.
+        first, second = (side.cells[: _CELLS[sums.form]] for side in sides)
+        found = paired_ratios(first, second, subsets(len(influence)), level, margin)
+    else:
+        weight, here = (one.weight + two.weight) / 2.0, one.here | two.here
+        drawn = subsets(len(influence))
+        found = paired_changes(value, influence, weight, here, drawn, level, margin)
 
+    def known(x: float) -> float | None:
+        return None if np.isnan(x) else float(x)
 
-def _once(
-    sides: tuple[Sums, Sums], prompts: tuple[IntArray, IntArray]
-) -> tuple[tuple[Sums, Sums], tuple[IntArray, IntArray]]:
-    """Join prompts of a side that have one code, as where the other side keeps them joined."""
-    found = [np.unique(codes, return_inverse=True) for codes in prompts]
-    if all(len(own) == len(codes) for (own, _), codes in zip(found, prompts, strict=True)):
-        return sides, prompts
-    one, two = (side.joined(code, len(own)) for side, (own, code) in zip(sides, found, strict=True))
-    return (one, two), (found[0][0], found[1][0])
+    def shown(x: float) -> float | None:
+        return known(np.exp(x) if sums.log else x)
 
+    def pair(ends: FloatArray) -> tuple[float, float] | None:
+        return None if np.isnan(ends).any() else (float(ends[0]), float(ends[1]))
 
-def _paired(
-    sides: tuple[Sums, ...],
-    values: tuple[Measured, Measured],
-    subsets: FloatArray,
-    level: float,
-    margin: FloatArray,
-) -> Changed:
-    """Compare sides with the same prompts: ratios of counts by counts, all else by influences."""
-    if sides[0].log and sides[0].form in _CELLS:
-        first, second = (side.cells[: _CELLS[side.form]] for side in sides)
-        return paired_ratios(first, second, subsets, level, margin)
-    one, two = values
-    return paired_changes(
-        two.value - one.value,
-        two.influence - one.influence,
-        (one.weight + two.weight) / 2.0,
-        one.here | two.here,
-        subsets,
-        level,
-        margin,
-    )
+    rows = []
+    for k, p_equivalent in enumerate(found.p_equivalent):
+        reason = str(found.reason[k]) or None
+        if np.isnan(found.value[k]):
+            zero = "a" if np.isnan(one.value[k]) else "b"
+            reason = f"the value of side {zero} is 0 or infinite over these prompts, or undefined"
+        unknown = bool(np.isnan(p_equivalent))
+        rows.append(
+            {
+                "value_a": shown(one.value[k]),
+                "value_b": shown(two.value[k]),
+                "change": shown(found.value[k]),
+                "low": shown(found.low[k]),
+                "high": shown(found.high[k]),
+                "p": known(found.p[k]),
+                "p_inside": pair(found.p_inside[:, k]),
+                "p_beyond": pair(found.p_beyond[:, k]),
+                "p_equivalent": known(p_equivalent),
+                "equivalent": None if unknown else bool(p_equivalent <= 1.0 - level + 1e-12),
+                "n_prompts": len(both),
+                "n_only_a": len(prompts[0]) - len(both),
+                "n_only_b": len(prompts[1]) - len(both),
+                "paired": paired,
+                "method": PAIRED if paired else APART,
+                "undefined": reason,
+            }
+        )
+    return rows

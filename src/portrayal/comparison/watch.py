@@ -1,107 +1,118 @@
-"""Watch the same audit over time: every headline estimate by round, and whether it changed."""
+"""Watch the same audit over time: every headline estimate by round, and whether it changed.
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import date
+A *round* is one run of a repeated audit; rounds are the runs of a folder, by date.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from functools import cached_property, reduce
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
-import portrayal.registry as registry
-from portrayal.comparison.matching import Instrument, Key, Side, rows_of
-from portrayal.comparison.result import Scale
-from portrayal.comparison.rounds import (
-    Round,
-    check_rounds,
-    differences,
-    read_rounds,
-    shared_prompts,
+from portrayal.comparison.compare import stated_of
+from portrayal.comparison.matching import (
+    Instrument,
+    Key,
+    Side,
+    check_instruments,
+    differing,
+    rows_of,
 )
-from portrayal.comparison.sums import Sums, measured, sums_of
-from portrayal.errors import OptionError, PortrayalError
+from portrayal.comparison.result import Change
+from portrayal.comparison.sums import Numbering, Sums, measured, why_not
+from portrayal.errors import OptionError, RunError
 from portrayal.measure.scope import stated_changes
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL
 from portrayal.reference.labels import FactorLabels
-from portrayal.run.influences import Influences
+from portrayal.run import Run
 from portrayal.stats import latest_change
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
 
 FEWEST = 5
 """Prompts that all rounds must share for an estimate to be tested."""
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
-@dataclass(frozen=True)
-class Watched:
-    """One headline estimate over the rounds.
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One run of a repeated audit.
 
     Attributes
     ----------
-    measure, statistic, strata, group
-        As in an estimate; strata without the model.
-    scale
-        "ratio": the change is the mean after over the mean before; "difference": the first less
-        the second.
+    run
+        The run.
+    when
+        Its day: the date in the name of its folder, else the first day on which the model was
+        asked, else the day on which it was measured.
+    """
+
+    run: Run
+    when: date
+
+    @cached_property
+    def name(self) -> str:
+        """Name of its folder."""
+        return self.run.path.name
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Its models by name."""
+        return tuple(self.run.settings().get("models", ()))
+
+    @cached_property
+    def answered_by(self) -> tuple[str, ...]:
+        """What the models call themselves in their answers, such as a dated version."""
+        return tuple(sorted(set(_column(self.run, "answered_by"))))
+
+    @cached_property
+    def prompts(self) -> dict[str, str]:
+        """Words of each prompt by its name."""
+        table = pq.read_table(self.run.prompts_path, columns=["prompt_id", "text"])
+        return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
+
+    @cached_property
+    def n_texts(self) -> int:
+        """Texts of the run."""
+        return int(self.run.texts.note().get("n_texts", 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline(Change):
+    """One headline estimate over the rounds, and its latest change.
+
+    p is of no change in any round so far, valid however often one looks and for all watched
+    estimates together; the interval holds for all looks, starts and estimates together. The change
+    is from the mean of the rounds before (a) to that of the rounds since (b).
+
+    Attributes
+    ----------
     values, lows, highs
         The audits' own values and intervals, one for each round; None where there is none.
-    p
-        p-value of no change in any round so far, valid however often one looks and for all watched
-        estimates together; None where there is no test.
     alarm
         Number of the first round at which p was 1 − level or less; None where it never was.
     start
         Number of the first round of the change that has most evidence at the last look.
-    change, low, high
-        That change on `scale`, with an interval that holds for all looks, starts and estimates
-        together.
-    n_prompts
-        Prompts that the test rests on.
-    undefined
-        Why there is no test; None where there is one.
     """
 
-    measure: str
-    statistic: str
-    strata: Mapping[str, str]
-    group: Mapping[str, str]
-    scale: Scale
     values: tuple[float | None, ...]
     lows: tuple[float | None, ...]
     highs: tuple[float | None, ...]
-    p: float | None = None
     alarm: int | None = None
     start: int | None = None
-    change: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n_prompts: int = 0
-    undefined: str | None = None
-
-    @property
-    def null(self) -> float:
-        """The change that is none."""
-        return 1.0 if self.scale == "ratio" else 0.0
 
     @property
     def is_still_changed(self) -> bool:
         """Whether the interval at the last look leaves out no change."""
-        return (
-            self.low is not None
-            and self.high is not None
-            and not (self.low <= self.null <= self.high)
-        )
-
-
-@dataclass(frozen=True)
-class RoundFacts:
-    """What is said of one round."""
-
-    name: str
-    when: date
-    models: tuple[str, ...]
-    answered_by: tuple[str, ...]
-    n_texts: int
+        if self.low is None or self.high is None:
+            return False
+        return not self.low <= self.null <= self.high
 
 
 @dataclass(frozen=True)
@@ -131,8 +142,8 @@ class Watch:
     study: str
     folder: str
     level: float
-    rounds: tuple[RoundFacts, ...]
-    rows: tuple[Watched, ...]
+    rounds: tuple[Round, ...]
+    rows: tuple[Timeline, ...]
     differences: tuple[str, ...]
     instruments: tuple[Instrument, ...]
     n_prompts: int
@@ -140,7 +151,7 @@ class Watch:
     factors: tuple[FactorLabels, ...] = ()
 
     @property
-    def alarms(self) -> tuple[Watched, ...]:
+    def alarms(self) -> tuple[Timeline, ...]:
         """The estimates that changed, the first ones first."""
         found = [row for row in self.rows if row.alarm is not None]
         return tuple(sorted(found, key=lambda row: (row.alarm or 0, row.p or 0.0)))
@@ -152,9 +163,11 @@ class Watch:
         return pd.DataFrame(flat_rounds(self))
 
 
+_TESTED = ("p", "alarm", "start", "change", "low", "high", "n_prompts", "undefined")
+
+
 def flat_rounds(found: Watch) -> list[dict[str, Any]]:
     """Return a row of plain values for each estimate and round."""
-    after = ["p", "alarm", "start", "change", "low", "high", "n_prompts", "undefined"]
     return [
         {
             "round": number + 1,
@@ -168,7 +181,7 @@ def flat_rounds(found: Watch) -> list[dict[str, Any]]:
             "value_low": row.lows[number],
             "value_high": row.highs[number],
             "scale": row.scale,
-            **{name: getattr(row, name) for name in after},
+            **{name: getattr(row, name) for name in _TESTED},
         }
         for row in found.rows
         for number, each in enumerate(found.rounds)
@@ -177,10 +190,24 @@ def flat_rounds(found: Watch) -> list[dict[str, Any]]:
 
 def watch_values(found: Watch) -> dict[str, Any]:
     """Return what was watched as plain values, dates as text."""
-    facts = asdict(found)
-    facts["rounds"] = [{**each, "when": each["when"].isoformat()} for each in facts["rounds"]]
-    facts["instruments"] = [str(each) for each in found.instruments]
-    return facts
+    names = ("measure", "statistic", "strata", "group", "scale", "values", "lows", "highs")
+    facts = ("study", "folder", "level", "differences", "n_prompts", "left_out")
+    return {
+        **{name: getattr(found, name) for name in facts},
+        "rounds": [
+            {
+                "name": each.name,
+                "when": each.when.isoformat(),
+                "models": each.models,
+                "answered_by": each.answered_by,
+                "n_texts": each.n_texts,
+            }
+            for each in found.rounds
+        ],
+        "rows": [{name: getattr(row, name) for name in names + _TESTED} for row in found.rows],
+        "instruments": [str(each) for each in found.instruments],
+        "factors": [asdict(factor) for factor in found.factors],
+    }
 
 
 def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] = ()) -> Watch:
@@ -225,17 +252,16 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
             f"the runs in {folder} share {len(prompts)} prompts in the same words; watching takes "
             f"{FEWEST}. Ask the same prompts in each round."
         )
-    sides = _sides(rounds)
+    # A round counts with its only model, or with all of its models together.
+    single = all(len(each.models) == 1 for each in rounds)
+    sides = [(Side(each.run), each.models[0] if single else ALL) for each in rounds]
     study = str(rounds[0].run.settings().get("study"))
-    family = _headline(sides, study)
-    gone = {name for each in rounds for name in each.prompts} - prompts
-    rows = _tested([_series(sides, places, gone) for places in family.values()], level)
     return Watch(
         study,
         str(folder),
         level,
-        tuple(RoundFacts(r.name, r.when, r.models, r.answered_by, r.n_texts) for r in rounds),
-        tuple(rows),
+        tuple(rounds),
+        tuple(_timelines(sides, study, rounds, prompts, level)),
         tuple(differences(rounds)),
         tuple(instruments),
         len(prompts),
@@ -244,107 +270,94 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
     )
 
 
-def _sides(rounds: Sequence[Round]) -> list[tuple[Side, str]]:
-    """Each round with the model that is watched: its only one, or all together."""
-    single = all(len(each.models) == 1 for each in rounds)
-    return [(Side(each.run), each.models[0] if single else ALL) for each in rounds]
-
-
-def _headline(sides: Sequence[tuple[Side, str]], study: str) -> dict[Key, list[int | None]]:
-    """Return the estimates that some round's report may state: their row in each round."""
-    try:
-        stated = dict(registry.get("studies", study).stated)
-    except PortrayalError:
-        stated = {}
-    every = [rows_of(side, model) for side, model in sides]
+def _timelines(
+    sides: Sequence[tuple[Side, str]],
+    study: str,
+    rounds: Sequence[Round],
+    asked: Collection[str],
+    level: float,
+) -> list[Timeline]:
+    """Test every estimate that some round's report may state, at every look, as one family."""
+    stated = stated_of(study)
+    indices = [rows_of(side, model) for side, model in sides]
     keys: dict[Key, None] = {}
-    for (side, model), rows in zip(sides, every, strict=True):
-        said = stated_changes([side.run.records[row] for row in rows.values()], model, stated)
-        keys |= {key: None for key, yes in zip(rows, said, strict=True) if yes}
-    return {key: [rows.get(key) for rows in every] for key in keys}
+    for (side, model), index in zip(sides, indices, strict=True):
+        may_be = stated_changes([side.run.records[row] for row in index.values()], model, stated)
+        keys |= {key: None for key, yes in zip(index, may_be, strict=True) if yes}
+    numbering = Numbering([each.run for each in rounds])
+    # Prompts that some round lacks, or asked in other words, count in none.
+    dropped = {name for each in rounds for name in each.prompts} - set(asked)
+    unusable = [code for code, name in enumerate(numbering.keys) if name in dropped]
+    made, tested = [], {}
+    for number, key in enumerate(keys):
+        rows = [index.get(key) for index in indices]
+        made.append(_values([each.run for each in rounds], rows))
+        sums, why = _shared_sums(rounds, rows, numbering, unusable)
+        if why is None:
+            tested[number] = rows, sums
+        else:
+            made[number] = replace(made[number], undefined=why)
+    for number, (rows, sums) in tested.items():
+        size = []
+        for t, (each, row) in enumerate(zip(rounds, rows, strict=True)):
+            if t in sums and row is not None:
+                n_texts = each.run.records[row].n_texts or each.run.texts.note().get("n_texts", 1)
+                size.append(max(float(n_texts), 1.0))
+        found = looks(list(sums.values()), np.array(size), level, len(tested), list(sums))
+        made[number] = replace(made[number], **found)
+    return made
 
 
-@dataclass(frozen=True, eq=False)
-class _Series:
-    """An estimate by round, with its sums over the prompts of all rounds that have some.
-
-    `blank` says what it is; `numbers` are the rounds that have sums, with their `size` in texts.
-    """
-
-    blank: dict[str, Any]
-    why: str | None
-    numbers: tuple[int, ...] = ()
-    sums: tuple[Sums, ...] = ()
-    size: FloatArray = field(default_factory=lambda: np.ones(0))
-
-
-def _tested(every: Sequence[_Series], level: float) -> list[Watched]:
-    """Test every estimate that can be tested, at every look, as one family."""
-    family = sum(each.why is None for each in every)
-    return [
-        Watched(**each.blank, undefined=each.why)
-        if each.why is not None
-        else Watched(**each.blank, **looks(each.sums, each.size, level, family, each.numbers))
-        for each in every
-    ]
-
-
-def _series(
-    sides: Sequence[tuple[Side, str]], places: Sequence[int | None], gone: Collection[str]
-) -> _Series:
-    """Return an estimate by round; rounds without it are left out of its test."""
+def _values(runs: Sequence[Run], rows: Sequence[int | None]) -> Timeline:
+    """Return an estimate by round, not yet tested."""
     records = [
-        None if row is None else side.run.records[row]
-        for (side, _), row in zip(sides, places, strict=True)
+        None if row is None else run.records[row] for run, row in zip(runs, rows, strict=True)
     ]
-    blank = _blank(records)
-    there: list[tuple[int, Influences, int, Estimate]] = []
-    why = "fewer than two rounds have it" if len(sides) > 1 else "a change takes two rounds"
-    for number, ((side, _), row, record) in enumerate(zip(sides, places, records, strict=True)):
-        if row is None or record is None:
-            continue
-        reason = side.run.influences.reasons[row]
-        if reason is None:
-            there.append((number, side.run.influences, row, record))
-        elif len(sides) > 1:
-            why = reason
-    if len(there) < 2:
-        return _Series(blank, why)
-    if len({kept.forms[row] for _, kept, row, _ in there}) > 1:
-        return _Series(blank, "the rounds keep sums of other forms")
-    labels = [
-        [kept.labels[c] for c in kept.prompt[kept.starts[row] : kept.starts[row + 1]].tolist()]
-        for _, kept, row, _ in there
-    ]
-    shared = set(labels[0]).intersection(*labels[1:]) - set(gone)
-    if len(shared) < FEWEST:
-        return _Series(blank, f"{len(shared)} prompts are in every round, fewer than {FEWEST}")
-    order = [name for name in labels[0] if name in shared]
-    sums, size = [], []
-    for own, (number, kept, row, record) in zip(labels, there, strict=True):
-        at = {name: i for i, name in enumerate(own)}
-        value = np.array([record.value], dtype=np.float64)
-        whole = sums_of(kept, np.array([row]), value, log=record.statistic == "ratio")
-        sums.append(whole.at(np.array([at[name] for name in order])))
-        n_texts = record.n_texts or sides[number][0].run.texts.note().get("n_texts", 1)
-        size.append(max(float(n_texts), 1.0))
-    return _Series(blank, None, tuple(n for n, *_ in there), tuple(sums), np.array(size))
-
-
-def _blank(records: Sequence[Estimate | None]) -> dict[str, Any]:
-    """What an estimate is, and its values by round."""
     first = next(record for record in records if record is not None)
     bounds = [None if e is None or e.value is None else e.interval for e in records]
-    return {
-        "measure": first.measure,
-        "statistic": first.statistic,
-        "strata": {name: value for name, value in first.strata.items() if name != "model"},
-        "group": first.group,
-        "scale": "ratio" if first.statistic == "ratio" else "difference",
-        "values": tuple(None if e is None else e.value for e in records),
-        "lows": tuple(None if b is None else b.low for b in bounds),
-        "highs": tuple(None if b is None else b.high for b in bounds),
-    }
+    return Timeline(
+        measure=first.measure,
+        statistic=first.statistic,
+        strata={name: value for name, value in first.strata.items() if name != "model"},
+        group=first.group,
+        scale="ratio" if first.statistic == "ratio" else "difference",
+        values=tuple(None if e is None else e.value for e in records),
+        lows=tuple(None if b is None else b.low for b in bounds),
+        highs=tuple(None if b is None else b.high for b in bounds),
+    )
+
+
+def _shared_sums(
+    rounds: Sequence[Round],
+    rows: Sequence[int | None],
+    numbering: Numbering,
+    unusable: Sequence[int],
+) -> tuple[dict[int, Sums], str | None]:
+    """Return the sums of an estimate by number of the round, over the prompts that all have.
+
+    Rounds without it are left out of its test. Else the reason why it has none.
+    """
+    there: dict[int, int] = {}
+    why = "fewer than two rounds have it" if len(rounds) > 1 else "a change takes two rounds"
+    for number, row in enumerate(rows):
+        if row is None:
+            continue
+        reason = rounds[number].run.influences.reasons[row]
+        if reason is None:
+            there[number] = row
+        elif len(rounds) > 1:
+            why = reason
+    if len(there) < 2:
+        return {}, why
+    other = why_not([rounds[number].run for number in there], list(there.values()))
+    if other is not None:
+        return {}, other
+    sums = {number: numbering.sums(number, [row]) for number, row in there.items()}
+    shared = reduce(np.intersect1d, [own.prompts for own in sums.values()])
+    shared = np.setdiff1d(shared, np.array(unusable, dtype=np.int64))
+    if len(shared) < FEWEST:
+        return {}, f"{len(shared)} prompts are in every round, fewer than {FEWEST}"
+    return {number: own.at(shared) for number, own in sums.items()}, None
 
 
 def looks(
@@ -370,13 +383,13 @@ def looks(
     Returns
     -------
     dict
-        Fields of `Watched` from `p` on.
+        Fields of `Timeline` of its test.
     """
     numbers = range(len(sums)) if numbers is None else numbers
     smallest, alarm, found = 1.0, None, {}
-    n_prompts = len(sums[0].cells[0])
+    n_prompts = len(sums[0].prompts)
     for n in range(2, len(sums) + 1):
-        parts, relative = _parts(sums[:n], size[:n])
+        parts, scale = _contrasts(sums[:n], size[:n])
         if parts is None:
             continue
         look = latest_change(parts[:, :, np.newaxis], size[:n], level, family)
@@ -384,38 +397,36 @@ def looks(
         if alarm is None and smallest <= 1.0 - level:
             alarm = numbers[n - 1] + 1
         tau = int(look.start[0])
-        new = float(size[tau:n].sum() / size[:n].sum())
+        since = float(size[tau:n].sum() / size[:n].sum())
+
+        def shown(x: FloatArray, scale: str = scale, since: float = since) -> float:
+            if scale == "log":
+                return float(np.exp(np.clip(x[0], -700.0, 700.0)))
+            if scale == "linear":
+                return float(x[0])
+            # Relative to the mean of all rounds, x = (after - before) / all makes after / before
+            # (1 + (1 - w) x) / (1 - w x), with a part w of all after the change.
+            above, below = max(1.0 + (1.0 - since) * x[0], 0.0), max(1.0 - since * x[0], 0.0)
+            return float(above / below) if below > 0.0 and np.isfinite(above) else np.inf
+
         found = {
-            name: _said(float(x[0]), new, relative)
-            for name, x in (("change", look.change), ("low", look.low), ("high", look.high))
-        } | {"start": numbers[tau] + 1}
+            "change": shown(look.change),
+            "low": shown(look.low),
+            "high": shown(look.high),
+            "start": numbers[tau] + 1,
+        }
     if not found:
         return {"undefined": "not one of the group in any round", "n_prompts": n_prompts}
     return {**found, "p": smallest, "alarm": alarm, "n_prompts": n_prompts}
 
 
-def _said(x: float, new: float, relative: str) -> float:
-    """Return a change on its scale: of a mean relative to that of all rounds, as a ratio.
-
-    With a part w of all after the change, x = (after - before) / all makes after / before
-    (1 + (1 - w) x) / (1 - w x), which no change of a mean that is never negative leaves.
-    """
-    if relative == "log":
-        return float(np.exp(np.clip(x, -700.0, 700.0)))
-    if relative == "linear":
-        return x
-    above, below = max(1.0 + (1.0 - new) * x, 0.0), max(1.0 - new * x, 0.0)
-    return above / below if below > 0.0 and np.isfinite(above) else np.inf
-
-
-def _parts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | None, str]:
-    """What each prompt says in each round, (n_rounds, n_prompts), and on which scale.
+def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | None, str]:
+    """Return what each prompt contributes in each round, (n_rounds, n_prompts), and on which scale.
 
     Ratios are relative to the mean of all rounds rather than logarithms of each round, so that a
     group that is missing in a round has a value, and rare groups no skewed one.
     """
-    form, log = sums[0].form, sums[0].log
-    n_prompts = len(sums[0].cells[0])
+    form, log, n_prompts = sums[0].form, sums[0].log, len(sums[0].prompts)
     if form == "influence":
         each = [measured(own) for own in sums]
         value = np.array([own.value[0] for own in each])
@@ -423,19 +434,128 @@ def _parts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | None, s
             return None, ""
         influence = np.stack([own.influence[:, 0] for own in each])
         return value[:, np.newaxis] + n_prompts * influence, "log" if log else "linear"
+
+    def scores(a: FloatArray, n: FloatArray) -> tuple[FloatArray, float]:
+        """Scores of prompts on a mean, less the mean of all rounds; and that mean."""
+        total = np.maximum(n.sum(1, keepdims=True), 1e-300)
+        share = float(np.sum(size * (a.sum(1) / total[:, 0])) / size.sum())
+        return n_prompts * (a - share * n) / total, share
+
     a, n, b, m = (np.stack([own.cells[i][:, 0] for own in sums]) for i in range(4))
-    upper, share = _scores(a, n, size)
+    upper, share = scores(a, n)
     if form == "mean" and not log:
         return upper * sums[0].scale[0], "linear"
-    lower, other = (0.0, 1.0) if form == "mean" else _scores(b, m, size)
+    lower, other = (0.0, 1.0) if form == "mean" else scores(b, m)
     if form == "difference":
         return upper - lower, "linear"
     some = share > 0 and other > 0
     return (upper / share - lower / other, "ratio") if some else (None, "")
 
 
-def _scores(a: FloatArray, n: FloatArray, size: FloatArray) -> tuple[FloatArray, float]:
-    """Scores of prompts on a mean, less the mean of all rounds; and that mean."""
-    total = np.maximum(n.sum(1, keepdims=True), 1e-300)
-    share = float(np.sum(size * (a.sum(1) / total[:, 0])) / size.sum())
-    return a.shape[1] * (a - share * n) / total, share
+def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
+    """Return the runs of a folder by date, and the folders in it that are no finished run.
+
+    Raises
+    ------
+    RunError
+        Where the folder is missing or holds no run.
+    OptionError
+        Where it holds audits of several studies.
+    """
+    path = Path(folder)
+    hint = "Make one with `portrayal audit STUDY … --append DIR`, or name the folder that holds it."
+    if not path.is_dir():
+        raise RunError(f"{path} is not a folder of runs. {hint}")
+    runs, left_out = [], []
+    for each in sorted(path.iterdir()):
+        if not each.is_dir() or each.name.startswith("."):
+            continue
+        run = Run(each)
+        if run.settings_path.is_file() and run.estimates_path.is_file():
+            runs.append(run)
+        else:
+            left_out.append(each.name)
+    if not runs:
+        one = (
+            " It is a run itself: name the folder around it."
+            if Run(path).settings_path.is_file()
+            else ""
+        )
+        raise RunError(f"{path} holds no run.{one or ' ' + hint}")
+    studies = sorted({str(run.settings().get("study")) for run in runs})
+    if len(studies) > 1:
+        raise OptionError(
+            f"{path} holds audits of several studies ({', '.join(studies)}). Give each a folder of "
+            "its own."
+        )
+    rounds = [Round(run, _day(run)) for run in runs]
+    return sorted(rounds, key=lambda each: (each.when, each.name)), left_out
+
+
+def _day(run: Run) -> date:
+    named = _DATE.search(run.path.name)
+    if named is not None:
+        try:
+            return date.fromisoformat(named.group())
+        except ValueError:
+            pass
+    first = min(map(str, _column(run, "asked_at")), default=None)
+    if first is not None:
+        return date.fromisoformat(first[:10])
+    return datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC).date()
+
+
+def _column(run: Run, name: str) -> Iterator[Any]:
+    """Values of a column of a run's texts, where it has one and they are not empty."""
+    for part in run.texts.parts():
+        if name in pq.read_schema(part).names:
+            values = pq.read_table(part, columns=[name])[name].unique().to_pylist()
+            yield from (value for value in values if value)
+
+
+def check_rounds(rounds: list[Round], despite: Collection[str]) -> list[Instrument]:
+    """Return what rounds measured with differently, `despite` which they are watched.
+
+    Raises
+    ------
+    OptionError
+        Listing what differs and is not allowed to.
+    RunError
+        Where a run keeps no sums by prompt.
+    """
+    first = rounds[0].run
+    found: dict[tuple[str, str, str], Instrument] = {}
+    for each in rounds[1:]:
+        for one in differing(first, each.run, (first.records, each.run.records)):
+            found.setdefault((one.name, one.first, one.second), one)
+    check_instruments(found.values(), despite)
+    return list(found.values())
+
+
+def differences(rounds: list[Round]) -> list[str]:
+    """Return a sentence for each round that differs from the one before in more than its texts."""
+    changes, unnamed = [], ("not said",)
+    for old, new in pairwise(rounds):
+        parts = [
+            f"{what} {', '.join(now or unnamed)} (before: {', '.join(was or unnamed)})"
+            for what, was, now in (
+                ("the model is", old.models, new.models),
+                ("the model calls itself", old.answered_by, new.answered_by),
+            )
+            if was != now
+        ]
+        gone, fresh = old.prompts.keys() - new.prompts.keys(), new.prompts.keys() - old.prompts
+        reworded = sum(
+            new.prompts[name] != old.prompts[name] for name in old.prompts.keys() & new.prompts
+        )
+        counts = (("gone", len(gone)), ("new", len(fresh)), ("reworded", reworded))
+        parts += [f"{n} prompts {word}" for word, n in counts if n]
+        if parts:
+            changes.append(f"{new.name}: {'; '.join(parts)}.")
+    return changes
+
+
+def shared_prompts(rounds: list[Round]) -> set[str]:
+    """Return the names of the prompts that every round asked in the same words."""
+    first, *others = (each.prompts for each in rounds)
+    return {name for name, text in first.items() if all(o.get(name) == text for o in others)}

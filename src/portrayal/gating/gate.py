@@ -11,6 +11,7 @@ import numpy as np
 from portrayal.comparison import (
     Change,
     Choices,
+    Key,
     Side,
     changes,
     differing,
@@ -20,7 +21,6 @@ from portrayal.comparison import (
     side_of,
     study_of,
 )
-from portrayal.comparison.matching import Key
 from portrayal.errors import OptionError
 from portrayal.gating.decision import decide, outcome
 from portrayal.gating.matching import check_rule, fits, reads

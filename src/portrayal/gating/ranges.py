@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from portrayal.comparison.sums import measured, sums_of
+from portrayal.comparison import measured, sums_of
 from portrayal.run import Run
 from portrayal.stats import (
     infer_differences,
@@ -121,8 +121,7 @@ def _inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, fl
     if form == "difference":
         return lambda null: infer_differences((a, n), (b, m), level, null), _ANY
     log = run.records[row].statistic == "ratio"
-    value = np.array([run.records[row].value], dtype=np.float64)
-    one = measured(sums_of(kept, np.array([row]), value, log=log))
+    one = measured(sums_of(run, [row]))
 
     def influences(null: float) -> Clustered:
         with np.errstate(divide="ignore", invalid="ignore"):

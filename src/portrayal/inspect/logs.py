@@ -5,7 +5,7 @@ import logging
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,7 @@ def prompt_of(asked: str | list[ChatMessage]) -> str:
 
 
 _TOGETHER = 2_000  # samples held at once; the table of contents is read anew for each batch
+_UNREADABLE = (ValueError, KeyError, OSError, EOFError, BadZipFile)
 _UNREAD = {"attachments", "events", "events_data", "messages", "scores", "store", "timelines"}
 
 Logs = str | Path | Iterable[str | Path]
@@ -121,35 +122,30 @@ def open_logs(logs: Logs) -> tuple[list[Log], list[Log]]:
     DataError
         When there is no such log, or it cannot be read.
     """
-    places = [logs] if isinstance(logs, (str, Path)) else list(logs)
-    found = [_open(place) for item in places for place in _expand(str(item))]
-    if not found:
+    places: list[str] = []
+    for place in map(str, [logs] if isinstance(logs, (str, Path)) else logs):
+        if "://" not in place and Path(place).is_dir():
+            places += sorted(info.name for info in list_eval_logs(place))
+        elif "://" in place or Path(place).is_file():
+            places.append(place)
+        else:
+            raise DataError(f"{place}: there is no such log.")
+    if not places:
         raise DataError(f"{logs}: there is no Inspect log here; expected .eval or .json files.")
+    found = []
+    for place in places:
+        try:
+            found.append(Log(place, read_eval_log(place, header_only=True)))
+        except _UNREADABLE as error:
+            raise DataError(
+                f"{place}: not a readable Inspect log ({_first_line(error)}). Expected a .eval or "
+                ".json file that `inspect eval` wrote; `inspect log recover` may mend a broken one."
+            ) from error
     latest: dict[tuple[str, str], Log] = {}
     for log in sorted(found, key=lambda log: (log.header.eval.created, log.name)):
         latest[log.header.eval.task_id, log.header.eval.model] = log
     kept = sorted(latest.values(), key=lambda log: (log.header.eval.created, log.name))
     return kept, [log for log in found if log not in kept]
-
-
-def _expand(place: str) -> list[str]:
-    if "://" in place:
-        return [place]
-    if Path(place).is_dir():
-        return sorted(info.name for info in list_eval_logs(place))
-    if not Path(place).is_file():
-        raise DataError(f"{place}: there is no such log.")
-    return [place]
-
-
-def _open(place: str) -> Log:
-    try:
-        return Log(place, read_eval_log(place, header_only=True))
-    except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
-        raise DataError(
-            f"{place}: not a readable Inspect log ({_first_line(error)}). Expected a .eval or "
-            ".json file that `inspect eval` wrote; `inspect log recover` may mend a broken one."
-        ) from error
 
 
 def read_samples(log: Log) -> Iterator[EvalSample]:
@@ -163,38 +159,30 @@ def read_samples(log: Log) -> Iterator[EvalSample]:
     DataError
         When the log breaks off or cannot be read.
     """
+    planned, results = log.planned, log.header.results
+    rank = {(str(sample), epoch): i for i, (sample, epoch) in enumerate(planned)}
+
+    def ordered(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+        return sorted(keys, key=lambda key: (rank.get(key, len(rank)), key))
+
     try:
         if log.name.endswith(".json"):
-            yield from _in_order(log, read_eval_log(log.place).samples or [])
+            samples = read_eval_log(log.place).samples or []
+            there = {(str(sample.id), sample.epoch): sample for sample in samples}
+            yield from (there[key] for key in ordered(there))
             return
-        keys = _present(log)
+        keys = planned
+        if results is None or not planned or results.completed_samples != len(planned):
+            # A log that was not finished lacks some of the planned samples.
+            summaries = read_eval_log_sample_summaries(log.place)
+            present = {(str(s.id), s.epoch): (s.id, s.epoch) for s in summaries}
+            keys = [present[key] for key in ordered(present)]
         for start in range(0, len(keys), _TOGETHER):
             yield from read_eval_log_samples_by_id(
                 log.place, keys[start : start + _TOGETHER], exclude_fields=_UNREAD
             )
-    except (ValueError, LookupError, OSError, EOFError, BadZipFile) as error:
+    except (*_UNREADABLE, LookupError) as error:
         raise DataError(f"{log.place}: the log breaks off ({_first_line(error)}).") from error
-
-
-def _present(log: Log) -> list[Key]:
-    """The samples that are there; a log that was not finished lacks some of the planned."""
-    planned, results = log.planned, log.header.results
-    if results is not None and planned and results.completed_samples == len(planned):
-        return planned
-    there = {
-        (str(s.id), s.epoch): (s.id, s.epoch) for s in read_eval_log_sample_summaries(log.place)
-    }
-    return [there[key] for key in _order(log, there)]
-
-
-def _in_order(log: Log, samples: Sequence[EvalSample]) -> list[EvalSample]:
-    there = {(str(sample.id), sample.epoch): sample for sample in samples}
-    return [there[key] for key in _order(log, there)]
-
-
-def _order(log: Log, there: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    rank = {(str(sample), epoch): i for i, (sample, epoch) in enumerate(log.planned)}
-    return sorted(there, key=lambda key: (rank.get(key, len(rank)), key))
 
 
 def _first_line(error: Exception) -> str:

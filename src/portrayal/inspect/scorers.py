@@ -1,7 +1,6 @@
 """Scorers: one answer as the audit reads it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from portrayal.annotate.group_labels import UNKNOWN, said_of
 from portrayal.annotate.groups import GroupReader, group_reader
 from portrayal.annotate.people import GENDERS
 from portrayal.errors import OptionError
-from portrayal.inspect.logs import Answer, answers_of
+from portrayal.inspect.logs import answers_of
 from portrayal.records import Outcome
 from portrayal.reference import (
     RACES,
@@ -62,6 +61,28 @@ def clustered_share(
     return share, error if error > 1e-12 else float("nan")
 
 
+Counts = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
+"""Numerator and denominator of each share, by its name: of every answer, shape (n,)."""
+
+
+def _shares(counts: Counts, prompts: Sequence[str]) -> dict[str, float]:
+    """Return each share with its standard error; `prompts` are those of the answers."""
+    shares: dict[str, float] = {}
+    for name, (numerator, denominator) in counts.items():
+        both = clustered_share(numerator, denominator, prompts)
+        shares[name], shares[f"{name}_stderr"] = both
+    return shares
+
+
+def _prompts(scores: Sequence[SampleScore]) -> list[str]:
+    """The prompt of each answer: the sample's `prompt_id`, else its id."""
+    return [str((s.sample_metadata or {}).get("prompt_id", s.sample_id)) for s in scores]
+
+
+def _names(score: SampleScore) -> list[str | None]:
+    return list((score.score.metadata or {}).get("names", {}).values())
+
+
 @metric(scores="unreduced")
 def outcome_shares() -> Metric:
     """Share of the answers that were refused, and that were empty.
@@ -70,12 +91,9 @@ def outcome_shares() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        every = np.ones(len(scores))
-        found: dict[str, float] = {}
-        for outcome in ("refused", "empty"):
-            hit = np.array([score.score.value == outcome for score in scores])
-            _put(found, outcome, hit, every, _prompts(scores))
-        return found
+        values, every = np.array([score.score.value for score in scores]), np.ones(len(scores))
+        counts: Counts = {name: (values == name, every) for name in ("refused", "empty")}
+        return {**_shares(counts, _prompts(scores))}
 
     return compute
 
@@ -86,14 +104,13 @@ def gender_shares() -> Metric:
 
     def compute(scores: list[SampleScore]) -> Value:
         genders = [list(score.score.as_dict().values()) for score in scores]
-        known = np.array([sum(gender in GENDERS for gender in each) for each in genders])
-        found: dict[str, float] = {}
-        for gender, word in _GENDER_WORDS.items():
-            count = np.array([each.count(gender) for each in genders])
-            _put(found, word, count, known, _prompts(scores))
-        every = np.array([len(each) for each in genders])
-        _put(found, "gender_known", known, every, _prompts(scores))
-        return found
+        known = [sum(gender in GENDERS for gender in each) for each in genders]
+        counts: dict[str, tuple[npt.ArrayLike, npt.ArrayLike]] = {
+            word: ([each.count(gender) for each in genders], known)
+            for gender, word in _GENDER_WORDS.items()
+        }
+        counts["gender_known"] = known, [len(each) for each in genders]
+        return {**_shares(counts, _prompts(scores))}
 
     return compute
 
@@ -104,10 +121,8 @@ def name_shares() -> Metric:
 
     def compute(scores: list[SampleScore]) -> Value:
         names = [_names(score) for score in scores]
-        named = np.array([sum(name is not None for name in each) for each in names])
-        found: dict[str, float] = {}
-        _put(found, "named", named, np.array([len(each) for each in names]), _prompts(scores))
-        return found
+        named = [sum(name is not None for name in each) for each in names]
+        return {**_shares({"named": (named, [*map(len, names)])}, _prompts(scores))}
 
     return compute
 
@@ -132,17 +147,17 @@ def race_shares(table: str = "census-2020") -> Metric:
             for name in _names(score)
             if name is not None
         ]
+        prompts = [prompt for prompt, _ in named]
         likelihoods = race_likelihoods(
             [name for _, name in named], name_table(table), mena_nhpi_table()
         )
-        found: dict[str, float] = {}
+        counts: dict[str, tuple[npt.ArrayLike, npt.ArrayLike]] = {}
         for race, likelihood in zip(RACES, likelihoods.T, strict=True):
             matched = ~np.isnan(likelihood)
-            prompts = [prompt for prompt, _ in named]
             enough = matched.sum() >= LEAST_NAMED and len({*np.array(prompts)[matched]}) > 1
             weight = matched if enough else np.zeros(len(named))
-            _put(found, race, np.where(weight, likelihood, 0.0), weight, prompts)
-        return found
+            counts[race] = np.where(weight, likelihood, 0.0), weight
+        return {**_shares(counts, prompts)}
 
     return compute
 
@@ -155,41 +170,19 @@ def group_shares() -> Metric:
     """
 
     def compute(scores: list[SampleScore]) -> Value:
-        found: dict[str, float] = {}
-        told = [score.score.metadata or {} for score in scores]
-        keys = {name: listed for each in told for name, listed in each.get("keys", {}).items()}
-        for seen_by, listed in keys.items():
-            groups = [each.get("groups", {}).get(seen_by) for each in told]
-            known = np.array([bool(each) for each in groups])
+        counts: dict[str, tuple[npt.ArrayLike, npt.ArrayLike]] = {}
+        facts = [score.score.metadata or {} for score in scores]
+        keys = {name: listed for each in facts for name, listed in each.get("keys", {}).items()}
+        for source, listed in keys.items():
+            groups = [each.get("groups", {}).get(source) for each in facts]
+            known = [bool(each) for each in groups]
             for group in listed:
                 weight = [each.count(group) / len(each) if each else 0.0 for each in groups]
-                _put(found, f"{seen_by}_{group}", weight, known, _prompts(scores))
-            readable = np.array([each is not None for each in groups])
-            _put(found, f"{seen_by}_seen", known, readable, _prompts(scores))
-        return found
+                counts[f"{source}_{group}"] = weight, known
+            counts[f"{source}_seen"] = known, [each is not None for each in groups]
+        return {**_shares(counts, _prompts(scores))}
 
     return compute
-
-
-def _put(
-    found: dict[str, float],
-    name: str,
-    numerator: npt.ArrayLike,
-    denominator: npt.ArrayLike,
-    prompts: Sequence[str],
-) -> None:
-    found[name], found[f"{name}_stderr"] = clustered_share(numerator, denominator, prompts)
-
-
-def _prompts(scores: Sequence[SampleScore]) -> list[str]:
-    """The prompt of each answer: the sample's `prompt_id`, else its id."""
-    return [
-        str((score.sample_metadata or {}).get("prompt_id", score.sample_id)) for score in scores
-    ]
-
-
-def _names(score: SampleScore) -> list[str | None]:
-    return list((score.score.metadata or {}).get("names", {}).values())
 
 
 _REASONS: dict[Outcome, str] = {
@@ -207,7 +200,7 @@ def outcome() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
-        answer = _first(state)
+        answer = answers_of(state.output)[0]
         return Score(value=answer.outcome, reason=_REASONS.get(answer.outcome))
 
     return score
@@ -231,7 +224,7 @@ def people(annotator: str = "people.v2") -> Scorer:
     component = registry.component("annotators", annotator)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
-        answer = _first(state)
+        answer = answers_of(state.output)[0]
         if answer.outcome != "ok":
             return Score.unscored(reason=_REASONS[answer.outcome])
         if "subject_role" not in state.metadata:
@@ -241,7 +234,17 @@ def people(annotator: str = "people.v2") -> Scorer:
                 "the prompt asks for",
             )
         found = component.run({"text": answer.text}, state.metadata)
-        return _score(found, component.name)
+        slots = [slot for slot in ("subject", "object") if f"{slot}_gender" in found]
+        names = {slot: found[f"{slot}_name"] for slot in slots}
+        return Score(
+            value={slot: found[f"{slot}_gender"] for slot in slots},
+            answer=", ".join(name or "(no first name)" for name in names.values()),
+            metadata={
+                "annotator": component.name,
+                "names": names,
+                "references": {slot: list(found[f"{slot}_references"]) for slot in slots},
+            },
+        )
 
     return score
 
@@ -273,7 +276,7 @@ def groups(factor: str | list[str]) -> Scorer:
     reader = group_reader(chosen)
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
-        answer = _first(state)
+        answer = answers_of(state.output)[0]
         if answer.outcome != "ok":
             return Score.unscored(reason=_REASONS[answer.outcome])
         row = {"text_id": "", "text": answer.text, "outcome": "ok"}
@@ -303,21 +306,3 @@ def _group_score(reader: GroupReader, said: str, known: Mapping[str, str]) -> Sc
         shown[name] = None if status == UNKNOWN else seen
         keys[name] = list(factor.keys)
     return Score(value={**value}, metadata={"groups": shown, "keys": keys})
-
-
-def _first(state: TaskState) -> Answer:
-    return answers_of(state.output)[0]
-
-
-def _score(found: dict[str, Any], annotator: str) -> Score:
-    slots = [slot for slot in ("subject", "object") if f"{slot}_gender" in found]
-    names = {slot: found[f"{slot}_name"] for slot in slots}
-    return Score(
-        value={slot: found[f"{slot}_gender"] for slot in slots},
-        answer=", ".join(name or "(no first name)" for name in names.values()),
-        metadata={
-            "annotator": annotator,
-            "names": names,
-            "references": {slot: list(found[f"{slot}_references"]) for slot in slots},
-        },
-    )

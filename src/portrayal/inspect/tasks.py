@@ -198,9 +198,15 @@ def study_task(
     scorers: list[Scorer] = [outcome()]
     if any("subject_role" in prompt.strata for prompt in prompts):
         scorers.append(people())
-    if wanted := _factors(study, factor):
-        scorers.append(groups(wanted))
     own = registry.file_of("studies", study) is not None
+    given = [factor] if isinstance(factor, str) else list(factor or ())
+    wanted = [part.strip() for each in given for part in str(each).split(",")]
+    if own:
+        # Of a study of one's own, those factors that an answer shows.
+        named = registry.get("studies", study).options().factor
+        wanted += [name for name in named if seen_in_answers(load_factor(name))]
+    if wanted:
+        scorers.append(groups(list(dict.fromkeys(wanted))))
     name = registry.called(study) if own else study.replace("_", "-")
     return Task(
         dataset=MemoryDataset(to_samples(prompts), name=name),
@@ -210,16 +216,6 @@ def study_task(
         continue_on_fail=True,
         metadata={"portrayal_study": name, "portrayal_version": __version__},
     )
-
-
-def _factors(study: str, factor: Choice) -> list[str]:
-    """The factors that are asked for, and those of a study of one's own that answers show."""
-    given = [factor] if isinstance(factor, str) else list(factor or ())
-    wanted = [part.strip() for each in given for part in str(each).split(",")]
-    own: tuple[str, ...] = ()
-    if registry.file_of("studies", study) is not None:
-        own = registry.get("studies", study).options().factor
-    return list(dict.fromkeys([*wanted, *(f for f in own if seen_in_answers(load_factor(f)))]))
 
 
 def register_studies() -> None:

@@ -5,28 +5,27 @@ are checked one by one, or asks the prompts again with a fairness instruction. W
 its text as it was and is counted; the report says what got worse as well as what got better.
 """
 
-from portrayal.mitigate.compare import Change, Comparison, Number, compare, noise_p
+from portrayal.mitigate.compare import GroupChange, GroupComparison, compare, noise_p
 from portrayal.mitigate.edits import REASONS, Edit, Edited, apply_edits, read_edits
 from portrayal.mitigate.mitigation import METHODS, Mitigation, mitigate_agency
-from portrayal.mitigate.passages import Passage, Reading, read_agency, read_passages
-from portrayal.mitigate.rewriting import Rewritten, Round, instruct, rewrite
+from portrayal.mitigate.passages import AgencyReading, GroupedText, read_agency, read_passages
+from portrayal.mitigate.rewriting import RewriteRound, Rewritten, instruct, rewrite
 from portrayal.mitigate.targets import TARGETS, Levels, rewrite_prompt, with_instruction
 
 __all__ = [
     "METHODS",
     "REASONS",
     "TARGETS",
-    "Change",
-    "Comparison",
+    "AgencyReading",
     "Edit",
     "Edited",
+    "GroupChange",
+    "GroupComparison",
+    "GroupedText",
     "Levels",
     "Mitigation",
-    "Number",
-    "Passage",
-    "Reading",
+    "RewriteRound",
     "Rewritten",
-    "Round",
     "apply_edits",
     "compare",
     "instruct",

@@ -31,25 +31,17 @@ _ENDING = re.compile(r"['’]s?$")
 _NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of a text's names.
+def known_names(
+    text: str, spans: Sequence[tuple[int, int]], names: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return the words that are names wherever they stand capitalised in a text, casefolded.
 
-    Attributes
-    ----------
-    names
-        Words that are names wherever they stand capitalised, casefolded.
+    That is those of the names passed, and words that are capitalised inside a sentence.
     """
-
-    names: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str, spans: Sequence[tuple[int, int]], names: Iterable[str] = ()) -> "Facts":
-        """Take the names passed, and words that are capitalised inside a sentence."""
-        given = {_plain(word) for name in names for word in _WORD.findall(name)}
-        for start, end in spans:
-            given |= {word for word, opens in _capitalised(text[start:end]) if not opens}
-        return cls(frozenset(given))
+    known = {_plain(word) for name in names for word in _WORD.findall(name)}
+    for start, end in spans:
+        known |= {word for word, opens in _capitalised(text[start:end]) if not opens}
+    return frozenset(known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +53,7 @@ class SentenceFacts:
     genders: frozenset[str]
 
 
-def facts_of(sentence: str, known: Facts) -> SentenceFacts:
+def facts_of(sentence: str, known: Collection[str]) -> SentenceFacts:
     """Return the facts of a sentence.
 
     A name is a capitalised word inside the sentence, or at its beginning where it is known as a
@@ -71,7 +63,7 @@ def facts_of(sentence: str, known: Facts) -> SentenceFacts:
     names = {
         word
         for word, opens in _capitalised(sentence)
-        if not opens or word in known.names or _is_given(word)
+        if not opens or word in known or mask(word.capitalize()) in ("[NAME]", "[GROUP]")
     }
     words = {_plain(word) for word in _WORD.findall(sentence)}
     numbers = {*_DIGITS.findall(sentence), *(words & _SPELLED)}
@@ -92,10 +84,6 @@ def _capitalised(sentence: str) -> Iterable[tuple[str, bool]]:
 
 def _plain(word: str) -> str:
     return _ENDING.sub("", word).replace("’", "'").casefold()
-
-
-def _is_given(word: str) -> bool:
-    return mask(word.capitalize()) in ("[NAME]", "[GROUP]")
 
 
 Span = tuple[int, int]
@@ -168,7 +156,7 @@ def read_edits(reply: str) -> tuple[list[Edit], int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Replacement:
     """An edit that may be applied: which part of the text, in which sentence, becomes what."""
 
     start: int
@@ -200,79 +188,90 @@ def apply_edits(
     names
         Names of people the text is about.
     """
-    facts = Facts.of(text, spans, names)
-    places: list[_Place] = []
+    known = known_names(text, spans, names)
+    done: list[Replacement] = []
     refused: Counter[str] = Counter()
     for edit in edits:
-        place = _place(text, spans, chosen, edit, places)
-        why = (
-            place if isinstance(place, str) else _wrong(text, spans, [*places, place], facts, split)
-        )
-        if why or isinstance(place, str):
-            refused[str(why)] += 1
-        else:
-            places = sorted([*places, place], key=lambda each: each.start)
+        place = _place(text, spans, chosen, edit, done)
+        why = place
+        if isinstance(place, Replacement):
+            why = _reason(text, spans, [*done, place], known, split)
+            if not why:
+                done = sorted([*done, place], key=lambda each: each.start)
+                continue
+        refused[str(why)] += 1
     return Edited(
-        _built(text, places),
-        tuple(place.edit for place in places),
+        _built(text, done),
+        tuple(place.edit for place in done),
         refused,
-        frozenset(place.sentence for place in places),
+        frozenset(place.sentence for place in done),
     )
 
 
 def _place(
-    text: str, spans: Sequence[Span], chosen: Collection[int], edit: Edit, taken: list[_Place]
-) -> "_Place | str":
+    text: str,
+    spans: Sequence[Span],
+    chosen: Collection[int],
+    edit: Edit,
+    taken: list[Replacement],
+) -> Replacement | str:
     """Where an edit goes: the first free place in a chosen sentence; why nowhere, else."""
     original, edited = edit.original.strip(), edit.edited.strip()
     if not original or not edited:
         return EMPTY
     if original == edited:
         return SAME
-    found = [match.span() for match in _whole(original).finditer(text.translate(_QUOTES))]
-    if not found:
-        return NOT_FOUND
-    why = OUTSIDE
-    for start, end in found:
+    # The phrase in any quotes and spaces, but not a part of a word: "he" is not in "where".
+    inside = r"\s+".join(re.escape(word) for word in original.translate(_QUOTES).split())
+    before, after = (
+        edge if original[at].isalnum() else "" for at, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)"))
+    )
+    why = NOT_FOUND
+    for match in re.finditer(before + inside + after, text.translate(_QUOTES)):
+        start, end = match.span()
+        why = OUTSIDE if why == NOT_FOUND else why
         for number in chosen:
             if not (spans[number][0] <= start and end <= spans[number][1]):
                 continue
             if all(end <= other.start or start >= other.end for other in taken):
                 if start == spans[number][0] and text[start].isupper():
                     edited = edited[0].upper() + edited[1:]
-                return _Place(start, end, number, Edit(text[start:end], edited))
+                return Replacement(start, end, number, Edit(text[start:end], edited))
             why = OVERLAP
     return why
 
 
-def _whole(phrase: str) -> re.Pattern[str]:
-    """A phrase in any quotes and spaces, but not a part of a word: "he" is not in "where"."""
-    inside = r"\s+".join(re.escape(word) for word in phrase.translate(_QUOTES).split())
-    before = r"(?<!\w)" if phrase[0].isalnum() else ""
-    return re.compile(before + inside + (r"(?!\w)" if phrase[-1].isalnum() else ""))
-
-
-def _built(text: str, places: Iterable[_Place]) -> str:
+def _built(text: str, places: Iterable[Replacement], offset: int = 0) -> str:
+    """Return a text, which begins at `offset`, with these replacements."""
     parts, at = [], 0
     for place in sorted(places, key=lambda each: each.start):
-        parts += [text[at : place.start], place.edit.edited]
-        at = place.end
+        parts += [text[at : place.start - offset], place.edit.edited]
+        at = place.end - offset
     return "".join([*parts, text[at:]])
 
 
-def _wrong(
-    text: str, spans: Sequence[Span], places: list[_Place], facts: Facts, split: Split
+def _reason(
+    text: str,
+    spans: Sequence[Span],
+    places: list[Replacement],
+    known: Collection[str],
+    split: Split,
 ) -> str:
     """Why the last of these edits may not be applied after the others; "" where it may."""
-    if split(_built(text, places)) != _expected(spans, places):
+    growth = Counter[int]()
+    for place in places:
+        growth[place.sentence] += len(place.edit.edited) - (place.end - place.start)
+    expected, shift = [], 0
+    for number, (start, end) in enumerate(spans):
+        expected.append((start + shift, end + shift + growth[number]))
+        shift += growth[number]
+    if split(_built(text, places)) != expected:
         return SENTENCES
     number = places[-1].sentence
     start, end = spans[number]
-    own = [place for place in places if place.sentence == number]
     before = text[start:end]
-    shifted = [_Place(place.start - start, place.end - start, number, place.edit) for place in own]
-    after = _built(before, shifted)
-    old, new = facts_of(before, facts), facts_of(after, facts)
+    after = _built(before, (place for place in places if place.sentence == number), start)
+    old, new = facts_of(before, known), facts_of(after, known)
     if old.names != new.names:
         return NAMES
     if old.numbers != new.numbers:
@@ -283,15 +282,3 @@ def _wrong(
     if n_new > MOST_GROWTH * n_old + _FREE_WORDS or n_old > MOST_GROWTH * n_new + _FREE_WORDS:
         return LENGTH
     return ""
-
-
-def _expected(spans: Sequence[Span], places: Iterable[_Place]) -> list[Span]:
-    """Offsets of the sentences once these edits stand in the text."""
-    growth = Counter[int]()
-    for place in places:
-        growth[place.sentence] += len(place.edit.edited) - (place.end - place.start)
-    moved, shift = [], 0
-    for number, (start, end) in enumerate(spans):
-        moved.append((start + shift, end + shift + growth[number]))
-        shift += growth[number]
-    return moved

@@ -1,14 +1,14 @@
 """What a mitigation did to texts: what was kept, what got worse, and the page that shows both."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.mitigate.compare import Change, Comparison
-from portrayal.mitigate.edits import Facts, facts_of
-from portrayal.mitigate.passages import Passage, Reading
+from portrayal.mitigate.compare import GroupChange, GroupComparison
+from portrayal.mitigate.edits import facts_of, known_names
+from portrayal.mitigate.passages import AgencyReading, GroupedText
 from portrayal.mitigate.rewriting import Rewritten
 from portrayal.run.pages import templates
 
@@ -19,7 +19,7 @@ SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Similarity:
     """How alike one text is to what it was.
 
     Attributes
@@ -39,21 +39,21 @@ class Kept:
     numbers: bool
 
 
-def kept(before: str, after: str, names: Sequence[str] = ()) -> Kept:
+def kept(before: str, after: str, names: Sequence[str] = ()) -> Similarity:
     """Compare a text before and after, sentence by sentence."""
     words = before.split(), after.split()
     spans = agency_sentences(before), agency_sentences(after)
     same = len(spans[0]) == len(spans[1])
-    facts = Facts.of(before, spans[0], names)
+    known = known_names(before, spans[0], names)
     pairs = (
         [
-            (facts_of(before[a:b], facts), facts_of(after[c:d], facts))
+            (facts_of(before[a:b], known), facts_of(after[c:d], known))
             for (a, b), (c, d) in zip(*spans, strict=True)
         ]
         if same
         else []
     )
-    return Kept(
+    return Similarity(
         SequenceMatcher(None, *words, autojunk=False).ratio(),
         len(words[1]) / max(len(words[0]), 1),
         same and all(old.names == new.names for old, new in pairs),
@@ -61,7 +61,9 @@ def kept(before: str, after: str, names: Sequence[str] = ()) -> Kept:
     )
 
 
-def preserved(passages: Sequence[Passage], done: Rewritten) -> tuple[dict[int, Kept], Any]:
+def preserved(
+    passages: Sequence[GroupedText], done: Rewritten
+) -> tuple[dict[int, Similarity], Any]:
     """Return what was kept of each text that changed, and a summary as plain values."""
     found = {
         i: kept(passage.text, done.texts[i], passage.names)
@@ -85,11 +87,11 @@ def preserved(passages: Sequence[Passage], done: Rewritten) -> tuple[dict[int, K
 
 
 def worse(
-    passages: Sequence[Passage],
-    before: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    before: Sequence[AgencyReading | None],
     done: Rewritten,
-    comparison: Comparison,
-    found: dict[int, Kept],
+    comparison: GroupComparison,
+    found: dict[int, Similarity],
     least_similarity: float,
 ) -> dict[str, Any]:
     """Return what got worse: groups, gaps, variances and texts, as plain values.
@@ -106,58 +108,64 @@ def worse(
         if moved > 0 if done.direction.get(i) == "down" else moved < 0:
             against.append(i)
     unlike = [i for i, each in found.items() if each.similarity < least_similarity]
+
+    def named(which: Sequence[int]) -> list[str]:
+        rows = ((i, passages[i].row.get("text_id")) for i in which[:LISTED])
+        return [str(text_id or f"row {i + 1}") for i, text_id in rows]
+
+    def listed(changes: Sequence[GroupChange]) -> list[dict[str, Any]]:
+        names = ("attribute", "what", "change", "low", "high")
+        return [
+            {name: getattr(each, name) for name in names}
+            | {"beyond_noise": (each.low or 0.0) * (each.high or 0.0) > 0}
+            for each in changes
+        ]
+
+    rose = [each for each in comparison.variances if (each.change or 0.0) > 0]
+    grew = [e for e in comparison.gaps if abs(e.value_b or 0.0) > abs(e.value_a or 0.0)]
+    fell = [each for each in comparison.groups if (each.change or 0.0) < 0]
     return {
-        "groups_fell": [_told(each) for each in comparison.groups if _moved(each) < 0],
-        "gaps_grew": [_told(each) for each in comparison.gaps if _grew(each)],
-        "variances_rose": [_told(each) for each in comparison.variances if _moved(each) > 0],
+        "groups_fell": listed(fell),
+        "gaps_grew": listed(grew),
+        "variances_rose": listed(rose),
         "n_texts_against": len(against),
-        "texts_against": [_name(passages[i], i) for i in against[:LISTED]],
+        "texts_against": named(against),
         "least_similarity": least_similarity,
         "n_texts_unlike": len(unlike),
-        "texts_unlike": [_name(passages[i], i) for i in unlike[:LISTED]],
-    }
-
-
-def _name(passage: Passage, number: int) -> str:
-    return str(passage.row.get("text_id") or f"row {number + 1}")
-
-
-def _moved(change: Change) -> float:
-    return change.change.value or 0.0
-
-
-def _grew(change: Change) -> bool:
-    return abs(change.after.value or 0.0) > abs(change.before.value or 0.0)
-
-
-def _told(change: Change) -> dict[str, Any]:
-    moved = change.change
-    clear = moved.low is not None and moved.high is not None and moved.low * moved.high > 0
-    return {
-        "attribute": change.attribute,
-        "what": change.what,
-        "change": moved.value,
-        "low": moved.low,
-        "high": moved.high,
-        "beyond_noise": clear,
+        "texts_unlike": named(unlike),
     }
 
 
 def render(
     facts: Mapping[str, Any],
-    passages: Sequence[Passage],
-    before: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    before: Sequence[AgencyReading | None],
     done: Rewritten,
-    found: Mapping[int, Kept],
+    found: Mapping[int, Similarity],
 ) -> str:
     """Return the page as HTML, every word of a text escaped."""
-    shown = sorted(found, key=lambda i: (found[i].similarity, i))[:SHOWN]
-    texts = [_text(i, passages[i], before[i], done, found[i]) for i in shown]
-    return (
-        templates("portrayal.mitigate")
-        .get_template("mitigation.html.j2")
-        .render(facts=facts, texts=texts, n_changed=len(found), number=number, span=span)
-    )
+    texts = []
+    for i in sorted(found, key=lambda i: (found[i].similarity, i))[:SHOWN]:
+        old, new = passages[i].text.split(), done.texts[i].split()
+        pieces = []
+        for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            parts = (("same" if tag == "equal" else "gone", old[a:b]), ("new", new[c:d]))
+            pieces += [
+                (kind, " ".join(words)) for kind, words in parts[: 1 if tag == "equal" else 2]
+            ]
+        readings = before[i], done.readings[i]
+        texts.append(
+            {
+                "number": i + 1,
+                "group": " ".join(passages[i].group),
+                "before": None if readings[0] is None else readings[0].share,
+                "after": None if readings[1] is None else readings[1].share,
+                "similarity": found[i].similarity,
+                "pieces": [piece for piece in pieces if piece[1]],
+            }
+        )
+    page = templates("portrayal.mitigate").get_template("mitigation.html.j2")
+    return page.render(facts=facts, texts=texts, n_changed=len(found), number=number, span=span)
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -165,39 +173,16 @@ def number(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def span(cell: Mapping[str, Any], digits: int = 2, factor: float = 1.0) -> str:
-    """Write a value with its interval; why there is none, else."""
-    if cell["value"] is None:
-        return str(cell["why"])
-    value = number(factor * cell["value"], digits)
-    if cell["low"] is None or cell["high"] is None:
+def span(row: Mapping[str, Any], what: str = "change", digits: int = 2, factor: float = 1.0) -> str:
+    """Write a number of a change with its interval; why there is none, else.
+
+    `row` is a `GroupChange` as plain values, and `what` is "value_a", "value_b" or "change".
+    """
+    if row[what] is None:
+        return str(row["undefined"])
+    bounds = (row["low"], row["high"]) if what == "change" else row[f"interval_{what[-1]}"]
+    value = number(factor * row[what], digits)
+    if bounds is None or None in bounds:
         return value
-    return (
-        f"{value} [{number(factor * cell['low'], digits)}, {number(factor * cell['high'], digits)}]"
-    )
-
-
-def _text(
-    i: int, passage: Passage, before: Reading | None, done: Rewritten, kept: Kept
-) -> dict[str, Any]:
-    after = done.readings[i]
-    return {
-        "number": i + 1,
-        "group": " ".join(passage.group),
-        "before": None if before is None else before.share,
-        "after": None if after is None else after.share,
-        "similarity": kept.similarity,
-        "pieces": list(_pieces(passage.text.split(), done.texts[i].split())),
-    }
-
-
-def _pieces(old: list[str], new: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield (kind, words): "same", "gone" and "new"."""
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            yield "same", " ".join(old[a:b])
-            continue
-        if b > a:
-            yield "gone", " ".join(old[a:b])
-        if d > c:
-            yield "new", " ".join(new[c:d])
+    low, high = (number(factor * bound, digits) for bound in bounds)
+    return f"{value} [{low}, {high}]"

@@ -11,9 +11,15 @@ from typing import Any, Literal, cast
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import asker
 from portrayal.errors import DataError, OptionError
-from portrayal.mitigate.compare import Comparison, compare
-from portrayal.mitigate.kept import Kept, preserved, render, worse
-from portrayal.mitigate.passages import Classify, Passage, Reading, read_agency, read_passages
+from portrayal.mitigate.compare import GroupComparison, compare
+from portrayal.mitigate.kept import Similarity, preserved, render, worse
+from portrayal.mitigate.passages import (
+    AgencyReading,
+    Classify,
+    GroupedText,
+    read_agency,
+    read_passages,
+)
 from portrayal.mitigate.rewriting import (
     ASKED_AGAIN,
     EDITED,
@@ -50,7 +56,7 @@ class Mitigation:
     """
 
     out: Path
-    comparison: Comparison
+    comparison: GroupComparison
     facts: Mapping[str, Any]
 
 
@@ -130,14 +136,20 @@ def mitigate_agency(
         Saying what to do; what was answered before is kept.
     """
     _check(method, target, reference, rounds, per_stratum, min_group, stratum)
-    how = _how(level, draws, permutations, seed) | {"first": tuple(first)}
+    how = {
+        "level": check_level(level),
+        "draws": check_count("draws", draws, minimum=20),
+        "permutations": check_count("permutations", permutations, minimum=19),
+        "seed": check_seed(seed),
+        "first": tuple(first),
+    }
     passages = read_passages(source, group, stratum=stratum, columns=columns)
     if all(passage.unread for passage in passages):
         raise DataError(f"none of the {len(passages):,} texts can be read.")
     folder = Run(Path(out))
     how_asked = folder.path, classifier_settings
     read = _reader(classify, classifier, masked, *how_asked)
-    second = check_classifier and _reader(None, check_classifier, masked, *how_asked)
+    second = _reader(None, check_classifier, masked, *how_asked) if check_classifier else None
     with folder.lock():
         before = first_readings(passages, read)
         ask = asker(asking, folder.path / "asked")
@@ -161,7 +173,7 @@ def mitigate_agency(
                 say=say,
             )
         comparison = _compared(passages, before, done.readings, group, how)
-        found, kept = preserved(passages, done)
+        found, unchanged = preserved(passages, done)
         facts = {
             "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
             **{"model": asking.model, "method": method, "until_noise": until_noise},
@@ -169,14 +181,15 @@ def mitigate_agency(
             **{"classifier": classifier, "masked": masked},
             **{"group": list(group), "stratum": stratum},
             **_counts(passages, done, group),
-            "preserved": kept,
+            "preserved": unchanged,
             "worse": worse(passages, before, done, comparison, found, least_similarity),
             "comparison": comparison.as_json(),
             "strata": _strata(passages, before, done, group, how) if per_stratum else [],
         }
-        if check_classifier is not None:
+        if second is not None:
+            both = first_readings(passages, second), first_readings(passages, second, done.texts)
             facts["check_classifier"] = check_classifier
-            facts["check"] = _checked(passages, done, second, group, how).as_json()
+            facts["check"] = _compared(passages, *both, group, how).as_json()
         _write(folder.path, passages, before, done, found, facts := _finite(facts))
     return Mitigation(folder.path, comparison, facts)
 
@@ -190,6 +203,7 @@ def _check(
     min_group: int,
     stratum: str | None,
 ) -> None:
+    """Refuse what cannot be rewritten toward."""
     check_choice("method", method, METHODS)
     check_choice("target", target, TARGETS)
     check_count("rounds", rounds, minimum=1)
@@ -202,16 +216,6 @@ def _check(
             "a level for each stratum needs --stratum COLUMN, --method rewrite and "
             "--target reference."
         )
-
-
-def _how(level: float, draws: int, permutations: int, seed: int) -> dict[str, Any]:
-    """Settings of intervals and null, checked."""
-    return {
-        "level": check_level(level),
-        "draws": check_count("draws", draws, minimum=20),
-        "permutations": check_count("permutations", permutations, minimum=19),
-        "seed": check_seed(seed),
-    }
 
 
 def _reader(
@@ -232,19 +236,19 @@ def _reader(
             made = asked.check().classifier(folder, masked)
         classify, masked = made, made.masked
 
-    def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[Reading]:
+    def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[AgencyReading]:
         return read_agency(texts, names, classify, masked=masked)
 
     return read
 
 
 def _compared(
-    passages: Sequence[Passage],
-    before: Sequence[Reading | None],
-    after: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    before: Sequence[AgencyReading | None],
+    after: Sequence[AgencyReading | None],
     group: Sequence[str],
     how: Mapping[str, Any],
-) -> Comparison:
+) -> GroupComparison:
     old, new = (
         [float("nan") if reading is None else reading.share for reading in readings]
         for readings in (before, after)
@@ -253,8 +257,8 @@ def _compared(
 
 
 def _strata(
-    passages: Sequence[Passage],
-    before: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    before: Sequence[AgencyReading | None],
     done: Rewritten,
     group: Sequence[str],
     how: Mapping[str, Any],
@@ -278,33 +282,14 @@ def _strata(
                 "level": levels.of(place),
                 "pooled": {} if place else dict(levels.pooled),
                 "n_texts": len(inside),
-                "rose": [v.attribute for v in compared.variances if (v.change.value or 0.0) > 0.0],
+                "rose": [v.attribute for v in compared.variances if (v.change or 0.0) > 0.0],
                 "comparison": compared.as_json(),
             }
         )
     return found
 
 
-def _checked(
-    passages: Sequence[Passage],
-    done: Rewritten,
-    read: Any,
-    group: Sequence[str],
-    how: Mapping[str, Any],
-) -> Comparison:
-    """Compare by another classifier."""
-    used = [i for i, passage in enumerate(passages) if not passage.unread]
-    names = [passages[i].names for i in used]
-    both: list[list[Reading | None]] = []
-    for texts in ([passage.text for passage in passages], done.texts):
-        readings: list[Reading | None] = [None] * len(passages)
-        for i, reading in zip(used, read([texts[i] for i in used], names), strict=True):
-            readings[i] = reading
-        both.append(readings)
-    return _compared(passages, both[0], both[1], group, how)
-
-
-def _fate(i: int, passage: Passage, done: Rewritten) -> str:
+def _disposition(i: int, passage: GroupedText, done: Rewritten) -> str:
     """What happened to a text, in words."""
     if passage.unread:
         return f"{UNCHANGED}: {passage.unread}"
@@ -315,17 +300,19 @@ def _fate(i: int, passage: Passage, done: Rewritten) -> str:
     return f"{UNCHANGED}: {done.last[i] if done.last[i] != EDITED else 'no change'}"
 
 
-def _counts(passages: Sequence[Passage], done: Rewritten, columns: Sequence[str]) -> dict[str, Any]:
+def _counts(
+    passages: Sequence[GroupedText], done: Rewritten, columns: Sequence[str]
+) -> dict[str, Any]:
     edits = sum((Counter(each.edits) for each in done.rounds), Counter())
     reference = None
     if done.reference is not None and done.levels is not None:
         named = dict(zip(columns, done.reference, strict=True))
         reference = {"group": named, "share": done.levels.overall}
-    fates = Counter(_fate(i, passage, done) for i, passage in enumerate(passages))
+    dispositions = Counter(_disposition(i, passage, done) for i, passage in enumerate(passages))
     return {
         "reference": reference,
         "n_texts": len(passages),
-        "texts": dict(sorted(fates.items())),
+        "texts": dict(sorted(dispositions.items())),
         "edits": {
             "applied": edits.pop("applied", 0),
             "refused": sum(edits.values()),
@@ -348,15 +335,16 @@ def _finite(value: Any) -> Any:
 
 def _write(
     out: Path,
-    passages: Sequence[Passage],
-    before: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    before: Sequence[AgencyReading | None],
     done: Rewritten,
-    found: Mapping[int, Kept],
+    found: Mapping[int, Similarity],
     facts: Mapping[str, Any],
 ) -> None:
     lines = []
     for i, passage in enumerate(passages):
-        row = {**passage.row, passage.column: done.texts[i], "mitigation": _fate(i, passage, done)}
+        row = {**passage.row, passage.column: done.texts[i]}
+        row["mitigation"] = _disposition(i, passage, done)
         if i in found:
             row["text_before"] = passage.text
         lines.append(json.dumps(row, ensure_ascii=False, default=str) + "\n")

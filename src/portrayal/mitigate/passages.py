@@ -1,7 +1,7 @@
 """Passages: the texts to mitigate, with the groups they are about, from a file or a run."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,10 @@ from portrayal.types import FloatArray, Tabular
 Classify = Callable[[Sequence[str]], FloatArray]
 
 _COLUMNS = ("text_id", "prompt_id", "sample", "model", "text", "outcome")
-_MISSING = "no value in a group column"
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class GroupedText:
     """One text.
 
     Attributes
@@ -57,7 +56,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AgencyReading:
     """The sentences of a text as offsets, and the probability of each that it is agentic."""
 
     spans: tuple[tuple[int, int], ...]
@@ -87,7 +86,7 @@ def read_passages(
     *,
     stratum: str | None = None,
     columns: Iterable[str] = (),
-) -> list[Passage]:
+) -> list[GroupedText]:
     """Read the texts of a file, or of a run.
 
     Parameters
@@ -107,14 +106,12 @@ def read_passages(
         When a column is missing or there is no text.
     """
     path = Path(source) if isinstance(source, (str, Path)) else None
-    rows: Iterator[Mapping[str, Any]]
     if path is not None and (path / "texts").is_dir():
-        name, rows = str(path), read_rows(Run(path), _COLUMNS, words="prompt")
+        name, rows = str(path), [*map(dict, read_rows(Run(path), _COLUMNS, words="prompt"))]
     else:
         table = open_source(source)
-        name, rows = table.name, table.rows()
-    found = [dict(row) for row in rows]
-    known = dict.fromkeys(name for row in found for name in row)
+        name, rows = table.name, [*map(dict, table.rows())]
+    known = dict.fromkeys(name for row in rows for name in row)
     field = find_columns(_FIELDS, known, columns=columns, needed=("text",), where=name)
     for column in (*group, *((stratum,) if stratum else ())):
         if column not in known:
@@ -124,42 +121,36 @@ def read_passages(
             )
     if not group:
         raise OptionError("say which columns hold the groups: --by gender --by race.")
-    return [_passage(row, number, group, stratum, field) for number, row in enumerate(found)]
+    passages = []
+    for number, row in enumerate(rows):
 
+        def cell(name: str | None, row: Mapping[str, Any] = row) -> str:
+            value = row.get(name or "")
+            return "" if missing(value) else str(value)
 
-def _passage(
-    row: dict[str, Any],
-    number: int,
-    group: Sequence[str],
-    stratum: str | None,
-    field: Mapping[str, str],
-) -> Passage:
-    def cell(name: str) -> str:
-        value = row.get(field.get(name, ""))
-        return _cell(value)
-
-    text, outcome = cell("text"), cell("outcome").strip() or "ok"
-    values = tuple(_cell(row.get(name)).strip() for name in group)
-    unread = "" if outcome == "ok" else outcome
-    if not text.strip():
-        unread = unread or "empty"
-    elif not all(values):
-        unread = unread or _MISSING
-    return Passage(
-        row=row,
-        column=field["text"],
-        text=text,
-        cluster=cell("prompt_id") or cell("prompt") or f"text {number}",
-        group=values,
-        block=_cell(row.get(stratum)) if stratum else "",
-        names=tuple(name for name in (cell("name"),) if name),
-        unread=unread,
-        run=cell("sample") if cell("prompt_id") or cell("prompt") else "",
-    )
-
-
-def _cell(value: Any) -> str:
-    return "" if missing(value) else str(value)
+        read = {name: cell(field.get(name)) for name in _FIELDS}
+        groups = tuple(cell(name).strip() for name in group)
+        outcome = read["outcome"].strip() or "ok"
+        unread = "" if outcome == "ok" else outcome
+        if not read["text"].strip():
+            unread = unread or "empty"
+        elif not all(groups):
+            unread = unread or "no value in a group column"
+        prompt = read["prompt_id"] or read["prompt"]
+        passages.append(
+            GroupedText(
+                row=row,
+                column=field["text"],
+                text=read["text"],
+                cluster=prompt or f"text {number}",
+                group=groups,
+                block=cell(stratum),
+                names=(read["name"],) if read["name"] else (),
+                unread=unread,
+                run=read["sample"] if prompt else "",
+            )
+        )
+    return passages
 
 
 def read_agency(
@@ -168,7 +159,7 @@ def read_agency(
     classify: Classify,
     *,
     masked: bool = True,
-) -> list[Reading]:
+) -> list[AgencyReading]:
     """Return the agency of the sentences of each text.
 
     Parameters
@@ -183,10 +174,10 @@ def read_agency(
         Whether sentences are masked first.
     """
     spans = [tuple(agency_sentences(text)) for text in texts]
-    read = [
+    sentences = [
         mask(text[low:high], known) if masked else text[low:high]
-        for text, found, known in zip(texts, spans, names, strict=True)
-        for low, high in found
+        for text, own, known in zip(texts, spans, names, strict=True)
+        for low, high in own
     ]
-    given = iter(classify(read)[:, 1].tolist() if read else [])
-    return [Reading(found, tuple(next(given) for _ in found)) for found in spans]
+    agentic = iter(classify(sentences)[:, 1].tolist() if sentences else [])
+    return [AgencyReading(own, tuple(next(agentic) for _ in own)) for own in spans]

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.collect.ask.replies import Ask, Reply, prompt_of
+from portrayal.collect.ask.replies import Ask, prompt_of
 from portrayal.errors import DataError
 from portrayal.mitigate.compare import noise_p
 from portrayal.mitigate.edits import apply_edits, read_edits
-from portrayal.mitigate.passages import Passage, Reading
+from portrayal.mitigate.passages import AgencyReading, GroupedText
 from portrayal.mitigate.targets import (
     Chosen,
     Levels,
@@ -33,7 +33,7 @@ from portrayal.mitigate.targets import (
 from portrayal.records import Prompt
 from portrayal.types import Say
 
-Read = Callable[[Sequence[str], Sequence[Sequence[str]]], list[Reading]]
+Read = Callable[[Sequence[str], Sequence[Sequence[str]]], list[AgencyReading]]
 
 NOISE = "the differences between groups are inside noise"
 DONE = "no sentence is left to rewrite"
@@ -45,7 +45,7 @@ EDITED = "edited"
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class RewriteRound:
     """What one round did.
 
     Attributes
@@ -89,11 +89,11 @@ class Rewritten:
     """
 
     texts: list[str]
-    readings: list[Reading | None]
+    readings: list[AgencyReading | None]
     changed: dict[int, set[int]] = field(default_factory=dict)
     direction: dict[int, str] = field(default_factory=dict)
     last: dict[int, str] = field(default_factory=dict)
-    rounds: list[Round] = field(default_factory=list)
+    rounds: list[RewriteRound] = field(default_factory=list)
     stopped: str = USED
     noise_p: Mapping[str, float] = field(default_factory=dict)
     reference: tuple[str, ...] | None = None
@@ -101,7 +101,7 @@ class Rewritten:
 
 
 def rewrite(
-    passages: Sequence[Passage],
+    passages: Sequence[GroupedText],
     columns: Sequence[str],
     read: Read,
     ask: Ask,
@@ -129,8 +129,8 @@ def rewrite(
         See `portrayal.mitigate.targets`; the reference group by column, the most agentic one where
         empty.
     per_stratum, min_group
-        Whether the level is that of the reference group in the stratum (`Passage.block`) of a text,
-        and how many texts of each group a stratum needs for that; see
+        Whether the level is that of the reference group in the stratum (`GroupedText.block`) of a
+        text, and how many texts of each group a stratum needs for that; see
         `portrayal.mitigate.targets.levels_of`. Noise is then that of differences within strata.
     rounds
         At most.
@@ -176,97 +176,96 @@ def rewrite(
             break
         now.rounds.append(_round(passages, now, chosen, read, ask, asked))
         tries.update((i, j) for i, each in chosen.items() for j in each.numbers)
-        told = now.rounds[-1]
+        applied = now.rounds[-1].edits.get("applied", 0)
         say(
-            f"round {number + 1}: {told.chosen:,} sentences of {len(chosen):,} texts, "
-            f"{told.edits.get('applied', 0):,} edits applied"
+            f"round {number + 1}: {now.rounds[-1].chosen:,} sentences of {len(chosen):,} texts, "
+            f"{applied:,} edits applied"
         )
-        if until_noise and not told.edits.get("applied"):
+        if until_noise and not applied:
             now.stopped = STALLED
             break
     return now
 
 
-def first_readings(passages: Sequence[Passage], read: Read) -> list[Reading | None]:
-    """Read the texts as they came; None for one that is not read."""
+def first_readings(
+    passages: Sequence[GroupedText], read: Read, texts: Sequence[str] | None = None
+) -> list[AgencyReading | None]:
+    """Read the texts as they came, or others in their place; None for one that is not read."""
+    given = [passage.text for passage in passages] if texts is None else texts
+    readings: list[AgencyReading | None] = [None] * len(passages)
     used = [i for i, passage in enumerate(passages) if not passage.unread]
-    found = read([passages[i].text for i in used], [passages[i].names for i in used])
-    readings: list[Reading | None] = [None] * len(passages)
-    for i, reading in zip(used, found, strict=True):
-        readings[i] = reading
+    _read_again(passages, given, used, read, readings)
     return readings
 
 
+def _read_again(
+    passages: Sequence[GroupedText],
+    texts: Sequence[str],
+    which: Sequence[int],
+    read: Read,
+    readings: list[AgencyReading | None],
+) -> None:
+    """Read some of the texts, and put what was read where it belongs."""
+    fresh = read([texts[i] for i in which], [passages[i].names for i in which])
+    for i, reading in zip(which, fresh, strict=True):
+        readings[i] = reading
+
+
 def _round(
-    passages: Sequence[Passage],
+    passages: Sequence[GroupedText],
     now: Rewritten,
     chosen: Mapping[int, Chosen],
     read: Read,
     ask: Ask,
     asked: Counter[tuple[int, str]],
-) -> Round:
+) -> RewriteRound:
     """Ask about the chosen sentences, apply what holds, and read the texts that changed."""
     before = now.noise_p
     prompts: dict[int, Prompt] = {}
+    spans = {i: reading.spans for i, reading in enumerate(now.readings) if reading is not None}
     for i, each in chosen.items():
-        reading = now.readings[i]
-        assert reading is not None  # only texts that are read are chosen
-        words = rewrite_prompt(now.texts[i], len(reading.spans), each.numbers, each.direction)
+        words = rewrite_prompt(now.texts[i], len(spans[i]), each.numbers, each.direction)
         prompts[i] = prompt_of(words, asked[i, words])
         asked[i, words] += 1
     replies = ask(prompts.values())
-    texts: Counter[str] = Counter()
     edits: Counter[str] = Counter()
-    touched = []
     for i, each in chosen.items():
         now.direction[i] = each.direction
-        now.last[i] = _one(i, passages[i], now, each, replies.get(prompts[i].prompt_id), edits)
-        texts[now.last[i]] += 1
-        if now.last[i] == EDITED:
-            touched.append(i)
-    fresh = read([now.texts[i] for i in touched], [passages[i].names for i in touched])
-    for i, reading in zip(touched, fresh, strict=True):
-        now.readings[i] = reading
+        reply = replies.get(prompts[i].prompt_id)
+        proposed, malformed = read_edits(reply.text) if reply is not None else ([], 0)
+        if reply is None:
+            now.last[i] = NO_ANSWER
+        elif reply.outcome != "ok":
+            now.last[i] = reply.outcome
+        elif not proposed:
+            edits["malformed"] += malformed
+            now.last[i] = MALFORMED
+        else:
+            edits["malformed"] += malformed
+            names = passages[i].names
+            done = apply_edits(
+                now.texts[i], spans[i], each.numbers, proposed, agency_sentences, names
+            )
+            edits["applied"] += len(done.applied)
+            edits.update(done.refused)
+            now.last[i] = EDITED if done.applied else ALL_REFUSED
+            if done.applied:
+                now.texts[i] = done.text
+                now.changed.setdefault(i, set()).update(done.changed)
+    outcomes = Counter(now.last[i] for i in chosen)
+    edited = [i for i in chosen if now.last[i] == EDITED]
+    _read_again(passages, now.texts, edited, read, now.readings)
     n_chosen = sum(len(each.numbers) for each in chosen.values())
-    return Round(dict(sorted(texts.items())), n_chosen, dict(sorted(edits.items())), before)
-
-
-def _one(
-    i: int,
-    passage: Passage,
-    now: Rewritten,
-    chosen: Chosen,
-    reply: Reply | None,
-    edits: Counter[str],
-) -> str:
-    """Apply the edits of one reply; return what came of it."""
-    if reply is None:
-        return NO_ANSWER
-    if reply.outcome != "ok":
-        return reply.outcome
-    proposed, malformed = read_edits(reply.text)
-    edits["malformed"] += malformed
-    if not proposed:
-        return MALFORMED
-    reading = now.readings[i]
-    assert reading is not None
-    done = apply_edits(
-        now.texts[i], reading.spans, chosen.numbers, proposed, agency_sentences, passage.names
+    return RewriteRound(
+        dict(sorted(outcomes.items())), n_chosen, dict(sorted(edits.items())), before
     )
-    edits["applied"] += len(done.applied)
-    edits.update(done.refused)
-    if not done.applied:
-        return ALL_REFUSED
-    now.texts[i] = done.text
-    now.changed.setdefault(i, set()).update(done.changed)
-    return EDITED
 
 
 ASKED_AGAIN = "asked again"
 
 
 def instruct(
-    passages: Sequence[Passage], read: Read, ask: Ask, text_type: str | None = None
+    passages: Sequence[GroupedText], read: Read, ask: Ask, text_type: str | None = None
 ) -> Rewritten:
     """Ask each text's prompt again with the fairness instruction.
 
@@ -309,9 +308,7 @@ def instruct(
         if reply is not None and reply.outcome == "ok" and reply.text.strip():
             now.last[i], now.texts[i] = ASKED_AGAIN, reply.text
     again = [i for i in used if now.last[i] == ASKED_AGAIN]
-    fresh = read([now.texts[i] for i in again], [passages[i].names for i in again])
-    for i, reading in zip(again, fresh, strict=True):
-        now.readings[i] = reading
-    now.rounds.append(Round(dict(sorted(Counter(now.last.values()).items())), 0, {}, {}))
+    _read_again(passages, now.texts, again, read, now.readings)
+    now.rounds.append(RewriteRound(dict(sorted(Counter(now.last.values()).items())), 0, {}, {}))
     now.stopped = "every prompt was asked once more"
     return now

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from portrayal.errors import OptionError
-from portrayal.mitigate.passages import Passage, Reading
+from portrayal.mitigate.passages import AgencyReading, GroupedText
 
 Direction = Literal["up", "down"]
 """To more agentic sentences, or to more communal ones."""
@@ -107,8 +107,8 @@ class Levels:
 
 
 def levels_of(
-    passages: Sequence[Passage],
-    readings: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    readings: Sequence[AgencyReading | None],
     reference: tuple[str, ...],
     *,
     per_stratum: bool = False,
@@ -143,7 +143,7 @@ def levels_of(
     return Levels(overall, own, pooled)
 
 
-def always_up(readings: Sequence[Reading | None]) -> dict[int, Chosen]:
+def always_up(readings: Sequence[AgencyReading | None]) -> dict[int, Chosen]:
     """Return every communal sentence of every text that is read, by number of the text."""
     return {
         i: Chosen(tuple(numbers), "up")
@@ -153,7 +153,7 @@ def always_up(readings: Sequence[Reading | None]) -> dict[int, Chosen]:
 
 
 def group_shares(
-    passages: Sequence[Passage], readings: Sequence[Reading | None]
+    passages: Sequence[GroupedText], readings: Sequence[AgencyReading | None]
 ) -> dict[tuple[str, ...], float]:
     """Return the mean share of agentic sentences of each combination of groups."""
     shares = defaultdict(list)
@@ -191,8 +191,8 @@ def reference_of(
 def toward(
     levels: Levels,
     reference: tuple[str, ...],
-    passages: Sequence[Passage],
-    readings: Sequence[Reading | None],
+    passages: Sequence[GroupedText],
+    readings: Sequence[AgencyReading | None],
     tries: Tries,
     *,
     seed: int = 0,
@@ -222,29 +222,24 @@ def toward(
             members[place, passages[i].group].append((i, reading))
     chosen: dict[int, Chosen] = {}
     for place, group in sorted(members):
-        if group != reference:
-            chosen |= _of_group(levels.of(place), members[place, group], tries)
+        if group == reference:
+            continue
+        own = members[place, group]
+        lacking = levels.of(place) * len(own) - sum(reading.share for _, reading in own)
+        direction: Direction = "up" if lacking > 0 else "down"
+        queue = []
+        for turn, (i, reading) in enumerate(own):
+            numbers = reading.communal() if direction == "up" else reading.acting()
+            nearest = [j for _, j in sorted((abs(reading.agentic[j] - 0.5), j) for j in numbers)]
+            weight = 1.0 / (len(reading.communal()) + len(reading.acting()))
+            queue += [(tries.get((i, j), 0), n, turn, i, j, weight) for n, j in enumerate(nearest)]
+        # Sentences are taken until their share of the group's mean covers its distance.
+        left, taken = abs(lacking), defaultdict(list)
+        for *_, i, j, weight in sorted(queue):
+            if left < weight / 2:
+                break
+            taken[i].append(j)
+            left -= weight
+        for i, numbers in taken.items():
+            chosen[i] = Chosen(tuple(sorted(numbers)), direction)
     return chosen
-
-
-def _of_group(
-    level: float, members: Sequence[tuple[int, Reading]], tries: Tries
-) -> dict[int, Chosen]:
-    """Take sentences until their share of the group's mean covers its distance from `level`."""
-    lacking = level * len(members) - sum(reading.share for _, reading in members)
-    direction: Direction = "up" if lacking > 0 else "down"
-    queue = []
-    for turn, (i, reading) in enumerate(members):
-        numbers = reading.communal() if direction == "up" else reading.acting()
-        nearest = [j for _, j in sorted((abs(reading.agentic[j] - 0.5), j) for j in numbers)]
-        weight = 1.0 / (len(reading.communal()) + len(reading.acting()))
-        queue += [
-            (tries.get((i, j), 0), place, turn, i, j, weight) for place, j in enumerate(nearest)
-        ]
-    left, taken = abs(lacking), defaultdict(list)
-    for _, _, _, i, j, weight in sorted(queue):
-        if left < weight / 2:
-            break
-        taken[i].append(j)
-        left -= weight
-    return {i: Chosen(tuple(sorted(numbers)), direction) for i, numbers in taken.items()}

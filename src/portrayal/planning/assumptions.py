@@ -6,20 +6,19 @@ groups, domains and models: half of the ρ lie in 0.01–0.12 (race) and 0.09–
 representation, and in -0.02–0.20 and -0.01–0.51 for subordination.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from portrayal.errors import RunError
-from portrayal.records import ALL
-from portrayal.reference import NameTable, mena_nhpi_table, name_table
+from portrayal.records import ALL, Prompt
+from portrayal.reference import NameTable, baseline, mena_nhpi_table, name_table
 from portrayal.stats import divide, log_share_influence
 from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
-    from portrayal.measure.stories.strata import Stratum
     from portrayal.measure.stories.tally import Tally
     from portrayal.run.directory import Run
 
@@ -95,6 +94,11 @@ def _tally(run: "Run") -> "Tally":
     from portrayal.measure.stories.tally import tally_stories
     from portrayal.reference import RACES, race_likelihoods
 
+    def facts(strata: dict[str, str]) -> dict[str, object]:
+        """What the tally asks of a prompt: two roles make it a prompt of roles."""
+        domain, roles = strata.get("domain", ALL), "object_role" in strata
+        return {"domain": domain, "laden": roles, "couple": False, "scenario": ""}
+
     settings = type(run).open(run.path).settings()
     annotations = run.annotations(next(iter(settings.get("annotators", ())), ""))
     if not annotations.note().get("complete"):
@@ -106,14 +110,8 @@ def _tally(run: "Run") -> "Tally":
         likelihoods=lambda names: race_likelihoods(names, primary, secondary),
         races=RACES,
         n_primary=sum(race in primary.races for race in RACES),
-        facts=_facts,
+        facts=facts,
     )
-
-
-def _facts(strata: dict[str, str]) -> dict[str, object]:
-    """What the tally asks of a prompt: two roles make it a prompt of roles."""
-    domain, roles = strata.get("domain", ALL), "object_role" in strata
-    return {"domain": domain, "laden": roles, "couple": False, "scenario": ""}
 
 
 def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float]]]:
@@ -134,16 +132,23 @@ def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float]]]
                 continue  # models differ from each other; a plan is about one
             sums = [[prompt_sums(people, stratum, role, v) for v in values] for role in roles]
             for i, group in enumerate(features.groups):
-                numbers = _numbers([[s[:, i] for s in role] for role in sums], stratum)
-                if numbers is not None:
-                    yield kind, next(iter(group)), numbers
+                found = likeness([[s[:, i] for s in role] for role in sums])
+                if found is not None:
+                    units = found[1] / max(stratum.n_texts, 1)
+                    yield kind, next(iter(group)), (found[0], units)
 
 
-def _numbers(roles: "list[list[FloatArray]]", stratum: "Stratum") -> tuple[float, float] | None:
-    """ρ and units per text of one group, from sums per prompt of ℓ, 1 and ℓ² by role.
+def likeness(roles: Sequence[Sequence[FloatArray]]) -> tuple[float, float, float] | None:
+    """Return how alike units of one prompt are (ρ), units per role, and units per prompt.
 
     ρ is what the design effect of the log share, or log ratio, comes to: the variance that differs
-    between prompts (Binder 1983) over the variance with independent units.
+    between prompts (Binder 1983) over the variance with independent units. None for a group that is
+    too rare or too common in too few prompts.
+
+    Parameters
+    ----------
+    roles
+        Of one role or two, sums by prompt of what a unit adds, of units, and of its square.
     """
     independent = 0.0
     influence = np.zeros(len(roles[0][0]))
@@ -162,4 +167,18 @@ def _numbers(roles: "list[list[FloatArray]]", stratum: "Stratum") -> tuple[float
     per_role = float(np.mean([units.sum() for _, units, _ in roles]))
     size = per_role / clusters
     icc = float(divide(between / independent - 1.0, size - 1.0)) if size > 1 else 0.0
-    return icc, per_role / max(stratum.n_texts, 1)
+    return icc, per_role, size
+
+
+def cells_of(prompts: Sequence[Prompt]) -> dict[tuple[str, bool], list[Prompt]]:
+    """Return prompts by domain, and by whether they have two roles."""
+    cells: dict[tuple[str, bool], list[Prompt]] = {}
+    for prompt in prompts:
+        key = prompt.strata.get("domain", ALL), "object_role" in prompt.strata
+        cells.setdefault(key, []).append(prompt)
+    return cells
+
+
+def census_shares() -> dict[str, Mapping[str, float]]:
+    """Return the shares of races and genders that are planned for by default."""
+    return {"race": baseline().race, "gender": baseline().gender}

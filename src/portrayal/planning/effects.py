@@ -1,7 +1,7 @@
 """Effects: the smallest ones that a plan could find, by domain and group."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from math import isnan, nan, sqrt
@@ -10,7 +10,7 @@ import numpy as np
 from scipy import special
 
 from portrayal.errors import OptionError
-from portrayal.planning.assumptions import Assumption, Key, Kind
+from portrayal.planning.assumptions import Assumption, Key, Kind, cells_of
 from portrayal.planning.power import (
     REPLICATES,
     Counting,
@@ -26,7 +26,6 @@ from portrayal.records import ALL, Prompt
 from portrayal.reference import RACES, NameTable, name_bearers
 from portrayal.stats import fewest_prompts, no_test_reason, reads_representation
 from portrayal.stats.tails import chi2_ppf, t_isf
-from portrayal.types import FloatArray
 
 _QUANTILES = 4_000
 
@@ -98,6 +97,11 @@ ONE_PROMPT = (
     "one prompt: its texts say nothing about other prompts, whatever their number; ask at least two"
 )
 OUT_OF_REACH = "no ratio this share allows is large enough; ask more prompts, or more samples"
+STORY_RATIOS = tuple(
+    f"{change}{kind} ratio"
+    for change in ("", "change of ")
+    for kind in ("representation", "subordination")
+)
 _NO_COUNTS = "the name table does not say how many people bear a name"
 _LARGEST, _SMALLEST = 0.95, 0.02  # share of the group, and ratio, that are simulated at most
 _SEED = 0
@@ -129,15 +133,15 @@ class Detectable:
     statistic: str
     domain: str
     group: Mapping[str, str]
-    below: float | None
-    above: float | None
-    reads_below: float | None
-    reads_above: float | None
-    null: float | None
-    n_prompts: int
-    n_texts: int
-    n_units: float
-    design_effect: float
+    below: float | None = None
+    above: float | None = None
+    reads_below: float | None = None
+    reads_above: float | None = None
+    null: float | None = None
+    n_prompts: int = 0
+    n_texts: int = 0
+    n_units: float = 0.0
+    design_effect: float = 1.0
     undefined: str | None = None
 
 
@@ -159,57 +163,78 @@ class Effects:
         """Yield what can be found in each domain, and in prompts of one and of two roles."""
         if compare is None and all("gender" in prompt.strata for prompt in prompts):
             compare = "gender"
-        if compare is not None and self.change:
-            raise OptionError("changes between models are planned for ratios of stories alone.")
-        cells: dict[tuple[str, bool], list[Prompt]] = {}
-        for prompt in prompts:
-            roles = compare is None and "object_role" in prompt.strata
-            cells.setdefault((prompt.strata.get("domain", ALL), roles), []).append(prompt)
-        for (domain, roles), inside in cells.items():
-            if compare is None:
+        if compare is None:
+            for (domain, roles), inside in cells_of(prompts).items():
                 yield from self._ratios(domain, roles, len(inside))
-            else:
-                yield from self._differences(domain, compare, inside)
+            return
+        if self.change:
+            raise OptionError("changes between models are planned for ratios of stories alone.")
+        for domain in dict.fromkeys(prompt.strata.get("domain", ALL) for prompt in prompts):
+            inside = [p for p in prompts if p.strata.get("domain", ALL) == domain]
+            yield from self._differences(domain, compare, inside)
+
+    def simulated(
+        self, row: Detectable, kind: Kind, counting: Counting, icc: float, *, ratios: bool = True
+    ) -> Detectable:
+        """Return a row with the ratios nearest to 1 that are found, unless it is undefined.
+
+        `n_units` of the row are those of all its prompts. Too few prompts have no test at all.
+        """
+        few = self.change or kind == "subordination"
+        reason = row.undefined
+        if reason is None and row.n_prompts < 2:
+            reason = ONE_PROMPT
+        elif reason is None and few and row.n_prompts < fewest_prompts(self.level):
+            why = no_test_reason(row.n_prompts, self.level)
+            reason = f"no {'ratio' if row.statistic in STORY_RATIOS else 'change'} is found: {why}"
+        effect = design_effect(row.n_units, row.n_prompts, icc)
+        if reason is not None:
+            return replace(row, design_effect=effect, undefined=reason)
+        texts = max(round(row.n_units / row.n_prompts), 1)
+        design = Design(row.n_prompts, texts, icc, self.level, self.replicates)
+        below, above = both_sides(kind, counting, design, self.power, self.change, ratios)
+        return replace(
+            row,
+            below=_known(below),
+            above=_known(above),
+            design_effect=effect,
+            undefined=OUT_OF_REACH if isnan(below) and isnan(above) else None,
+        )
 
     def _ratios(self, domain: str, roles: bool, n_prompts: int) -> Iterator[Detectable]:
         kind: Kind = "subordination" if roles else "representation"
-        n_texts = n_prompts * self.samples
+        statistic, n_texts = f"{kind} ratio", n_prompts * self.samples
         for attribute, labels in self.shares.items():
             one = self.assumed.get((kind, attribute), self.assumed[kind, "gender"])
-            units = n_texts * one.units_per_text
             for label, share in labels.items():
                 counting = _counting(attribute, label, share, self.tables)
-                below = above = null = nan
-                reads = [nan, nan]
-                matched = 1.0
-                reason = None
-                if counting is None:
-                    reason = _NO_COUNTS
-                elif counting.fair is not None:
-                    reason, matched = counting.fair.reason(0), float(counting.fair.matched[0])
-                reason = reason or _too_few(kind, n_prompts, self.level, self.change)
-                if reason is None and counting is not None:
-                    texts = max(round(self.samples * one.units_per_text * matched), 1)
-                    design = Design(n_prompts, texts, one.icc, self.level, self.replicates)
-                    below, above = both_sides(kind, counting, design, self.power, self.change)
-                    null = 1.0 if roles or self.change else counting.share / share
-                    reads = [_reads(counting, ratio, null) for ratio in (below, above)]
-                    reason = OUT_OF_REACH if isnan(below) and isnan(above) else None
-                yield Detectable(
-                    f"change of {kind} ratio" if self.change else f"{kind} ratio",
+                fair = None if counting is None else counting.fair
+                reason = _NO_COUNTS if counting is None else None
+                if fair is not None:
+                    reason = fair.reason(0)
+                matched = 1.0 if fair is None else float(fair.matched[0])
+                row = Detectable(
+                    f"change of {statistic}" if self.change else statistic,
                     domain,
                     {attribute: label},
-                    _known(below),
-                    _known(above),
-                    _known(reads[0]),
-                    _known(reads[1]),
-                    _known(null),
-                    n_prompts,
-                    n_texts,
-                    units * matched,
-                    design_effect(units * matched, n_prompts, one.icc),
-                    reason,
+                    n_prompts=n_prompts,
+                    n_texts=n_texts,
+                    n_units=n_texts * one.units_per_text * matched,
+                    undefined=reason or None,
                 )
+                counting = counting or counted_whole(share)
+                row = self.simulated(row, kind, counting, one.icc)
+                if row.undefined in (None, OUT_OF_REACH):
+                    null = 1.0 if roles or self.change else counting.share / share
+                    shown = [
+                        # Of names, counting shows `shrink` times the difference.
+                        true
+                        if true is None or fair is None
+                        else null * float(reads_representation(true, fair.shrink)[0])
+                        for true in (row.below, row.above)
+                    ]
+                    row = replace(row, reads_below=shown[0], reads_above=shown[1], null=null)
+                yield row
 
     def _differences(
         self, domain: str, compare: str, inside: Sequence[Prompt]
@@ -235,10 +260,7 @@ class Effects:
                 "difference of means",
                 domain,
                 {compare: " and ".join(labels)},
-                None if isnan(found) else -found,
-                _known(found),
-                None if isnan(found) else -found,
-                _known(found),
+                *(_known(-found), _known(found), _known(-found), _known(found)),
                 0.0,
                 n_prompts,
                 n_prompts * self.samples,
@@ -248,6 +270,9 @@ class Effects:
             )
 
 
+_bearers = cache(name_bearers)
+
+
 @cache
 def _counting(
     attribute: str, label: str, share: float, tables: tuple[NameTable, NameTable]
@@ -255,31 +280,14 @@ def _counting(
     """How people of the group are counted; None where the name table has no counts."""
     if attribute != "race" or label not in RACES:
         return counted_whole(share)
-    bearers, likelihood = _bearers(tables)
+    bearers, likelihood = _bearers(*tables)
     if not bearers.sum() > 0:
         return None
     return counted_by_name(bearers, likelihood[:, RACES.index(label)])
 
 
-@cache
-def _bearers(tables: tuple[NameTable, NameTable]) -> tuple[FloatArray, FloatArray]:
-    return name_bearers(*tables)
-
-
-def _too_few(kind: Kind, n_prompts: int, level: float, change: bool) -> str | None:
-    """Why so few prompts have no test at all; None where they have one."""
-    if n_prompts < 2:
-        return ONE_PROMPT
-    if (change or kind == "subordination") and n_prompts < fewest_prompts(level):
-        return f"no ratio is found: {no_test_reason(n_prompts, level)}"
-    return None
-
-
-def _reads(counting: Counting, true: float, null: float) -> float:
-    """What counting shows of a true ratio: of names, `shrink` times the difference."""
-    if counting.fair is None:
-        return true
-    return null * float(reads_representation(true, counting.fair.shrink)[0])
+def _known(value: float) -> float | None:
+    return None if isnan(value) else value
 
 
 @cache
@@ -303,7 +311,3 @@ def both_sides(
         smallest_detectable(power, wanted, _SMALLEST),
         smallest_detectable(power, wanted, above) if above > 1.0 else nan,
     )
-
-
-def _known(value: float) -> float | None:
-    return None if isnan(value) else value

@@ -12,9 +12,15 @@ import numpy as np
 from scipy import special
 
 from portrayal.errors import OptionError
-from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, Kind
-from portrayal.records import ALL, Prompt
-from portrayal.reference import baseline
+from portrayal.planning.assumptions import (
+    DEFAULTS,
+    Assumption,
+    Key,
+    Kind,
+    cells_of,
+    census_shares,
+)
+from portrayal.records import Prompt
 from portrayal.stats import fewest_prompts, no_test_reason, paired_ratios, prompt_subsets
 from portrayal.stats.tails import beta_ppf
 from portrayal.types import FloatArray
@@ -97,13 +103,9 @@ def equivalence(
         raise OptionError(f"alike is a part between 0 and 1; got {alike!r}.")
     if not 0.0 < power < 1.0:
         raise OptionError(f"power must be a fraction between 0 and 1, such as 0.8; got {power!r}.")
-    starred = baseline()
-    groups = shares or {"race": starred.race, "gender": starred.gender}
-    cells: dict[tuple[str, bool], int] = {}
-    for prompt in prompts:
-        key = (prompt.strata.get("domain", ALL), "object_role" in prompt.strata)
-        cells[key] = cells.get(key, 0) + 1
-    for (domain, roles), n_prompts in cells.items():
+    groups = shares or census_shares()
+    for (domain, roles), inside in cells_of(prompts).items():
+        n_prompts = len(inside)
         kind: Kind = "subordination" if roles else "representation"
         for attribute, labels in groups.items():
             one = assumed.get((kind, attribute), assumed[kind, "gender"])
@@ -112,14 +114,11 @@ def equivalence(
                 if n_prompts >= fewest_prompts(level):
                     design = (kind, share, n_prompts, one.icc, float(np.log(margin)), alike)
                     units = _units(*design, level, power)
-                    why = None if units else _OUT_OF_REACH
+                    why = None if units else f"over {MOST_SAMPLES:,}: ask more prompts"
                 samples = None if units is None else int(np.ceil(units / one.units_per_text))
                 yield Needed(
                     f"{kind} ratio", domain, {attribute: label}, share, n_prompts, samples, why
                 )
-
-
-_OUT_OF_REACH = f"over {MOST_SAMPLES:,}: ask more prompts"
 
 
 @cache
@@ -210,17 +209,12 @@ def equivalence_power(
         for side in (0, 1):
             drawn = np.sqrt(alike) * own + np.sqrt(1.0 - alike) * rng.normal(size=shape)
             factor = float(np.exp(change)) if side == 1 and role == 0 else 1.0
-            p = _spread(share * factor, icc, special.ndtr(drawn))
-            counted = rng.binomial(units, p).astype(np.float64)
+            mean, size = share * factor, np.inf if icc <= 0.0 else 1.0 / icc - 1.0
+            p: float | FloatArray = mean
+            if icc > 0.0:
+                p = beta_ppf(special.ndtr(drawn), mean * size, (1.0 - mean) * size)
+            counted = rng.binomial(units, p, shape).astype(np.float64)
             sides[side] += [counted, total]
     subsets = prompt_subsets(n_prompts, rng, _SUBSETS)
     found = paired_ratios(tuple(sides[0]), tuple(sides[1]), subsets, level, margin)
     return float(np.mean(found.p_equivalent <= 1.0 - level + 1e-12))
-
-
-def _spread(share: float, icc: float, quantile: FloatArray) -> FloatArray:
-    """Shares of prompts at these quantiles of their beta distribution."""
-    if icc <= 0.0:
-        return np.full(quantile.shape, share)
-    size = 1.0 / icc - 1.0
-    return beta_ppf(quantile, share * size, (1.0 - share) * size)

@@ -1,29 +1,20 @@
 """Groups of factors: how far a share must lie from a baseline, or move, for a plan to find it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import isnan, nan
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from portrayal.planning.assumptions import DEFAULTS, Assumption
-from portrayal.planning.effects import (
-    ONE_PROMPT,
-    OUT_OF_REACH,
-    Detectable,
-    Effects,
-    both_sides,
-    design_effect,
-)
-from portrayal.planning.power import Design, counted_whole
+from portrayal.planning.assumptions import DEFAULTS, Assumption, likeness
+from portrayal.planning.effects import Detectable, Effects
+from portrayal.planning.power import counted_whole
 from portrayal.records import ALL, Estimate, Prompt
 from portrayal.reference import Factor
 from portrayal.reference.factors import NameSource
 from portrayal.reference.labels import shown_of
 from portrayal.run import read_prompts
-from portrayal.stats import divide, fewest_prompts, log_share_influence, no_test_reason
-from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
     from portrayal.run.directory import Run
@@ -37,22 +28,13 @@ EVERY = "every text is taken to show a group; a finished run says how many do"
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """One way of seeing a factor: its name, known shares, likeness, and part of the prompts."""
+class Observation:
+    """One way to observe a factor: its name, known shares, likeness, and part of the prompts."""
 
     name: str
     shares: Mapping[str, float]
     assumed: Assumption
     part: float = 1.0
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Prompts that are counted together, and the shares of a baseline there."""
-
-    name: str
-    n_prompts: int
-    shares: Mapping[str, float]
 
 
 def group_effects(
@@ -76,141 +58,104 @@ def group_effects(
         to show a group, texts to be as alike as for gender, and such groups to be equally frequent.
     """
     for factor in factors:
-        ways, sources = _ways(factor, run), shown_of(factor).sources
-        for seen in ways:
-            label = f"by {sources.get(seen.name, seen.name)}" if seen.name else ""
-            for place in _places(factor, prompts, change=plan.change):
+        sources = shown_of(factor).sources
+        for way in _observations(factor, run):
+            label = f"by {sources.get(way.name, way.name)}" if way.name else ""
+            for name, n_prompts, shares in _strata(factor, prompts, change=plan.change):
+                domain = ", ".join(part for part in (name, label) if part) or ALL
                 for key in factor.keys:
-                    yield _row(factor, key, label, seen, place, plan)
-
-
-def _places(factor: Factor, prompts: Sequence[Prompt], *, change: bool) -> list[_Place]:
-    whole = next((each.of() for each in factor.baselines if not each.stratum), None)
-    if change or not factor.baselines:
-        return [_Place(ALL, len(prompts), whole or {})]
-    places = []
-    for each in factor.baselines:
-        if not each.stratum:
-            places.append(_Place(each.name, len(prompts), each.of() or {}))
-            continue
-        counts: dict[str, int] = {}
-        for prompt in prompts:
-            value = prompt.strata.get(each.stratum, "")
-            counts[value] = counts.get(value, 0) + 1
-        places += [
-            _Place(f"{value}, {each.name}", n, shares)
-            for value, n in counts.items()
-            if (shares := each.of(value)) is not None
-        ]
-    return places or [_Place(ALL, len(prompts), {})]
+                    yield _row(plan, factor, (key, shares.get(key, 0.0)), domain, n_prompts, way)
 
 
 def _row(
-    factor: Factor, key: str, label: str, seen: _Seen, place: _Place, plan: Effects
+    plan: Effects,
+    factor: Factor,
+    group: tuple[str, float],
+    domain: str,
+    n_prompts: int,
+    way: Observation,
 ) -> Detectable:
-    starred = place.shares.get(key, 0.0)
-    ratio = bool(starred)
-    usual = seen.shares.get(key) or starred or 1.0 / len(factor.keys)
-    share = usual if plan.change else starred
-    one = seen.assumed
-    n = max(round(place.n_prompts * seen.part), 1)
-    units = plan.samples * one.units_per_text / seen.part
-    reason = None if share and (ratio or plan.change) else NO_BASELINE
-    reason = reason or _too_few(n, plan)
-    below = above = nan
-    if reason is None:
-        design = Design(n, max(round(units), 1), one.icc, plan.level, plan.replicates)
-        counting = counted_whole(share)
-        below, above = both_sides(
-            "representation", counting, design, plan.power, plan.change, ratio
-        )
-        reason = OUT_OF_REACH if isnan(below) and isnan(above) else None
-    null: float | None = 1.0
-    if not ratio:
-        below, above = (below - 1.0) * share, (above - 1.0) * share
-        null = 0.0 if plan.change else None
-    statistic = "group ratio" if ratio else "group share"
-    place_words = [label] if place.name == ALL else [place.name, *([label] if label else [])]
-    return Detectable(
+    """The effects of one group, by its key and its share in a baseline (0 where there is none)."""
+    key, baseline = group
+    usual = way.shares.get(key) or baseline or 1.0 / len(factor.keys)
+    share = usual if plan.change else baseline
+    n = max(round(n_prompts * way.part), 1)
+    statistic = "group ratio" if baseline else "group share"
+    row = Detectable(
         f"change of {statistic}" if plan.change else statistic,
-        ", ".join(part for part in place_words if part) or ALL,
+        domain,
         {factor.name: key},
-        *(_known(below), _known(above), _known(below), _known(above)),
-        null,
-        n,
-        place.n_prompts * plan.samples,
-        n * units,
-        design_effect(n * units, n, one.icc),
-        reason,
+        null=1.0 if baseline else 0.0 if plan.change else None,
+        n_prompts=n,
+        n_texts=n_prompts * plan.samples,
+        n_units=n * (plan.samples * way.assumed.units_per_text / way.part),
+        undefined=None if share and (baseline or plan.change) else NO_BASELINE,
     )
+    counting, icc = counted_whole(share or usual), way.assumed.icc
+    row = plan.simulated(row, "representation", counting, icc, ratios=bool(baseline))
+    ends = [
+        ratio if ratio is None or baseline else (ratio - 1.0) * share
+        for ratio in (row.below, row.above)
+    ]
+    return replace(row, below=ends[0], above=ends[1], reads_below=ends[0], reads_above=ends[1])
 
 
-def _too_few(n_prompts: int, plan: Effects) -> str | None:
-    if n_prompts < 2:
-        return ONE_PROMPT
-    if plan.change and n_prompts < fewest_prompts(plan.level):
-        return f"no change is found: {no_test_reason(n_prompts, plan.level)}"
-    return None
+def _strata(
+    factor: Factor, prompts: Sequence[Prompt], *, change: bool
+) -> list[tuple[str, int, Mapping[str, float]]]:
+    """Prompts that are counted together: name, number, and the shares of a baseline there."""
+    pooled = next((each.of() for each in factor.baselines if not each.stratum), None)
+    if change or not factor.baselines:
+        return [("", len(prompts), pooled or {})]
+    strata: list[tuple[str, int, Mapping[str, float]]] = []
+    for each in factor.baselines:
+        if not each.stratum:
+            strata.append((each.name, len(prompts), each.of() or {}))
+            continue
+        counts = Counter(prompt.strata.get(each.stratum, "") for prompt in prompts)
+        strata += [
+            (f"{value}, {each.name}", n, shares)
+            for value, n in counts.items()
+            if (shares := each.of(value)) is not None
+        ]
+    return strata or [("", len(prompts), {})]
 
 
-def _ways(factor: Factor, run: "Run | None") -> list[_Seen]:
-    """How a finished run saw the factor; one way, by the defaults, without it."""
+def _observations(factor: Factor, run: "Run | None") -> list[Observation]:
+    """How a finished run observed the factor; one way, by the defaults, without it."""
+    icc = DEFAULTS["representation", "gender"].icc
     if run is None:
-        icc = DEFAULTS["representation", "gender"].icc
         if all(isinstance(each, NameSource) for each in factor.sources):
-            return [_Seen("names", {}, Assumption(icc, 1.0, "as of gender; names taken as sure"))]
-        return [_Seen("", {}, Assumption(icc, 1.0, EVERY))]
-    found: dict[str, list[tuple[str, Estimate, int]]] = {}
+            assumed = Assumption(icc, 1.0, "as of gender; names taken as sure")
+            return [Observation("names", {}, assumed)]
+        return [Observation("", {}, Assumption(icc, 1.0, EVERY))]
+    model = next(iter(run.settings().get("models", ())), ALL)
+    ways: dict[str, list[tuple[str, Estimate, int]]] = {}
     for row, e in enumerate(run.records):
-        if e.measure in SHARES and list(e.group) == [factor.name] and _is_whole(e, run):
-            found.setdefault(e.strata["seen_by"], []).append((e.group[factor.name], e, row))
-    return [_measured(name, rows, run) for name, rows in found.items()] or _ways(factor, None)
-
-
-def _is_whole(e: Estimate, run: "Run") -> bool:
-    """Whether an estimate is of all strata, and of the first model."""
-    strata = {n: v for n, v in e.strata.items() if n not in ("model", "seen_by")}
-    return all(value == ALL for value in strata.values()) and e.strata["model"] == next(
-        iter(run.settings().get("models", ())), ALL
-    )
-
-
-def _measured(name: str, rows: list[tuple[str, Estimate, int]], run: "Run") -> _Seen:
-    """Shares of a run, and the median likeness of its texts of one prompt."""
-    kept, iccs = run.influences, []
-    for _, e, row in rows:
-        at = slice(kept.starts[row], kept.starts[row + 1])
-        if e.value and kept.reasons[row] is None:
-            iccs.append(_icc(kept.columns[0][at], kept.columns[1][at]))
-    known = [icc for icc in iccs if not isnan(icc)]
-    icc = max(float(np.median(known)), 0.0) if known else DEFAULTS["representation", "gender"].icc
-    n_texts = sum(run.texts.note().get("outcomes", {}).values()) / max(
-        len(run.settings().get("models", ())), 1
-    )
-    units = rows[0][1].n_units / max(n_texts, 1.0)
-    n = max(rows[0][1].n_units, 1.0)
-    shares = {key: max(e.value, 0.5 / n) for key, e, _ in rows if e.value is not None}
-    n_prompts = len(read_prompts(run.prompts_path))
-    part = max(rows[0][1].n_clusters, 1) / max(n_prompts, 1)
-    return _Seen(name, shares, Assumption(icc, units, f"the run {run.path.name}"), min(part, 1.0))
-
-
-def _icc(count: FloatArray, units: FloatArray) -> float:
-    """Likeness ρ from counts of 0 and 1 by prompt; NaN where there are too few of them.
-
-    What the design effect of the logarithm of the share comes to (Binder 1983), as in
-    `assumptions`.
-    """
-    n, clusters = float(units.sum()), int((units > 0).sum())
-    share = float(count.sum()) / n if n else 0.0
-    size = n / max(clusters, 1)
-    if not 0.02 <= share <= 0.98 or clusters < 4 or n < 30 or size <= 1.0:
-        return nan
-    influence = log_share_influence(count, units)
-    between = clusters / (clusters - 1) * float((influence**2).sum())
-    independent = (1.0 - share) / (n * share)
-    return float(divide(between / independent - 1.0, size - 1.0))
-
-
-def _known(value: float) -> float | None:
-    return None if isnan(value) else value
+        if e.measure not in SHARES or list(e.group) != [factor.name]:
+            continue
+        # Of all strata together, and of the first model.
+        strata = {n: v for n, v in e.strata.items() if n not in ("model", "seen_by")}
+        if e.strata["model"] == model and all(value == ALL for value in strata.values()):
+            ways.setdefault(e.strata["seen_by"], []).append((e.group[factor.name], e, row))
+    kept, found = run.influences, []
+    counted = sum(run.texts.note().get("outcomes", {}).values())
+    n_texts = counted / max(len(run.settings().get("models", ())), 1)
+    for name, rows in ways.items():
+        iccs = []
+        for _, e, row in rows:
+            at = slice(kept.starts[row], kept.starts[row + 1])
+            count, units = kept.columns[0][at], kept.columns[1][at]
+            alike = likeness([(count, units, count)]) if e.value else None
+            if alike is not None and kept.reasons[row] is None and alike[2] > 1.0:
+                iccs.append(alike[0])
+        first = rows[0][1]
+        n = max(first.n_units, 1.0)
+        alike_by = max(float(np.median(iccs)), 0.0) if iccs else icc
+        assumed = Assumption(
+            alike_by, first.n_units / max(n_texts, 1.0), f"the run {run.path.name}"
+        )
+        shares = {key: max(e.value, 0.5 / n) for key, e, _ in rows if e.value is not None}
+        part = max(first.n_clusters, 1) / max(len(read_prompts(run.prompts_path)), 1)
+        found.append(Observation(name, shares, assumed, min(part, 1.0)))
+    return found or _observations(factor, None)

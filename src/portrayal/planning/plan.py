@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 from portrayal.collect.ask.asking import prompts_of
 from portrayal.collect.ask.budget import Price, price_of
 from portrayal.errors import OptionError
-from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, assumptions_from, tables_of
+from portrayal.planning.assumptions import (
+    DEFAULTS,
+    Assumption,
+    Key,
+    assumptions_from,
+    census_shares,
+    tables_of,
+)
 from portrayal.planning.effects import Detectable, Effects
 from portrayal.planning.groups import group_effects
 from portrayal.planning.power import REPLICATES
 from portrayal.records import Prompt
-from portrayal.reference import Factor, baseline
+from portrayal.reference import Factor
 from portrayal.validate import check_count, check_level
 
 if TYPE_CHECKING:
@@ -227,7 +234,7 @@ def plan(
     planned = Effects(
         samples=samples,
         assumed=assumed,
-        shares=_census() if shares is None else shares,
+        shares=census_shares() if shares is None else shares,
         sd=sd,
         level=check_level(level),
         power=power,
@@ -251,8 +258,3 @@ def plan(
         power=power,
         assumptions=assumed,
     )
-
-
-def _census() -> dict[str, Mapping[str, float]]:
-    starred = baseline()
-    return {"race": starred.race, "gender": starred.gender}

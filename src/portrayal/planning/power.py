@@ -25,7 +25,6 @@ from portrayal.stats import (
     share_evidence,
 )
 from portrayal.stats.naming import FairNaming
-from portrayal.stats.paired import Changed
 from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 
@@ -142,7 +141,10 @@ def representation_power(counting: Counting, design: Design, seed: int) -> Power
     """
     draws = _Draws(design, seed)
     units = np.full((design.prompts, design.replicates), float(design.texts))
-    fair = None if counting.fair is None else _repeated(counting.fair, design.replicates)
+    fair = counting.fair
+    if fair is not None:
+        parts = (fair.share, fair.sd, fair.skew, fair.shrink, fair.matched)
+        fair = FairNaming(*(np.repeat(part, design.replicates) for part in parts))
 
     def power(true: float) -> float:
         count = draws.counts(counting, true)
@@ -215,22 +217,16 @@ def change_power(
             if ratios:
                 changed = paired_ratios(one, two, subsets, design.level)
             else:
-                changed = _difference(one[0], two[0], units[:, at], subsets, design.level)
+                weight = units[:, at] / units[:, at].sum(0)
+                shares = [side[0] / units[:, at].sum(0) for side in (one, two)]
+                value = shares[1].sum(0) - shares[0].sum(0)
+                moved, here = shares[1] - shares[0] - value * weight, one[0] + two[0] > 0
+                changed = paired_changes(value, moved, weight, here, subsets, design.level)
             right = np.sign(changed.value) == np.sign(true - 1.0)
             found += int(np.sum((changed.p < 1.0 - design.level) & right))
         return found / design.replicates
 
     return power
-
-
-def _difference(
-    first: FloatArray, second: FloatArray, units: FloatArray, subsets: FloatArray, level: float
-) -> Changed:
-    """Test the difference of two shares with these counts by prompt, as a comparison does."""
-    weight = units / units.sum(0)
-    shares = [(count / units.sum(0)).sum(0) for count in (first, second)]
-    moved = (second - first) / units.sum(0) - (shares[1] - shares[0]) * weight
-    return paired_changes(shares[1] - shares[0], moved, weight, first + second > 0, subsets, level)
 
 
 def smallest_detectable(power: Power, wanted: float, furthest: float) -> float:
@@ -256,8 +252,12 @@ def smallest_detectable(power: Power, wanted: float, furthest: float) -> float:
     reached = power(furthest)
     if not reached >= wanted:
         return float("nan")
+
+    def normal(power: float) -> float:
+        return float(special.ndtri(min(max(power, 1e-4), 1.0 - 1e-4)))
+
     goal = special.ndtri(wanted)
-    near, far, below, above = 0.0, float(np.log(furthest)), -2.0, _normal(reached)
+    near, far, below, above = 0.0, float(np.log(furthest)), -2.0, normal(reached)
     for step in range(_STEPS):
         # Power is nearly straight on the normal scale; every third step halves what is left.
         part = 0.5 if step % 3 == 2 else (goal - below) / (above - below)
@@ -266,9 +266,9 @@ def smallest_detectable(power: Power, wanted: float, furthest: float) -> float:
         if abs(reached - wanted) <= _CLOSE:
             return float(np.exp(middle))
         if reached < wanted:
-            near, below = middle, _normal(reached)
+            near, below = middle, normal(reached)
         else:
-            far, above = middle, _normal(reached)
+            far, above = middle, normal(reached)
     return float(np.exp(far))
 
 
@@ -322,12 +322,3 @@ class _Draws:
         cube = np.maximum(1.0 + s * turned * self._normal / 6.0 - s**2 / 36.0, 0.0) ** 3
         drawn = n * mean + sd * np.sqrt(n) * turned * 2.0 / s * (cube - 1.0)
         return np.asarray(np.clip(drawn, 0.0, n), dtype=np.float64)
-
-
-def _repeated(fair: FairNaming, times: int) -> FairNaming:
-    parts = (fair.share, fair.sd, fair.skew, fair.shrink, fair.matched)
-    return FairNaming(*(np.repeat(part, times) for part in parts))
-
-
-def _normal(power: float) -> float:
-    return float(special.ndtri(min(max(power, 1e-4), 1.0 - 1e-4)))

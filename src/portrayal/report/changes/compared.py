@@ -10,11 +10,19 @@ import numpy as np
 
 import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
-from portrayal.comparison import Change, Comparison, Side, flat_change
-from portrayal.comparison.matching import matched
-from portrayal.comparison.matching import rows_of as side_rows
+from portrayal.comparison import (
+    Change,
+    Comparison,
+    Numbering,
+    Side,
+    Sums,
+    flat_change,
+    matched,
+    measured,
+)
+from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
-from portrayal.comparison.sums import Sums, measured, sums_of
+from portrayal.comparison.sums import why_not
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
 from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import dumbbells
@@ -62,25 +70,20 @@ def moved_prompts(change: Change, sides: tuple[Side, Side], seed: int = 0) -> li
     rows = _rows(change, sides)
     if rows is None:
         return []
-    sums, labels = [], []
-    for side, row in zip(sides, rows, strict=True):
-        kept = side.run.influences
-        if kept.reasons[row] is not None:
-            return []
-        value = np.array([side.run.records[row].value], dtype=np.float64)
-        log = change.scale == "ratio"
-        sums.append(sums_of(kept, np.array([row]), value, log=log))
-        at = slice(kept.starts[row], kept.starts[row + 1])
-        labels.append([kept.labels[code] for code in kept.prompt[at].tolist()])
-    shared = [name for name in labels[0] if name in set(labels[1])]
-    words = [read_prompts(side.run.prompts_path, words="words", only=()) for side in sides]
-    shared = [name for name in shared if all(name in each for each in words)]
+    runs = sides[0].run, sides[1].run
+    if why_not(runs, rows) is not None:
+        return []
+    numbering = Numbering(runs)
+    sums = [numbering.sums(s, [row]) for s, row in enumerate(rows)]
+    words = [read_prompts(run.prompts_path, words="words", only=()) for run in runs]
+    shared = [
+        (code, str(numbering.keys[code]))
+        for code in sums[0].prompts.tolist()
+        if code in sums[1].prompts and all(numbering.keys[code] in each for each in words)
+    ]
     if not shared:
         return []
-    parts = [
-        each.at(np.array([own.index(name) for name in shared]))
-        for each, own in zip(sums, labels, strict=True)
-    ]
+    parts = [own.at(np.array([code for code, _ in shared])) for own in sums]
     one, two = (measured(each) for each in parts)
     moved = (two.influence - one.influence)[:, 0]
     total = two.value[0] - one.value[0]
@@ -92,13 +95,13 @@ def moved_prompts(change: Change, sides: tuple[Side, Side], seed: int = 0) -> li
         if direction * moved[i] <= 0 or len(found) == PROMPTS:
             break
         passages = [
-            _answer(side, model, shared[i], seed)
+            _answer(side, model, shared[i][1], seed)
             for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
         ]
         if all(each is not None for each in passages):
             own = [each for each in passages if each is not None]
             numbers = _numbers(parts[0], parts[1], i)
-            prompt = short(words[1][shared[i]]["words"], 400)
+            prompt = short(words[1][shared[i][1]]["words"], 400)
             found.append(Moved(prompt, numbers, tuple(own)))
     return found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
-from portrayal.comparison import Watch, Watched, flat_rounds, watch_values
+from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
 from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import LINES, figure_key, where_all
 from portrayal.report.changes.sheet import (
@@ -59,7 +59,7 @@ def timelines(found: Watch) -> list[Figure]:
     return figures
 
 
-def _spec(found: Watch, rows: list[Watched]) -> Spec:
+def _spec(found: Watch, rows: list[Timeline]) -> Spec:
     values = sheet.attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     ends = [x for row in rows for x in (*row.values, *row.lows, *row.highs)]
@@ -77,7 +77,7 @@ def _spec(found: Watch, rows: list[Watched]) -> Spec:
 
 
 def _panel(
-    found: Watch, row: Watched, axis: Axis, values: dict[str, list[str]], *, by_day: bool
+    found: Watch, row: Timeline, axis: Axis, values: dict[str, list[str]], *, by_day: bool
 ) -> Spec:
     colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
     data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
@@ -109,7 +109,7 @@ def _panel(
     return {"data": {"values": data}, **sheet.drawn(layers, shared, 185, 105)}
 
 
-def _datum(found: Watch, row: Watched, number: int, axis: Axis) -> dict[str, Any]:
+def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, Any]:
     each, value = found.rounds[number], row.values[number]
     low, high = row.lows[number], row.highs[number]
     changed = row.alarm is not None and row.start is not None
@@ -178,7 +178,7 @@ def _write(found: Watch, path: str | Path) -> Path:
         "methods": _methods(found),
     }
 
-    def seen(_: Any, row: Watched) -> str:
+    def seen(_: Any, row: Timeline) -> str:
         if row.alarm is None:
             return fmt.NOTHING
         return f"changed, seen {found.rounds[row.alarm - 1].when.isoformat()}"
@@ -232,7 +232,7 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
     return FirstScreen(read, said, "" if said else none, more)
 
 
-def _sentence(found: Watch, row: Watched) -> Stated:
+def _sentence(found: Watch, row: Timeline) -> Stated:
     up = (row.change or 0.0) > row.null
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
     known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
@@ -253,7 +253,7 @@ def _sentence(found: Watch, row: Watched) -> Stated:
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
-def _same_words(rows: Sequence[Watched]) -> str:
+def _same_words(rows: Sequence[Timeline]) -> str:
     if not rows:
         return "No number was tested without a change."
     return (
