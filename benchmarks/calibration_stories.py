@@ -105,9 +105,9 @@ def mixture_audits(
         neutral = with_names(story_tally(cell.prompts, (many, unknown)))
         laden = with_names(story_tally(cell.prompts, (usual, unknown), (many, unknown)))
         laden = replace(laden, cache=dict(kept))
-        rows = representation_mixture(neutral, scope, baseline=star, tables=tables)
+        rows = representation_mixture(neutral, scope, baseline=star, name_tables=tables)
         found["representation"].append(_judged(_of(rows, BLACK), tilted[2] / star.race["Black"]))
-        rows = subordination_mixture(laden, scope, tables=tables)
+        rows = subordination_mixture(laden, scope, name_tables=tables)
         found["subordination"].append(_judged(_of(rows, BLACK), true))
         kept = {key: x for key, x in laden.cache.items() if key[0] == "subsets"}
     return {name: np.array(rows, dtype=np.float64) for name, rows in found.items()}
@@ -179,9 +179,9 @@ def corrected_audits(
         ):
             tally, hand = _hand_labelled(cell.prompts, roles, drawn)
             rows = (
-                corrected_representation(tally, scope, baseline=star, hand=hand)
+                corrected_representation(tally, scope, baseline=star, hand_sample=hand)
                 if kind == kinds[0]
-                else corrected_subordination(tally, scope, hand=hand)
+                else corrected_subordination(tally, scope, hand_sample=hand)
             )
             e = _of(rows, {"gender": "NB"})
             scale = star.gender["NB"] if kind == kinds[0] else 1.0

@@ -19,7 +19,7 @@ import pyarrow as pa
 from portrayal.coding import count_words, marked_words, read_documents
 from portrayal.collect.corpus import Corpus, file_corpus
 from portrayal.measure import Scope
-from portrayal.measure.cues import cue_estimates, cue_list, find_cues
+from portrayal.measure.cues import cue_counts, cue_list, find_cues
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import sample
 
@@ -62,7 +62,7 @@ def cues(texts: list[str], n: int) -> dict[str, float]:
         start = time.process_time()
         hits = find_cues(corpus, cue_list())
         searched = time.process_time()
-        estimates = list(cue_estimates(hits, Scope("coding")))
+        estimates = list(cue_counts(hits, Scope("coding")))
         counted = time.process_time()
     return {
         "stories": n,

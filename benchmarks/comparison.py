@@ -168,7 +168,7 @@ def _store(whole: Run, folder: Path, tally: Any) -> None:
     primary, secondary = name_table(), mena_nhpi_table()
     tables = {race: table for table in (primary, secondary) for race in table.races}
     made = [
-        *representation(tally, scope, baseline=baseline(), tables=tables),
+        *representation(tally, scope, baseline=baseline(), name_tables=tables),
         *subordination(tally, scope),
         *outcomes(tally, scope),
     ]

@@ -327,7 +327,7 @@ def enough(options: argparse.Namespace) -> None:
         (prompts, rate(first, "pass"), rate(first, "fail")),
         (f"{n}, the median of those named", rate(then, "pass"), rate(then, "fail")),
     ]
-    show(f"Shown within a factor of 1.25, {samples} texts a prompt", head, rows)
+    show(f"FactorLabels within a factor of 1.25, {samples} texts a prompt", head, rows)
 
 
 def a_run(folder: Path) -> Run:

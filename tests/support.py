@@ -14,6 +14,7 @@ from portrayal.annotate import annotate_run
 from portrayal.collect import import_texts
 from portrayal.collect.tables import write_table
 from portrayal.measure import Scope, Tally, tally_stories
+from portrayal.measure.tables import parameters
 from portrayal.records import Prompt
 from portrayal.reference import RACES, baseline
 from portrayal.run import Run
@@ -205,28 +206,26 @@ def scope(**settings: Any) -> Scope:
     return Scope("test", **({"draws": 200, "permutations": 50} | settings))
 
 
+OFFERED: Mapping[str, Any] = {
+    "baseline": baseline("census-2022"),
+    "baselines": (baseline("census-2022"), baseline("occupation:doctor")),
+    "name_tables": {},
+}
+"""What measures may take beside a tally and a scope; here without name tables for the null."""
+
+
+def beside_tally(name: str) -> dict[str, Any]:
+    """Return what a registered measure takes beside a tally and a scope."""
+    _, wanted = parameters(registry.component("measures", name).run)
+    return {table: OFFERED[table] for table in wanted & OFFERED.keys()}
+
+
 STORY_MEASURES = tuple(
     name
     for name in registry.get("studies", "laissez-faire").measures
-    if name != "cue_counts.v1"  # of texts: see coding/test_cuecounts.py
+    if parameters(registry.component("measures", name).run)[0] <= {"tally", *OFFERED}
 )
-"""Measures of the tally of stories."""
-
-MEASURE_ARGUMENTS: Mapping[str, dict[str, Any]] = {
-    "representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
-    "representation_by_baseline.v1": {
-        "baselines": (baseline("census-2022"), baseline("occupation:doctor")),
-        "tables": {},
-    },
-    "median_representation.v1": {"baseline": baseline("census-2022"), "tables": {}},
-    "pair_representation.v1": {"baseline": baseline("census-2022")},
-    "corrected_representation.v2": {"baseline": baseline("census-2022")},
-    "representation_mixture.v1": {"baseline": baseline("census-2022"), "tables": {}},
-    "subordination_mixture.v1": {"tables": {}},
-    "common_names.v1": {"tables": {}},
-    "likelihood_histogram.v1": {"tables": {}},
-}
-"""What some measures take beside a tally and a scope; here without name tables for the null."""
+"""Measures of the tally of stories; not those of hand labels and of cues, which have own tests."""
 
 
 def headless_chromium(profile: Path, *flags: str, downloads: Path | None = None) -> Any:

@@ -312,60 +312,116 @@ def _carries_its_evidence(row: Estimate, case: Case) -> None:
 
 
 THIRD_PARTY = """
+import numpy as np
+from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
+from portrayal.measure.stories import strata
 from portrayal.registry import Component
 
-def longest_name(tally, scope):
-    return iter(())
 
-LONGEST = Component(
-    name="longest_name.v1",
-    summary="Letters of the longest first name.",
+def first_woman(tally, scope):
+    for stratum in strata(tally, laden=None):
+        known = tally.readable & (tally.subject_gender >= 0) & (tally.subject_gender < 3)
+        inside = stratum.has(tally.prompt, tally.model) & known
+        code = np.searchsorted(stratum.prompts, tally.prompt[inside])
+        women = (tally.subject_gender[inside] == 0)[:, None] * tally.count[inside, None]
+        total = tally.count[inside, None].astype(float)
+        size = len(stratum.prompts)
+        sums = GroupSums(
+            tally.prompt_names(stratum.prompts),
+            [{"gender": "F"}],
+            sums_by(code, size, women.astype(float)),
+            sums_by(code, size, total),
+        )
+        unknown = None if total.sum() else "no story names a woman or a man"
+        yield from estimates_of(
+            FIRST_WOMAN,
+            sums,
+            sums.shares(scope, null=0.5),
+            scope,
+            lambda i, unknown=unknown: {"undefined": unknown},
+            statistic="share",
+            strata=stratum.labels,
+            n_texts=stratum.n_texts,
+            exclusions=stratum.exclusions,
+        )
+
+
+FIRST_WOMAN = Component(
+    name="first_woman.v1",
+    summary="Share of the stories whose person named first is a woman.",
     reads="people of all stories",
-    unit="name",
-    range="0 and up",
-    undefined_when="no character has a first name",
-    equation="max over names of their length",
+    unit="story",
+    range="0 to 1",
+    undefined_when="no story names a woman or a man",
+    equation="stories whose first person is a woman / stories whose first person has a gender",
     source="Acme 2026",
-    run=longest_name,
+    run=first_woman,
 )
+
+
+def of_nothing(spectrogram, scope):
+    yield from ()
+
+
+NOTHING = Component("nothing.v1", "Nothing.", "", "", "", "", "", "Acme 2026", of_nothing)
 """
 
 
-def _install(site: Path, value: str = "acme_measures:LONGEST", folder: str = "acme") -> None:
+def _install(site: Path, value: str = "acme_measures:FIRST_WOMAN", folder: str = "acme") -> None:
     """Lay a package out as an installer would: a module, and a folder with its entry points."""
     (site / "acme_measures.py").write_text(THIRD_PARTY, encoding="utf-8")
     info = site / f"{folder}_measures-0.1.dist-info"
     info.mkdir()
     about = f"Metadata-Version: 2.1\nName: {folder}-measures\nVersion: 0.1\n"
     (info / "METADATA").write_text(about, encoding="utf-8")
-    points = f"[portrayal.measures]\nlongest_name.v1 = {value}\n"
+    points = f"[portrayal.measures]\nfirst_woman.v1 = {value}\nnothing.v1 = acme_measures:NOTHING\n"
     (info / "entry_points.txt").write_text(points, encoding="utf-8")
 
 
-def _measures(site: Path) -> subprocess.CompletedProcess[str]:
+def _portrayal(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "portrayal", "list", "measures", "--format", "json"],
+        [sys.executable, "-m", "portrayal", *arguments],
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(site), *sys.path])},
     )
 
 
 def test_a_package_of_somebody_else_comes_in_by_the_same_door(tmp_path: Path) -> None:
     _install(tmp_path)
-    done = _measures(tmp_path)
+    done = _portrayal(tmp_path, "list", "measures", "--format", "json")
     assert done.returncode == 0, done.stderr
     listed = {row["name"]: row for row in json.loads(done.stdout)["measures"]}
-    assert listed["longest_name.v1"]["summary"] == "Letters of the longest first name."
+    summary = "Share of the stories whose person named first is a woman."
+    assert listed["first_woman.v1"]["summary"] == summary
     assert set(registry.names("measures")) < set(listed)
+
+
+def test_a_measure_of_another_package_runs_in_an_audit_that_ships(tmp_path: Path) -> None:
+    _install(tmp_path)
+    stories, run = tmp_path / "stories.jsonl", tmp_path / "run"
+    text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    rows = [{"prompt_id": f"learning-neutral-{topic}", "text": text} for topic in ("arts", "math")]
+    stories.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    asked = ("audit", "laissez-faire", "--texts", str(stories), "--out", str(run))
+    refused = _portrayal(tmp_path, *asked, "--measure", "nothing")
+    assert refused.returncode == 2
+    assert "the measure nothing.v1 needs spectrogram; this audit offers" in refused.stderr
+    done = _portrayal(tmp_path, *asked, "--measure", "first_woman")
+    assert done.returncode == 0, done.stderr
+    found = [e for e in Run(run).records if e.measure == "first_woman.v1"]
+    (pooled,) = [e for e in found if e.strata["model"] == "all"]
+    assert (pooled.value, pooled.n_clusters, pooled.n_units) == (1.0, 2, 2.0)
+    assert pooled.sums is None
+    assert pooled.tests[0].q is not None
 
 
 def test_two_packages_cannot_take_one_name(tmp_path: Path) -> None:
     _install(tmp_path)
     _install(tmp_path, value="acme_measures:OTHER", folder="rival")
-    done = _measures(tmp_path)
+    done = _portrayal(tmp_path, "list", "measures")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: two installed packages register 'longest_name.v1'")
+    assert done.stderr.startswith("error: two installed packages register 'first_woman.v1'")
     assert "Traceback" not in done.stderr

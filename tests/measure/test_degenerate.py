@@ -8,7 +8,7 @@ from portrayal import registry
 from portrayal.measure.stories.subordination import subordination
 from portrayal.reference import baseline
 from portrayal.run.estimates import flatten_estimates
-from support import MEASURE_ARGUMENTS, STORY_MEASURES, make_run, scope, story, tally
+from support import STORY_MEASURES, beside_tally, make_run, scope, story, tally
 
 PAIR = {"subject": ("Emily", "F"), "other": ("Maria", "M")}
 
@@ -63,7 +63,7 @@ def estimates(tmp_path_factory):
         if case not in kept:
             kept[case] = tally(make_run(CASES[case], tmp_path_factory.mktemp("case")))
         component = registry.component("measures", name)
-        return list(component.run(kept[case], scope(**settings), **MEASURE_ARGUMENTS.get(name, {})))
+        return list(component.run(kept[case], scope(**settings), **beside_tally(name)))
 
     return measure
 
@@ -194,7 +194,7 @@ def test_a_baseline_without_a_group_is_undefined(tmp_path):
     tallied = tally(make_run(CASES["all the same"], tmp_path))
     measure = registry.component("measures", "representation.v1")
     engineering = baseline("subject:engineering")
-    for e in measure.run(tallied, scope(), baseline=engineering, tables={}):
+    for e in measure.run(tallied, scope(), baseline=engineering, name_tables={}):
         label = next(iter(e.group.values()))
         known = label in engineering.race or label in engineering.gender
         assert (e.value is not None) == (known and label not in ("MENA",)) or e.n_units == 0

@@ -37,7 +37,7 @@ def expected_exclusions(here, group, roles):
     ("measure", "condition", "roles"),
     [
         (
-            lambda t: representation(t, scope(), baseline=P_STAR, tables={}),
+            lambda t: representation(t, scope(), baseline=P_STAR, name_tables={}),
             "power-neutral",
             ("neutral",),
         ),
@@ -117,7 +117,9 @@ def test_a_couple_with_an_unsure_gender_is_of_no_pair_and_bounds_say_what_it_cou
 def test_models_and_prompts_that_differ_in_case_alone_stay_apart(tmp_path):
     stories = [story("P1", model="GPT", laden=False, subject=("Sam", "M"))] * 3
     stories += [story("p1", model="gpt", laden=False, subject=("Emily", "F"))] * 5
-    found = representation(tally(make_run(stories, tmp_path)), scope(), baseline=P_STAR, tables={})
+    found = representation(
+        tally(make_run(stories, tmp_path)), scope(), baseline=P_STAR, name_tables={}
+    )
     women = {e.strata["model"]: e for e in found if e.group == {"gender": "F"}}
     assert {model: e.n_units for model, e in women.items()} == {"all": 8, "GPT": 3, "gpt": 5}
     assert women["GPT"].value == 0

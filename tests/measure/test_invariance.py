@@ -5,7 +5,7 @@ import random
 import pytest
 
 from portrayal import registry
-from support import MEASURE_ARGUMENTS, STORY_MEASURES, lopsided, make_run, scope, tally
+from support import STORY_MEASURES, beside_tally, lopsided, make_run, scope, tally
 
 
 def every_estimate(stories, path, shard_rows=50, **settings):
@@ -14,7 +14,7 @@ def every_estimate(stories, path, shard_rows=50, **settings):
         estimate
         for name in STORY_MEASURES
         for estimate in registry.component("measures", name).run(
-            tallied, scope(**settings), **MEASURE_ARGUMENTS.get(name, {})
+            tallied, scope(**settings), **beside_tally(name)
         )
     ]
 

@@ -28,7 +28,7 @@ def run(make_run: Callable[..., Run]) -> Run:
 def test_a_page_is_read_as_blocks() -> None:
     page = (
         "<nav>no</nav><h2>Head</h2><ul><li><p>One</p><p>two</p></li></ul><dl><dt>a</dt><dd>b</dd>"
-        '</dl><div data-chart="k" aria-label="Shown"><svg><text>no</text></svg></div>'
+        '</dl><div data-chart="k" aria-label="FactorLabels"><svg><text>no</text></svg></div>'
         "<table><caption>no</caption><tr><th>h</th></tr><tr><td>1</td></tr></table>"
         "<details><summary><h3>Title</h3> <span class='reading'>says</span></summary>rest</details>"
     )
@@ -37,7 +37,7 @@ def test_a_page_is_read_as_blocks() -> None:
         Block("li", "One"),
         Block("p", "two"),
         Block("p", "a: b"),
-        Block("image", "Shown", "k"),
+        Block("image", "FactorLabels", "k"),
         Block("table", rows=[["h"], ["1"]]),
         Block("h3", "Title"),
         Block("p", "says"),

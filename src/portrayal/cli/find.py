@@ -126,7 +126,7 @@ def cues(
         CSV file to write every mention to, with its context.
     """
     from portrayal.measure import Scope
-    from portrayal.measure.cues.counts import cue_estimates, cue_rows
+    from portrayal.measure.cues.counts import cue_counts, cue_rows
     from portrayal.measure.cues.search import find_cues
     from portrayal.validate import check_choice
 
@@ -138,7 +138,7 @@ def cues(
         raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
     with show.working("searching", quiet=format == "json"):
         hits = find_cues(corpus, _cue_list(list_, term))
-        rows = cue_rows(list(cue_estimates(hits, scope)))
+        rows = cue_rows(list(cue_counts(hits, scope)))
     facts = {
         "list": hits.cues.name,
         "source": hits.cues.source,

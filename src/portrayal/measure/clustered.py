@@ -8,8 +8,9 @@ Sums by prompt are kept with a run, so that runs are compared without their text
 """
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +20,14 @@ from portrayal.records import (
     EFFECTIVE,
     NO_INTERVAL,
     NO_TEST,
+    Estimate,
     Form,
     Interval,
     Null,
     PromptSums,
     Test,
 )
+from portrayal.registry import Component
 from portrayal.stats import (
     agreeing_interval,
     infer_differences,
@@ -102,6 +105,155 @@ class Inference(Clustered):
         return {EFFECTIVE: float(self.carriers[i])}
 
 
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """What each cluster of one stratum adds to the estimates of its groups.
+
+    Every measure brings its units into this form, whatever they are (characters, couples, stories,
+    texts, mentions, pairs); values, intervals and tests follow from it alone.
+
+    Attributes
+    ----------
+    clusters
+        Names of the independent units, shape (n,).
+    groups
+        What each column is of, shape (k,).
+    upper, n_upper
+        Sums and numbers of units by cluster, shape (n, k); counts where the value is a share.
+    squares
+        Sums of squared contributions, shape (n, k), where units count fractionally.
+    lower, n_lower
+        Those of the second mean of a difference or a ratio of means, shape (n, k).
+    cluster
+        What a cluster is: "prompt" or "pair".
+    """
+
+    clusters: Sequence[str]
+    groups: Sequence[Mapping[str, str]]
+    upper: FloatArray
+    n_upper: FloatArray
+    squares: FloatArray | None = None
+    lower: FloatArray | None = None
+    n_lower: FloatArray | None = None
+    cluster: str = "prompt"
+
+    def of_clusters(self, which: BoolArray) -> "GroupSums":
+        """Return the sums of these clusters alone, shape (n,)."""
+        names = [name for name, inside in zip(self.clusters, which, strict=True) if inside]
+        squares = None if self.squares is None else self.squares[which]
+        return replace(
+            self,
+            clusters=names,
+            upper=self.upper[which],
+            n_upper=self.n_upper[which],
+            squares=squares,
+        )
+
+    def shares(
+        self, scope: Scope, *, scale: npt.ArrayLike = 1.0, null: npt.ArrayLike = np.nan
+    ) -> "Inference":
+        """Infer each group's share over `scale`, tested against `null`; see `share_inference`."""
+        return share_inference(
+            self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
+        )
+
+    def differences(self, scope: Scope) -> "Inference":
+        """Infer each group's mean less its second mean, tested against 0."""
+        assert self.lower is not None
+        assert self.n_lower is not None
+        return difference_inference((self.upper, self.n_upper), (self.lower, self.n_lower), scope)
+
+    def kept(self, form: Form, scale: npt.ArrayLike = 1.0) -> Callable[[int], PromptSums]:
+        """Return the function of a group to what each cluster adds to its estimate."""
+        lower = None
+        if self.lower is not None and self.n_lower is not None:
+            lower = (self.lower, self.n_lower)
+        upper = (self.upper, self.n_upper)
+        return kept_sums(self.clusters, upper, lower, form=form, scale=scale)
+
+    def means(self, scope: Scope) -> "Inference":
+        """Infer each group's mean, tested against 0."""
+        return mean_inference(self.upper, self.n_upper, scope)
+
+
+_WHERE = {"strata", "n_texts", "n_units", "n_clusters"}
+"""Fields that an estimate has whether it has a value or not."""
+Own = Callable[[int], Mapping[str, Any]]
+"""Function of a group's index to the fields of its estimate that no other estimate shares."""
+
+
+def estimates_of(
+    measure: Component,
+    sums: GroupSums,
+    found: "Inference",
+    scope: Scope,
+    own: Own,
+    *,
+    tested: bool = True,
+    kept: Form | None = "mean",
+    scale: npt.ArrayLike = 1.0,
+    **shared: Any,
+) -> Iterator[Estimate]:
+    """Yield the estimate of each group of a stratum.
+
+    Parameters
+    ----------
+    measure, sums, found, scope
+        Whose estimates they are; the sums, what was inferred from them, and the settings.
+    own
+        Gives a group's `undefined` (why it has no value), and what it has beside value, interval
+        and clustered test: `null`, `details`, `tests` (further ones), `paper_interval`,
+        `exclusions`; `interval` and `test` where another method than the sums' made them.
+        Its `instruments` stand beside those of the audit. None of the fields that come of a value
+        is kept where there is none.
+    tested
+        Whether values are tested at all.
+    kept
+        How the value comes of the sums that are kept with the run, by which runs are compared;
+        None where they are not kept.
+    scale
+        What the kept sums' mean is multiplied by.
+    shared
+        Fields that all groups share: `statistic`, `strata`, `n_texts`, ….
+    """
+    units = sums.n_upper.sum(0)
+    of_column = None if kept is None else sums.kept(kept, scale)
+    for i, group in enumerate(sums.groups):
+        more = dict(own(i))
+        undefined = more.pop("undefined", None)
+        missing = found.missing(i, test=tested and "test" not in more, cluster=sums.cluster)
+        interval = more.pop("interval", found.interval(i, scope, sums.cluster))
+        if interval is not None:
+            missing.pop(NO_INTERVAL, None)
+        first = more.pop("test", found.test(i, sums.cluster))
+        instruments = {**scope.instruments, **shared.get("instruments", {})}
+        instruments |= more.pop("instruments", {})
+        instruments = {name: value for name, value in instruments.items() if value}
+        fields: dict[str, Any] = {
+            "group": dict(group),
+            "n_units": float(units[i]),
+            "n_clusters": int(found.n_clusters[i]),
+            **shared,
+            **{name: more.pop(name) for name in _WHERE & more.keys()},
+        }
+        fields["exclusions"] = {**shared.get("exclusions", {}), **more.pop("exclusions", {})}
+        details = {**found.effective(i), **more.pop("details", {})}
+        if undefined is not None:
+            stays = {"details": more.pop("counts", {}), "instruments": instruments}
+            yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
+            continue
+        details |= more.pop("counts", {})
+        yield scope.estimate(
+            measure,
+            value=float(found.value[i]),
+            interval=interval,
+            tests=((first,) if tested else ()) + tuple(more.pop("tests", ())),
+            details=details,
+            sums=None if of_column is None else of_column(i),
+            **{**fields, **more, "instruments": {**missing, **instruments}},
+        )
+
+
 def inference(found: Clustered, method: str, tested: str) -> Inference:
     """Name the methods of an inference: of its intervals, and of its tests."""
     return Inference(**vars(found), method=np.full(len(found.value), method), tested=tested)
@@ -161,8 +313,13 @@ def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
     return inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
 
 
-def agreeing(bounds: Interval | None, value: float, null: float, p: float) -> Interval | None:
-    """Make an interval agree with the test of `null` by another method, whose p-value is `p`."""
+def agreeing(
+    bounds: Interval | None, value: float, null: float, p: float, *, named: bool = True
+) -> Interval | None:
+    """Make an interval agree with the test of `null` by another method, whose p-value is `p`.
+
+    Its method says so where it is `named`.
+    """
     if bounds is None or np.isnan(p):
         return bounds
     if (p < 1.0 - bounds.level) != (bounds.low <= null <= bounds.high):
@@ -171,7 +328,7 @@ def agreeing(bounds: Interval | None, value: float, null: float, p: float) -> In
     low, high = agreeing_interval(
         ends + bounds.low, ends + bounds.high, chance, around, at, bounds.level
     )
-    method = f"{bounds.method}, made to agree with the test"
+    method = f"{bounds.method}, made to agree with the test" if named else bounds.method
     return replace(bounds, low=float(low[0]), high=float(high[0]), method=method)
 
 

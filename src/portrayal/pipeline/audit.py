@@ -20,7 +20,7 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
-from portrayal.measure.scope import with_q_values
+from portrayal.measure import check_measures, with_q_values
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
 from portrayal.reference.labels import kept_words
@@ -40,7 +40,7 @@ from portrayal.studies.groups import (
     MEASURES,
     factors_of,
     group_annotations,
-    group_estimates,
+    group_tables,
     named_factors,
     people_among,
     with_columns,
@@ -293,6 +293,7 @@ def _measure(
 ) -> None:
     asked = dataclasses.asdict(options)
     measures = [*study.measures, *(MEASURES if options.factor else ())]
+    added = [name for name in options.further_measures() if name not in measures]
     notes = [stage.note() for stage in annotations]
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     mark = fingerprint(
@@ -300,14 +301,16 @@ def _measure(
         annotators=names,
         fitted=fitted,
         options=asked,
-        measures=measures,
+        measures=[*measures, *added],
         files={name: _file_mark(value) for name, value in asked.items()},
     )
     stage = Stage(run.path / "estimates")
     made = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and made):
         stage.begin(mark)
-        own = [*study.estimate(run, options), *group_estimates(run, study, options, names)]
+        every = study.tables(run, options), group_tables(run, study, options, names)
+        check_measures(added, every)
+        own = [made for tables in every for made in tables.estimates([*measures, *added])]
         estimates = with_q_values(own, study.stated)
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
@@ -321,7 +324,7 @@ def _measure(
         "source": run.texts.note()["source"],
         "reference": reference,
         "models": run.texts.note()["models"],
-        "measures": measures,
+        "measures": [*measures, *added],
         "options": {name: value for name, value in asked.items() if value is not None},
         "factors": kept_words(named_factors(options)),
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),

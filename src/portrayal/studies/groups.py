@@ -1,13 +1,12 @@
 """Groups of factors in any study: what is kept, annotated and measured beside the study's own."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.groups import group_settings
 from portrayal.collect.fields import TextFields
-from portrayal.measure.groups.texts import attributes_of, read_group_texts
-from portrayal.records import Estimate
+from portrayal.measure import Tables
+from portrayal.measure.groups.texts import GroupTexts, attributes_of, read_group_texts
 from portrayal.reference.factors import (
     Factor,
     ModelSource,
@@ -82,10 +81,8 @@ def people_among(annotators: Iterable[str]) -> str:
     return next((n for n in annotators if n.startswith(("people", "everyone"))), "")
 
 
-def group_estimates(
-    run: Run, study: Study, options: Options, annotators: Sequence[str]
-) -> Iterator[Estimate]:
-    """Yield every estimate of the factors from a run with complete annotations.
+def group_tables(run: Run, study: Study, options: Options, annotators: Sequence[str]) -> Tables:
+    """Return what measures of factors read, from a run with complete annotations.
 
     Parameters
     ----------
@@ -94,18 +91,19 @@ def group_estimates(
     annotators
         Names of the annotations that the run has.
     """
-    if not options.factor:
-        return
     named = people_among(annotators)
-    people = run.annotations(named) if named else None
-    texts = read_group_texts(
-        run, factors_of(options), run.annotations(GROUPS), people, _by(run, study)
-    )
     instruments = {"groups": GROUPS, "annotator": named, "factor_model": options.factor_model}
     instruments |= options.locale_instrument()
     scope = options.scope(study.name, instruments={k: v for k, v in instruments.items() if v})
-    for name in MEASURES:
-        yield from registry.component("measures", name).run(texts, scope)
+    if not options.factor:
+        return Tables(scope, {})
+
+    def texts() -> GroupTexts:
+        people = run.annotations(named) if named else None
+        factors, by = factors_of(options), _by(run, study)
+        return read_group_texts(run, factors, run.annotations(GROUPS), people, by)
+
+    return Tables(scope, {"group_texts": texts})
 
 
 def _by(run: Run, study: Study) -> tuple[str, ...]:

@@ -1,17 +1,18 @@
 """What a study is made of, and the options that every audit takes."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import OptionError
-from portrayal.measure import Scope
-from portrayal.records import Estimate, Prompt
+from portrayal.measure import Scope, Tables
+from portrayal.records import Prompt
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.types import Say
@@ -75,6 +76,8 @@ class Options:
     locale
         A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
         people are read with.
+    measure
+        Registered measures beside the study's own, such as those of another package.
 
     Raises
     ------
@@ -96,11 +99,19 @@ class Options:
     locale: str | None = option(
         None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
     )
+    measure: tuple[str, ...] = option(
+        (), "Registered measure to add to the study's own, such as one of yours; may be repeated."
+    )
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
         self.scope("")
         self.locale_settings()
+        self.further_measures()
+
+    def further_measures(self) -> tuple[str, ...]:
+        """Return the registered names, with their versions, of the measures that are added."""
+        return tuple(registry.resolve("measures", name) for name in self.measure)
 
     def said(self) -> tuple[str, ...]:
         """Return lines that the audit prints before it reads, such as how a file is understood."""
@@ -184,8 +195,8 @@ class Study:
         Function of a run and options to the annotations it needs, in order.
     measures
         Registered names, in the order of the report.
-    estimate
-        Function of a run and options that yields every estimate.
+    tables
+        Function of a run and options to what its measures read (`portrayal.measure.tables`).
     sample
         Returns what `audit` is given for the texts that ship with the study, such as `texts` and
         `reference`.
@@ -223,7 +234,7 @@ class Study:
     options: type[Options]
     annotations: Callable[[Run, Any], tuple[Annotation, ...]]
     measures: tuple[str, ...]
-    estimate: Callable[[Run, Any], Iterator[Estimate]]
+    tables: Callable[[Run, Any], Tables]
     sample: Callable[[], dict[str, Path]]
     reproduce: Callable[[], list[Any]]
     card: str

@@ -7,7 +7,7 @@ import pytest
 from coding.stories import story_run
 from portrayal.collect.corpus import file_corpus, run_corpus
 from portrayal.measure import Scope
-from portrayal.measure.cues import cue_estimates, cue_list, cues_of, find_cues
+from portrayal.measure.cues import cue_counts, cue_list, cues_of, find_cues
 from portrayal.measure.cues.counts import CUE_COUNTS, cue_rows
 
 
@@ -33,7 +33,7 @@ def naive(hits, domain, model, term, role):
 
 
 def test_counts_equal_plain_loops(hits) -> None:
-    rows = [r for r in cue_rows(list(cue_estimates(hits, Scope("t")))) if r["cues"] == "AI"]
+    rows = [r for r in cue_rows(list(cue_counts(hits, Scope("t")))) if r["cues"] == "AI"]
     assert {r["domain"] for r in rows} == {"all", "Labor", "Learning"}
     assert {r["model"] for r in rows} == {"all", "m1", "m2"}
     for row in rows:
@@ -44,7 +44,7 @@ def test_counts_equal_plain_loops(hits) -> None:
 
 
 def test_a_count_of_zero_is_a_value_with_its_upper_bounds(hits) -> None:
-    estimates = list(cue_estimates(hits, Scope("t")))
+    estimates = list(cue_counts(hits, Scope("t")))
     (none,) = [
         e
         for e in estimates
@@ -63,7 +63,7 @@ def test_a_count_of_zero_is_a_value_with_its_upper_bounds(hits) -> None:
 
 
 def test_an_interval_is_never_narrower_than_the_exact_one(hits) -> None:
-    for e in cue_estimates(hits, Scope("t")):
+    for e in cue_counts(hits, Scope("t")):
         if e.interval is not None and e.paper_interval is not None:
             assert e.interval.low <= e.paper_interval.low
             assert e.interval.high >= e.paper_interval.high
@@ -73,7 +73,7 @@ def test_zero_of_half_a_million_is_bounded_by_three_in_half_a_million() -> None:
     rows = [{"text": "Once.", "prompt": f"p{i % 50}"} for i in range(1000)]
     hits = find_cues(file_corpus(rows), cues_of(["gay"]))
     scaled = type(hits)(hits.cues, hits.corpus, (), {k: 500 * n for k, n in hits.texts.items()})
-    (row,) = [r for r in cue_rows(list(cue_estimates(scaled, Scope("t")))) if r["model"] == "all"]
+    (row,) = [r for r in cue_rows(list(cue_counts(scaled, Scope("t")))) if r["model"] == "all"]
     assert (row["texts"], row["of_texts"]) == (0, 500_000)
     assert row["upper_of_none"] == pytest.approx(3 / 500_000, rel=0.01)
     assert row["interval"]["high"] > 0.01  # 50 prompts say no more of other prompts
@@ -81,7 +81,7 @@ def test_zero_of_half_a_million_is_bounded_by_three_in_half_a_million() -> None:
 
 def test_where_no_text_could_be_read_the_share_is_undefined() -> None:
     hits = find_cues(file_corpus([{"text": "", "prompt": "p"}]), cues_of(["gay"]))
-    for row in cue_rows(list(cue_estimates(hits, Scope("t")))):
+    for row in cue_rows(list(cue_counts(hits, Scope("t")))):
         assert row["share"] is None
         assert "no text could be read" in row["undefined"]
 
@@ -89,8 +89,8 @@ def test_where_no_text_could_be_read_the_share_is_undefined() -> None:
 def test_the_seed_alone_decides(hits, tmp_path: Path) -> None:
     again = find_cues(run_corpus(story_run(tmp_path, shard_rows=3)), cue_list())
     scope = Scope("t", seed=3)
-    first = cue_rows(list(cue_estimates(hits, scope)))
-    assert first == cue_rows(list(cue_estimates(again, scope)))
+    first = cue_rows(list(cue_counts(hits, scope)))
+    assert first == cue_rows(list(cue_counts(again, scope)))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_seed_alone_decides(hits, tmp_path: Path) -> None:
 )
 def test_no_share_without_a_value_or_a_reason_and_no_interval_without_width(rows) -> None:
     hits = find_cues(file_corpus(rows), cues_of(["gay", "elf"]))
-    estimates = list(CUE_COUNTS.run(None, Scope("t"), hits=hits))
+    estimates = list(CUE_COUNTS.run(hits, Scope("t")))
     assert estimates
     for e in estimates:
         assert (e.value is None) == (e.undefined is not None)

@@ -93,7 +93,7 @@ def test_changes_are_matched_by_what_the_rate_counts() -> None:
 def test_another_base_form_turns_the_sign(forms: Paired) -> None:
     there = one(prompt_effect(forms, quick()), of="paired_distance", matched="answered")
     back = one(
-        prompt_effect(forms, quick(), base="biased"), of="paired_distance", matched="answered"
+        prompt_effect(forms, quick(), base_form="biased"), of="paired_distance", matched="answered"
     )
     assert back.strata["contrast"] == f"{PLAIN} minus biased"
     assert back.value == pytest.approx(-there.value)
@@ -130,7 +130,7 @@ def test_forms_are_compared_by_mcnemar_over_headlines() -> None:
     assert found.details["headlines_fewer"] == 1.0
     assert found.tests[1].p == pytest.approx(2 * (1 + 7) / 2**7)
     swapped = one(
-        refusals(_asked(refused, [0] * 9 + [1] * 9, pair), quick(), base="biased"), form=PLAIN
+        refusals(_asked(refused, [0] * 9 + [1] * 9, pair), quick(), base_form="biased"), form=PLAIN
     )
     assert swapped.tests[1].p == pytest.approx(found.tests[1].p)
 

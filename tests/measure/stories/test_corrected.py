@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from portrayal.measure import HandSample, Scope, Tally
 from portrayal.measure.stories.corrected import corrected_representation, corrected_subordination
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, NO_SLOT, SUBORDINATE
+from portrayal.measure.tables import Tables
 from portrayal.records import ALL
 from portrayal.reference import baseline
 
@@ -70,12 +71,12 @@ def of_group(estimates, **group):
 
 
 def representation(tally, hand, gender="F", scope=SCOPE):
-    rows = corrected_representation(tally, scope, baseline=BASE, hand=hand)
+    rows = corrected_representation(tally, scope, baseline=BASE, hand_sample=hand)
     return of_group(rows, gender=gender)
 
 
 def subordination(tally, hand, gender="F", scope=SCOPE):
-    return of_group(corrected_subordination(tally, scope, hand=hand), gender=gender)
+    return of_group(corrected_subordination(tally, scope, hand_sample=hand), gender=gender)
 
 
 def biased(gold, rng):
@@ -250,11 +251,9 @@ def test_p_and_interval_agree(seed):
 
 
 def test_without_hand_labels_nothing_is_yielded():
-    rng = np.random.default_rng(0)
-    prompt, gold = stories(rng)
-    tally, _ = made(prompt, gold, gold, np.arange(30), n_prompts=40)
-    assert not list(corrected_representation(tally, SCOPE, baseline=BASE))
-    assert not list(corrected_subordination(tally, SCOPE))
+    offered = {"tally": lambda: None, "baseline": lambda: BASE}
+    names = ("corrected_representation.v2", "corrected_subordination.v2")
+    assert not list(Tables(SCOPE, offered).estimates(names))
 
 
 def test_without_clusters_it_is_the_regression_estimator():

@@ -42,7 +42,7 @@ def stories(models, prompts=8, texts=6, seed=1):
 def measured(which, tallied, tables=None, **settings):
     more = {}
     if which is median_representation:
-        more = {"baseline": baseline("census-2022"), "tables": tables or {}}
+        more = {"baseline": baseline("census-2022"), "name_tables": tables or {}}
     return list(which(tallied, scope(**settings), **more))
 
 

@@ -87,12 +87,12 @@ def of_race(estimates, race="Black"):
 
 
 def represented(tally, race="Black", **given):
-    settings = {"baseline": BASE, "tables": TABLES} | given
+    settings = {"baseline": BASE, "name_tables": TABLES} | given
     return of_race(representation_mixture(tally, scope(), **settings), race)
 
 
-def subordinated(tally, race="Black", tables=TABLES):
-    return of_race(subordination_mixture(tally, scope(), tables=tables), race)
+def subordinated(tally, race="Black", name_tables=TABLES):
+    return of_race(subordination_mixture(tally, scope(), name_tables=name_tables), race)
 
 
 def most_likely(names, people):
@@ -201,7 +201,7 @@ def test_races_that_names_cannot_tell_are_refused(people, race):
 def test_what_lacks_has_a_reason(people):
     rng = np.random.default_rng(8)
     names = drawn(rng, people, 1.0)
-    assert "no name table" in represented(told(names), tables={}).undefined
+    assert "no name table" in represented(told(names), name_tables={}).undefined
     assert "gives no share" in represented(told(names), baseline=replace(BASE, race={})).undefined
     assert "matched first name" in represented(told([["Qwxz"] * 5] * 3)).undefined
     assert "one prompt" in represented(told(drawn(rng, people, 1.0, 1))).undefined

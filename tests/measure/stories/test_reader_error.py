@@ -92,7 +92,7 @@ def stories(rng, shares, n_prompts=20, each=25):
 def with_error(tally, confusion, group, measure=representation, scope=SCOPE):
     errors = ReaderErrors(tally, scope, confusion, unknown_names)
     needs = {} if measure is subordination else {"baseline": BASE}
-    needs |= {"tables": {}} if measure is representation else {}
+    needs |= {"name_tables": {}} if measure is representation else {}
     rows = (e for e in measure(tally, scope, **needs) if e.strata["model"] == "all")
     (found,) = (errors.added(e) for e in rows if e.group == group)
     return found

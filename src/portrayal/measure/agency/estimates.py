@@ -167,15 +167,15 @@ STATISTICS = {"agentic": (0.5, 0.5), "communal": (0.5, -0.5), "ratio_gap": (0.0,
 """Each statistic as intercept and slope of the ratio gap, as agentic and communal add up to 1."""
 
 
-def agency_share(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
+def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the shares of agentic and communal sentences, and the ratio gap, of each group.
 
     Parameters
     ----------
-    texts, scope
+    agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for place in places(texts, scope):
+    for place in places(agency_texts, scope):
         yield from _of_group(place, {}, np.ones((len(place.cells), 1)), scope)
         for kind in place.kinds:
             groups, members = place.groups(kind)

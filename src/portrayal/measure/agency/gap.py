@@ -112,23 +112,23 @@ def infer_gaps(
     ]
 
 
-def agency_gap(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
+def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the difference in ratio gap of every two groups, and of models from human texts.
 
     Parameters
     ----------
-    texts, scope
+    agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    found = list(places(texts, scope))
+    found = list(places(agency_texts, scope))
     for place in found:
         for kind in place.kinds:
-            yield from _of_kind(place, kind, texts.first, scope)
+            yield from _of_kind(place, kind, agency_texts.first, scope)
     human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}
     for place in found:
         other = human.get((place.task, place.condition, place.masking))
         if other is not None and place.stratum == "all" and not _is_human(place):
-            yield from _beside_human(place, other, texts.first, scope)
+            yield from _beside_human(place, other, agency_texts.first, scope)
 
 
 def pair_label(upper: dict[str, str], lower: dict[str, str]) -> dict[str, str]:

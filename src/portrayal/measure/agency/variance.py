@@ -41,15 +41,15 @@ class _Scores:
     kinds: tuple[FloatArray, ...]
 
 
-def agency_variance(texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
+def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the variance of the groups' ratio gaps, by attribute, crossed, and overall.
 
     Parameters
     ----------
-    texts, scope
+    agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for place in places(texts, scope):
+    for place in places(agency_texts, scope):
         found: dict[str, _Scores] = {}
         for kind in place.kinds:
             name = place.attributes[kind[0]] if len(kind) == 1 else INTERSECTIONAL

@@ -1,15 +1,15 @@
 """Counts of cues: the share of texts that use each term, by model, domain and role."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import kept_sums, share_inference
+from portrayal.measure.clustered import GroupSums, estimates_of
 from portrayal.measure.cues.search import CueHits, Mention
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.tally import ROLES, Tally
+from portrayal.measure.stories.tally import ROLES
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval
 from portrayal.registry import Component
 from portrayal.stats import clopper_pearson, upper_of_none
@@ -17,36 +17,24 @@ from portrayal.types import FloatArray
 
 NAME = "cue_counts.v1"
 SOURCE = "Shieh et al. 2025, Section 2.3 and Supplement B.7"
+_UNREAD = "no text could be read: all were refused, empty or failed"
 ANY = "any"
 """The cue that stands for every term of its group."""
 
 
-def cue_estimates(hits: CueHits, scope: Scope) -> Iterator[Estimate]:
+def cue_counts(cue_hits: CueHits, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of readable texts that use each cue, and any cue of each group.
 
     Strata are every domain × model, pooled ones first; the pooled domain is split by role too:
     the share of texts in which the cue describes a dominant, subordinate or neutral character, or
     none (`elsewhere`). A count of 0 has a value, 0, and its upper bounds.
     """
-    domains = dict.fromkeys(_domain(hits, prompt) for prompt, _, _ in hits.texts)
-    models = dict.fromkeys(model for _, model, _ in hits.texts)
+    domains = dict.fromkeys(_domain(cue_hits, prompt) for prompt, _, _ in cue_hits.texts)
+    models = dict.fromkeys(model for _, model, _ in cue_hits.texts)
     listed = [] if list(domains) == [ALL] else [d for d in domains if d != ALL]
     for domain in (ALL, *sorted(listed)):
         for model in (ALL, *sorted(models)):
-            yield from _of_stratum(hits, domain, model, scope)
-
-
-def cue_counts(_: Tally, scope: Scope, *, hits: CueHits) -> Iterator[Estimate]:
-    """Yield what `cue_estimates` gives; cues are counted in texts, and the tally has none.
-
-    Parameters
-    ----------
-    scope
-        Settings of the audit.
-    hits
-        From `find_cues`.
-    """
-    yield from cue_estimates(hits, scope)
+            yield from _of_stratum(cue_hits, domain, model, scope)
 
 
 def cue_rows(estimates: Sequence[Estimate]) -> list[dict[str, Any]]:
@@ -73,30 +61,61 @@ def _domain(hits: CueHits, prompt: str) -> str:
     return hits.corpus.prompts.get(prompt, {}).get("domain") or ALL
 
 
-def _of_stratum(hits: CueHits, domain: str, model: str, scope: Scope) -> Iterator[Estimate]:
+def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Iterator[Estimate]:
     inside = {
         key: n
-        for key, n in hits.texts.items()
-        if model in (ALL, key[1]) and domain in (ALL, _domain(hits, key[0]))
+        for key, n in cue_hits.texts.items()
+        if model in (ALL, key[1]) and domain in (ALL, _domain(cue_hits, key[0]))
     }
     if not inside:
         return
     unread = {o: sum(n for key, n in inside.items() if key[2] == o) for o in OUTCOMES[1:]}
-    exclusions = {str(outcome): n for outcome, n in unread.items() if n}
     prompts = sorted({key[0] for key in inside})
     place = {prompt: i for i, prompt in enumerate(prompts)}
     totals = np.zeros(len(prompts))
     for (prompt, _, outcome), n in inside.items():
         totals[place[prompt]] += n * (outcome == "ok")
-    columns = list(_columns(hits, by_role=domain == ALL))
+    columns = list(_columns(cue_hits, by_role=domain == ALL))
     index = {key: i for i, key in enumerate(columns)}
-    texts, mentions = _sums(hits, place, index, model)
-    labels = {"domain": domain, "model": model}
-    every = np.repeat(totals[:, np.newaxis], len(columns), axis=1)
-    kept = kept_sums(prompts, (texts, every))
-    sums = texts, mentions, every
-    for i, made in enumerate(_estimates(hits, columns, sums, labels, exclusions, scope)):
-        yield replace(made, sums=kept(i))
+    texts, mentions = _sums(cue_hits, place, index, model)
+    sums = GroupSums(
+        prompts,
+        [{"cues": group, "cue": term, "role": role} for group, term, role in columns],
+        texts,
+        np.repeat(totals[:, np.newaxis], len(columns), axis=1),
+    )
+    n, counts, all_mentions = int(totals.sum()), texts.sum(0), mentions.sum(0)
+    low, high = clopper_pearson(counts, np.full(len(columns), n), scope.level)
+    published = {(cue.group, cue.term): cue.published for cue in cue_hits.cues.cues}
+
+    def own(i: int) -> dict[str, Any]:
+        group, term, role = columns[i]
+        details = {"texts": float(counts[i]), "mentions": float(all_mentions[i])}
+        if n and not counts[i]:
+            details["upper_of_none"] = float(upper_of_none(n, scope.level))
+        if published.get((group, term)) is not None and role == ALL:
+            details["published"] = float(published[group, term] or 0)
+        exact = Interval(float(low[i]), float(high[i]), scope.level, "Clopper–Pearson")
+        return {
+            "undefined": None if n else _UNREAD,
+            "paper_interval": exact,
+            "counts": details,
+        }
+
+    yield from estimates_of(
+        CUE_COUNTS,
+        sums,
+        sums.shares(scope),
+        scope,
+        own,
+        tested=False,
+        statistic="share",
+        strata={"domain": domain, "model": model},
+        n_texts=n,
+        n_clusters=int((totals > 0).sum()),
+        exclusions={str(outcome): lost for outcome, lost in unread.items() if lost},
+        instruments={"cue_list": cue_hits.cues.name},
+    )
 
 
 Key = tuple[str, str, str]
@@ -137,53 +156,6 @@ def _keys(mention: Mention) -> Iterator[Key]:
     for term in (mention.cue.term, ANY):
         for role in (mention.role, ALL):
             yield mention.cue.group, term, role
-
-
-def _estimates(
-    hits: CueHits,
-    columns: Sequence[Key],
-    sums: tuple[FloatArray, FloatArray, FloatArray],
-    labels: Mapping[str, str],
-    exclusions: Mapping[str, int],
-    scope: Scope,
-) -> Iterator[Estimate]:
-    texts, mentions, every = sums
-    totals = every.max(axis=1, initial=0.0)
-    n, counts, all_mentions = int(totals.sum()), texts.sum(0), mentions.sum(0)
-    found = share_inference(texts, every, scope)
-    low, high = clopper_pearson(counts, np.full(len(columns), n), scope.level)
-    published = {(cue.group, cue.term): cue.published for cue in hits.cues.cues}
-    for i, (group, term, role) in enumerate(columns):
-        details = {"texts": float(counts[i]), "mentions": float(all_mentions[i])}
-        details |= found.effective(i)
-        if n and not counts[i]:
-            details["upper_of_none"] = float(upper_of_none(n, scope.level))
-        if published.get((group, term)) is not None and role == ALL:
-            details["published"] = float(published[group, term] or 0)
-        exact = Interval(float(low[i]), float(high[i]), scope.level, "Clopper–Pearson")
-        yield Estimate(
-            study=scope.study,
-            measure=NAME,
-            statistic="share",
-            unit="story",
-            strata=dict(labels),
-            group={"cues": group, "cue": term, "role": role},
-            value=float(counts[i]) / n if n else None,
-            undefined=None if n else "no text could be read: all were refused, empty or failed",
-            interval=found.interval(i, scope) if n else None,
-            paper_interval=exact if n else None,
-            n_texts=n,
-            n_units=float(n),
-            n_clusters=int((totals > 0).sum()),
-            exclusions=dict(exclusions),
-            details=details,
-            instruments={
-                **scope.instruments,
-                "cue_list": hits.cues.name,
-                **found.missing(i, test=False),
-            },
-            source=SOURCE,
-        )
 
 
 CUE_COUNTS = Component(

@@ -4,7 +4,13 @@ Every measure here reads `GroupTexts` and holds for any factor; a factor is a TO
 (`portrayal.reference.factors`), so a question about religion, caste or age takes no code.
 """
 
-from portrayal.measure.groups.texts import GroupTexts, Places, Seen, places_of, read_group_texts
+from portrayal.measure.groups.texts import (
+    GroupStratum,
+    GroupTexts,
+    Observation,
+    read_group_texts,
+    strata_of,
+)
 
-__all__ = ["GroupTexts", "Places", "Seen", "places_of", "read_group_texts"]
+__all__ = ["GroupStratum", "GroupTexts", "Observation", "read_group_texts", "strata_of"]
 """Names that other stages use."""

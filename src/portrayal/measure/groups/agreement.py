@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from portrayal.measure.clustered import BOOTSTRAP, sums_by
-from portrayal.measure.groups.texts import TEXT, Both, GroupTexts, Places, places_of
+from portrayal.measure.groups.texts import TEXT, GroupStratum, GroupTexts, SourcePair, strata_of
 from portrayal.measure.scope import Scope
 from portrayal.records import NO_INTERVAL, Estimate, Interval
 from portrayal.registry import Component
@@ -17,7 +17,7 @@ _BLOCK = 4_000_000
 """Numbers that replicates hold at once."""
 
 
-def source_agreement(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+def source_agreement(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield Cohen's kappa of each two sources of a factor, over texts that both can tell of.
 
     Two sources that tell of each person (a model's answers, references) are crossed by people. One
@@ -27,15 +27,15 @@ def source_agreement(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
 
     Parameters
     ----------
-    texts, scope
+    group_texts, scope
         Group texts and the audit's settings.
     """
-    for both in texts.both:
-        for place in places_of(texts, both.prompt, both.model):
+    for both in group_texts.both:
+        for place in strata_of(group_texts, both.prompt, both.model):
             yield _kappa(both, place, scope)
 
 
-def _kappa(both: Both, place: Places, scope: Scope) -> Estimate:
+def _kappa(both: SourcePair, place: GroupStratum, scope: Scope) -> Estimate:
     _, code = np.unique(both.prompt[place.inside], return_inverse=True)
     n_prompts = int(code.max()) + 1
     size = both.table.shape[1]

@@ -139,20 +139,20 @@ def _columns(crossed: Crossed, inside: BoolArray, texts: Crossings) -> Iterator[
     yield np.repeat(by_prompt(crossed.total[:, np.newaxis]), n_groups * n_attributes, axis=1)
 
 
-def association(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
+def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
     """Yield the lift of each attribute with each group, by model and for all models together.
 
     Parameters
     ----------
-    texts, scope
+    group_texts, scope
         Texts by group and attribute, and the audit's settings.
     """
-    for place in _places(texts, scope):
+    for place in _places(group_texts, scope):
         method = np.where(place.found.within, WITHIN, OVERALL)
         own = {each.name: getattr(place.found, each.name) for each in fields(Clustered)}
         found = Inference(**own, method=method, tested="")
         both, group, attribute, total = place.counts.sums
-        kept = _kept(place, texts.prompts)
+        kept = _kept(place, group_texts.prompts)
         for i, (crossed, g, a) in enumerate(place.pairs):
             within = bool(place.found.within[i])
             value, why = float(found.value[i]), str(found.reason[i])
@@ -215,15 +215,15 @@ def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
     return kept_sums(prompts, *overall, form="ratio"), kept_sums(prompts, *within, form="ratio")
 
 
-def fisher_survival(texts: Crossings, scope: Scope) -> Iterator[Estimate]:
+def fisher_survival(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of Fisher's findings (q < .05) that the clustered test makes as well.
 
     Parameters
     ----------
-    texts, scope
+    group_texts, scope
         As for `association`.
     """
-    for place in _places(texts, scope):
+    for place in _places(group_texts, scope):
         q = benjamini_hochberg(place.found.p)
         usual = np.nan_to_num(place.fisher_q, nan=1.0) < SURE
         ours = np.nan_to_num(q, nan=1.0) < SURE

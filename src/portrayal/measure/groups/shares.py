@@ -1,13 +1,20 @@
 """Shares of groups: of texts or people, of mentions, and over the baselines of the factor."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from portrayal.annotate.group_labels import STATUSES
-from portrayal.measure.clustered import kept_sums, share_inference, sums_by
-from portrayal.measure.groups.texts import TEXT, GroupTexts, Places, Seen, places_of
+from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
+from portrayal.measure.groups.texts import (
+    PERSON,
+    TEXT,
+    GroupStratum,
+    GroupTexts,
+    Observation,
+    strata_of,
+)
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null
@@ -16,6 +23,7 @@ from portrayal.registry import Component
 from portrayal.types import FloatArray
 
 SOURCE = "Shieh et al. 2025, Eq. 1 (share over baseline), for the groups of any factor"
+DRAWN = "names drawn at random from the bearers of the name table"
 NO_UNIT = {
     "text": "no text shows any group",
     "mention": "no group is mentioned",
@@ -23,253 +31,229 @@ NO_UNIT = {
 }
 
 
-def _strata(seen: Seen, place: Places) -> dict[str, str]:
-    return {**place.labels, "seen_by": seen.source.name}
+Quantity = Callable[[Observation], tuple[FloatArray, FloatArray, FloatArray | None]]
+"""Function of what was observed, in cells, to numerators (n, k), totals (n, 1), and squares."""
 
 
-def _each(texts: GroupTexts, unit: str) -> Iterator[tuple[Seen, Places]]:
-    for seen in (each for each in texts.seen if each.unit == unit):
-        for place in places_of(texts, seen.prompt, seen.model):
-            yield seen, place
+def _decided(observed: Observation) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Units whose group is observed, each split among its groups."""
+    return observed.weight, observed.decided[:, np.newaxis], observed.squares
 
 
-class _Sums:
-    """The cells of one stratum by prompt."""
-
-    def __init__(self, texts: GroupTexts, seen: Seen, place: Places) -> None:
-        codes, self.code = np.unique(seen.prompt[place.inside], return_inverse=True)
-        self.prompts = tuple(texts.prompts[code] for code in codes.tolist())
-        self.inside = place.inside
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        return sums_by(self.code, len(self.prompts), values[self.inside])
-
-
-def _yield_shares(
-    measure: Component,
-    seen: Seen,
-    place: Places,
-    scope: Scope,
-    sums: _Sums,
-    numbers: tuple[FloatArray, FloatArray, FloatArray | None],
+def _shares(
+    measure: Component, group_texts: GroupTexts, scope: Scope, quantity: Quantity
 ) -> Iterator[Estimate]:
-    """Yield a share for each group: its numbers per prompt over all, with what was left out."""
-    numerator, total, squares = numbers
-    whole = np.repeat(total, numerator.shape[1], axis=1)
-    found = share_inference(numerator, whole, scope, squares=squares)
-    kept = kept_sums(sums.prompts, (numerator, whole))
-    n = float(total.sum())
-    status, left_out = _left_out(seen, place)
-    shown, mentions = seen.shown[place.inside].sum(0), seen.mentions[place.inside].sum(0)
-    for i, key in enumerate(seen.factor.keys):
-        reason = _unseen(n, i, key, seen, measure.unit)
-        yield scope.estimate(
-            measure,
-            statistic="share",
-            strata=_strata(seen, place),
-            group={seen.factor.name: key},
-            value=None if reason else float(found.value[i]),
-            undefined=reason,
-            interval=None if reason else found.interval(i, scope),
-            n_texts=int(status.sum()) if seen.unit == TEXT else 0,
-            n_units=n,
-            n_clusters=int(found.n_clusters[i]),
-            exclusions=left_out,
-            details={
-                "count": float(numerator[:, i].sum()),
-                "shown": float(shown[i]),
-                "mentions": float(mentions[i]),
-                **({} if reason else found.effective(i)),
-            },
-            instruments={
-                **_instruments(seen, scope),
-                **({} if reason else found.missing(i, test=False)),
-            },
-            sums=None if reason else kept(i),
-        )
+    """Yield the share of each group in each stratum, for each source of the measure's unit."""
+    unit = PERSON if measure.unit == PERSON else TEXT
+    for observed in (each for each in group_texts.observed if each.unit == unit):
+        for stratum in strata_of(group_texts, observed.prompt, observed.model):
+            sums = _sums(group_texts, observed, stratum, quantity)
+            yield from _of_stratum(measure, observed, stratum, sums, scope)
 
 
-def _instruments(seen: Seen, scope: Scope) -> dict[str, Any]:
-    """What it was seen by: the labelling model only where that was asked."""
-    asked = isinstance(seen.source, ModelSource)
-    every = {n: v for n, v in scope.instruments.items() if asked or n != "factor_model"}
-    return {**every, "factor": seen.factor.name}
+def _of_stratum(
+    measure: Component,
+    observed: Observation,
+    stratum: GroupStratum,
+    sums: GroupSums,
+    scope: Scope,
+) -> Iterator[Estimate]:
+    n = float(sums.n_upper[:, 0].sum())
+    status, exclusions = _exclusions(observed, stratum)
+    shown, mentions = (each[stratum.inside].sum(0) for each in (observed.shown, observed.mentions))
+
+    def own(i: int) -> dict[str, Any]:
+        counts = {
+            "count": float(sums.upper[:, i].sum()),
+            "shown": float(shown[i]),
+            "mentions": float(mentions[i]),
+        }
+        return {"undefined": _unseen(n, i, observed, measure.unit), "counts": counts}
+
+    yield from estimates_of(
+        measure,
+        sums,
+        sums.shares(scope),
+        scope,
+        own,
+        tested=False,
+        statistic="share",
+        strata={**stratum.labels, "seen_by": observed.source.name},
+        n_texts=int(status.sum()) if observed.unit == TEXT else 0,
+        exclusions=exclusions,
+        instruments=_instruments(observed),
+    )
 
 
-def _left_out(seen: Seen, place: Places) -> tuple[FloatArray, dict[str, int]]:
+def _sums(
+    group_texts: GroupTexts, observed: Observation, stratum: GroupStratum, quantity: Quantity
+) -> GroupSums:
+    """The cells of a stratum by prompt."""
+    codes, code = np.unique(observed.prompt[stratum.inside], return_inverse=True)
+
+    def by_prompt(values: FloatArray) -> FloatArray:
+        return sums_by(code, len(codes), values[stratum.inside])
+
+    numerator, total, squares = quantity(observed)
+    keys = observed.factor.keys
+    return GroupSums(
+        [group_texts.prompts[each] for each in codes.tolist()],
+        [{observed.factor.name: key} for key in keys],
+        by_prompt(numerator),
+        np.repeat(by_prompt(total), len(keys), axis=1),
+        None if squares is None else by_prompt(squares),
+    )
+
+
+def _instruments(observed: Observation) -> dict[str, str]:
+    """What it was observed by: the labelling model only where that was asked."""
+    asked = isinstance(observed.source, ModelSource)
+    return {"factor": observed.factor.name, **({} if asked else {"factor_model": ""})}
+
+
+def _exclusions(observed: Observation, stratum: GroupStratum) -> tuple[FloatArray, dict[str, int]]:
     """Units by status, and those that have no share, by reason."""
-    status = seen.status[place.inside].sum(0)
+    status = observed.status[stratum.inside].sum(0)
     reasons = dict(zip(STATUSES, status.tolist(), strict=True))
-    unit = "text" if seen.unit == TEXT else "person"
-    names = {
+    unit = "text" if observed.unit == TEXT else "person"
+    words = {
         "several": f"{unit} with several groups",
         "none": f"{unit} with no group",
         "unknown": f"{unit} whose group is not known",
         "unread": "refused, empty or failed",
     }
-    apart = seen.source.several == "apart"
-    wanted = [name for name in names if name != "several" or apart]
-    left_out = {names[name]: reasons[name] for name in wanted if reasons[name]}
-    for why, count in seen.unknown.items():
-        if n := float(count[place.inside].sum()):
-            left_out[names["unknown"]] -= n
-            left_out[f"answer of the model: {why}"] = n
-    return status, {why: round(n) for why, n in left_out.items() if round(n)}
+    separately = observed.source.several == "apart"
+    wanted = [name for name in words if name != "several" or separately]
+    exclusions = {words[name]: reasons[name] for name in wanted if reasons[name]}
+    for why, count in observed.unknown.items():
+        if n := float(count[stratum.inside].sum()):
+            exclusions[words["unknown"]] -= n
+            exclusions[f"answer of the model: {why}"] = n
+    return status, {why: round(n) for why, n in exclusions.items() if round(n)}
 
 
-def group_texts(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of the texts that can be read in which a group is seen at all."""
-    for seen, place in _each(texts, TEXT):
-        sums = _Sums(texts, seen, place)
-        readable = seen.status[:, :3].sum(1, keepdims=True)
-        numbers = sums(seen.shown), sums(readable), None
-        yield from _yield_shares(GROUP_TEXTS, seen, place, scope, sums, numbers)
+def text_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of the texts that can be read in which a group is observed at all."""
+
+    def shown(observed: Observation) -> tuple[FloatArray, FloatArray, None]:
+        return observed.shown, observed.status[:, :3].sum(1, keepdims=True), None
+
+    yield from _shares(GROUP_TEXTS, group_texts, scope, shown)
 
 
-def group_share(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among the texts whose group is seen."""
-    yield from _of_decided(GROUP_SHARE, texts, scope)
+def group_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of a group among the texts whose group is observed."""
+    yield from _shares(GROUP_SHARE, group_texts, scope, _decided)
 
 
-def people_share(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among the people whose references or names tell of one."""
-    yield from _of_decided(PEOPLE_SHARE, texts, scope)
+def people_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of a group among the people whose references or names indicate one."""
+    yield from _shares(PEOPLE_SHARE, group_texts, scope, _decided)
 
 
-def _of_decided(measure: Component, texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    for seen, place in _each(texts, measure.unit):
-        sums = _Sums(texts, seen, place)
-        numbers = sums(seen.weight), sums(seen.decided[:, np.newaxis]), sums(seen.squares)
-        yield from _yield_shares(measure, seen, place, scope, sums, numbers)
-
-
-def group_mentions(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+def group_mentions(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of a group among all mentions of groups."""
-    for seen, place in _each(texts, TEXT):
-        sums = _Sums(texts, seen, place)
-        mentions = sums(seen.mentions)
-        numbers = mentions, mentions.sum(1, keepdims=True), None
-        yield from _yield_shares(GROUP_MENTIONS, seen, place, scope, sums, numbers)
+
+    def mentioned(observed: Observation) -> tuple[FloatArray, FloatArray, None]:
+        return observed.mentions, observed.mentions.sum(1, keepdims=True), None
+
+    yield from _shares(GROUP_MENTIONS, group_texts, scope, mentioned)
 
 
-def group_ratio(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+def group_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of a group among texts over its share in each baseline of the factor."""
-    yield from _over_baselines(GROUP_RATIO, texts, scope)
+    yield from _ratios(GROUP_RATIO, group_texts, scope)
 
 
-def people_ratio(texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+def people_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of a group among people over its share in each baseline of the factor."""
-    yield from _over_baselines(PEOPLE_RATIO, texts, scope)
+    yield from _ratios(PEOPLE_RATIO, group_texts, scope)
 
 
-def _over_baselines(measure: Component, texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    for seen, place in _each(texts, measure.unit):
-        for baseline in seen.factor.baselines:
-            shares = _shares_there(baseline, place)
-            if shares is not None:
-                yield from _ratios(measure, texts, seen, place, (baseline, shares), scope)
+def _ratios(measure: Component, group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    for observed in (each for each in group_texts.observed if each.unit == measure.unit):
+        for stratum in strata_of(group_texts, observed.prompt, observed.model):
+            for baseline in observed.factor.baselines:
+                # A baseline by stratum says nothing of strata that are pooled.
+                value = stratum.labels.get(baseline.stratum, ALL) if baseline.stratum else None
+                shares = baseline.of() if value is None else baseline.of(value)
+                if value != ALL and shares is not None:
+                    yield from _over(measure, group_texts, observed, stratum, baseline, scope)
 
 
-def _shares_there(baseline: FactorBaseline, place: Places) -> Mapping[str, float] | None:
-    """The baseline's shares for a stratum; None where it has none, or others were pooled."""
-    if not baseline.stratum:
-        return baseline.of()
-    value = place.labels.get(baseline.stratum, ALL)
-    return None if value == ALL else baseline.of(value)
-
-
-def _ratios(
+def _over(
     measure: Component,
-    texts: GroupTexts,
-    seen: Seen,
-    place: Places,
-    against: tuple[FactorBaseline, Mapping[str, float]],
+    group_texts: GroupTexts,
+    observed: Observation,
+    stratum: GroupStratum,
+    baseline: FactorBaseline,
     scope: Scope,
 ) -> Iterator[Estimate]:
-    baseline, shares = against
-    sums = _Sums(texts, seen, place)
-    starred = np.array([shares.get(key, 0.0) or np.nan for key in seen.factor.keys])
-    expected = np.where(np.isnan(seen.population), 1.0, seen.population / starred)
-    weight, decided = sums(seen.weight), sums(seen.decided[:, np.newaxis])
-    whole = np.repeat(decided, weight.shape[1], axis=1)
-    found = share_inference(
-        weight, whole, scope, scale=starred, null=expected, squares=sums(seen.squares)
-    )
-    kept = kept_sums(sums.prompts, (weight, whole), scale=1.0 / starred)
-    n = float(decided.sum())
-    status, left_out = _left_out(seen, place)
-    for i, key in enumerate(seen.factor.keys):
-        common: dict[str, Any] = {
-            "statistic": "ratio",
-            "strata": {**_strata(seen, place), "population": baseline.name},
-            "group": {seen.factor.name: key},
-            "n_texts": int(status.sum()) if seen.unit == TEXT else 0,
-            "n_units": n,
-            "n_clusters": int(found.n_clusters[i]),
-            "exclusions": left_out,
-        }
-        instruments = {
-            **_instruments(seen, scope),
-            "baseline": baseline.name,
-            "baseline_source": f"{baseline.source}{f', {baseline.date}' * bool(baseline.date)}",
-        }
-        reason = _undefined(n, float(starred[i]), key, baseline, seen)
-        if reason is not None:
-            yield scope.estimate(
-                measure, value=None, undefined=reason, instruments=instruments, **common
-            )
-            continue
-        yield scope.estimate(
-            measure,
-            value=float(found.value[i]),
-            interval=found.interval(i, scope),
-            null=_null(seen, i, n, float(starred[i]), float(expected[i]), scope),
-            tests=(found.test(i),),
-            details={
-                "share": float(weight[:, i].sum()) / n,
+    """Yield the shares of a stratum over those of a baseline."""
+    keys = observed.factor.keys
+    shares = baseline.of(*([stratum.labels[baseline.stratum]] if baseline.stratum else [])) or {}
+    starred = np.array([shares.get(key, 0.0) or np.nan for key in keys])
+    # Of names, what names drawn at random from the bearers of the name table would give.
+    expected = np.where(np.isnan(observed.population), 1.0, observed.population / starred)
+    sums = _sums(group_texts, observed, stratum, _decided)
+    n = float(sums.n_upper[:, 0].sum())
+    status, exclusions = _exclusions(observed, stratum)
+
+    def own(i: int) -> dict[str, Any]:
+        undefined = observed.beside or None
+        if undefined is None and np.isnan(starred[i]):
+            undefined = f"the baseline {baseline.name} gives no share for {keys[i]}"
+        named, at, nan = not np.isnan(observed.population[i]), float(expected[i]), float("nan")
+        null = Null(at, nan, nan, scope.level, DRAWN) if named else None
+        count = float(sums.upper[:, i].sum())
+        return {
+            "undefined": undefined or _unseen(n, i, observed, observed.unit),
+            "null": null or binomial_null(n, float(starred[i]), scope),
+            "details": {
+                "share": count / n if n else nan,
                 "baseline": float(starred[i]),
-                "count": float(weight[:, i].sum()),
-                **({} if np.isnan(seen.population[i]) else {"r0": float(expected[i])}),
-                **found.effective(i),
+                "count": count,
+                **({"r0": at} if named else {}),
             },
-            instruments={**instruments, **found.missing(i, test=True)},
-            sums=kept(i),
-            **common,
-        )
+        }
+
+    dated = f", {baseline.date}" if baseline.date else ""
+    yield from estimates_of(
+        measure,
+        sums,
+        sums.shares(scope, scale=starred, null=expected),
+        scope,
+        own,
+        scale=1.0 / starred,
+        statistic="ratio",
+        strata={
+            **stratum.labels,
+            "seen_by": observed.source.name,
+            "population": baseline.name,
+        },
+        n_texts=int(status.sum()) if observed.unit == TEXT else 0,
+        exclusions=exclusions,
+        instruments={
+            **_instruments(observed),
+            "baseline": baseline.name,
+            "baseline_source": f"{baseline.source}{dated}",
+        },
+    )
 
 
-def _null(
-    seen: Seen, i: int, n: float, starred: float, expected: float, scope: Scope
-) -> Null | None:
-    """The baseline's share itself; of names, what names drawn at random from bearers would read."""
-    if np.isnan(seen.population[i]):
-        return binomial_null(n, starred, scope)
-    nan = float("nan")
-    drawn = "names drawn at random from the bearers of the name table"
-    return Null(expected, nan, nan, scope.level, drawn)
-
-
-def _undefined(
-    n: float, starred: float, key: str, baseline: FactorBaseline, seen: Seen
-) -> str | None:
-    if seen.beside:
-        return seen.beside
-    if np.isnan(starred):
-        return f"the baseline {baseline.name} gives no share for {key}"
-    return _unseen(n, seen.factor.keys.index(key), key, seen, seen.unit)
-
-
-def _unseen(n: float, i: int, key: str, seen: Seen, unit: str) -> str | None:
+def _unseen(n: float, i: int, observed: Observation, unit: str) -> str | None:
     """Why a group has no share; None where it has one."""
-    if not seen.visible[i]:
-        return f"{seen.source.name} of {seen.factor.name} list nothing of {key}"
+    if not observed.visible[i]:
+        factor = observed.factor
+        return f"{observed.source.name} of {factor.name} list nothing of {factor.keys[i]}"
     return None if n else NO_UNIT[unit]
 
 
-def _component(run: Callable[..., Iterator[Estimate]], **words: Any) -> Component:
-    stem = run.__name__
+def _component(
+    run: Callable[..., Iterator[Estimate]], *, stem: str = "", **words: Any
+) -> Component:
     return Component(
-        name=f"{stem}.v1",
+        name=f"{stem or run.__name__}.v1",
         reads="groups of each factor in texts (groups.v1); people, for names and references",
         source=SOURCE,
         run=run,
@@ -278,7 +262,8 @@ def _component(run: Callable[..., Iterator[Estimate]], **words: Any) -> Componen
 
 
 GROUP_TEXTS = _component(
-    group_texts,
+    text_share,
+    stem="group_texts",
     summary="Which share of the texts shows a group at all.",
     unit="text",
     range="0 to 1; shares need not sum to 1, as texts may show several groups or none",

@@ -46,11 +46,11 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
 _PLACES = 60
-"""Places at most that several strata are crossed to."""
+"""GroupStratum at most that several strata are crossed to."""
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Observation:
     """What one source of one factor saw, in cells of one prompt and one model.
 
     Attributes
@@ -102,7 +102,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Both:
+class SourcePair:
     """What two sources of a factor say of the same texts, or people where both tell of people.
 
     `table` has shape (n, c, c): units by what the first says and what the second says, in cells of
@@ -137,8 +137,8 @@ class GroupTexts:
     prompts: tuple[str, ...]
     strata: tuple[Mapping[str, str], ...]
     models: tuple[str, ...]
-    seen: tuple[Seen, ...]
-    both: tuple[Both, ...]
+    observed: tuple[Observation, ...]
+    both: tuple[SourcePair, ...]
     by: tuple[str, ...] = ()
     crossed: tuple[Crossed, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -150,14 +150,14 @@ class GroupTexts:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class GroupStratum:
     """One stratum: its labels, and which cells are in it, shape (n,)."""
 
     labels: Mapping[str, str]
     inside: BoolArray
 
 
-def places_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[Places]:
+def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[GroupStratum]:
     """Yield the strata that have cells: all together, each value of each stratum, and all crossed.
 
     Parameters
@@ -183,7 +183,7 @@ def places_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[
             inside = known[prompt] & np.isin(model, codes)
             if inside.any():
                 place = {name: chosen.get(name, ALL) for name in texts.by}
-                yield Places({**place, "model": label}, np.asarray(inside))
+                yield GroupStratum({**place, "model": label}, np.asarray(inside))
 
 
 _TEXTS = """
@@ -264,8 +264,8 @@ def read_group_texts(
     prompts = tuple(sorted(known))
     models = tuple(run.texts.note()["models"])
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
-    seen: list[Seen] = []
-    both: list[Both] = []
+    seen: list[Observation] = []
+    both: list[SourcePair] = []
     crossed: list[Crossed] = []
     rows = _query(run, groups, _TEXTS)
     rows["said"] = [said_of(each) for each in rows["said"]]
@@ -304,7 +304,7 @@ def read_group_texts(
     return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
 
 
-def _check_seen(factor: Factor, seen: Sequence[Seen]) -> None:
+def _check_seen(factor: Factor, seen: Sequence[Observation]) -> None:
     """Refuse a factor that nothing in the run can show."""
     if not any(each.factor is factor for each in seen):
         needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
@@ -370,7 +370,7 @@ class _Cells:
         return total
 
 
-def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) -> Seen:
+def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) -> Observation:
     units = [(i, unit) for i, said in enumerate(cells.rows["said"]) for unit in said[place]]
     cells = cells.taking([i for i, _ in units])
     n, k = len(units), len(factor.groups)
@@ -411,7 +411,7 @@ def _of_people(factor: Factor) -> list[Source]:
     return [s for s in own if not (isinstance(s, ReferenceSource) and s.pairs_of)]
 
 
-def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Seen:
+def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Observation:
     n, k = len(cells.count), len(factor.groups)
     status, population = np.zeros((n, len(STATUSES))), np.full(k, np.nan)
     visible = np.ones(k, dtype=bool)
@@ -448,7 +448,7 @@ def _seen_in_pairs(
     factor: Factor,
     codes: tuple[Mapping[str, int], Mapping[str, int]],
     known: Mapping[str, Mapping[str, str]],
-) -> Iterator[Seen]:
+) -> Iterator[Observation]:
     """Yield the pairs of the two people of each text, for the sources of a factor of pairs."""
     for source in factor.sources:
         if not (isinstance(source, ReferenceSource) and source.pairs_of):
@@ -529,8 +529,8 @@ def _of_cells(
     status: FloatArray,
     visible: BoolArray,
     population: FloatArray | None = None,
-) -> Seen:
-    return Seen(
+) -> Observation:
+    return Observation(
         factor=factor,
         source=source,
         unit=unit,
@@ -549,7 +549,7 @@ def _of_cells(
 _Answered = tuple[int, Factor, Source]
 
 
-def _both(cells: _Cells, one: _Answered, other: _Answered) -> Both:
+def _both(cells: _Cells, one: _Answered, other: _Answered) -> SourcePair:
     """Cross what two sources say: of each person where both tell of people, else of each text."""
     (i, factor, first), (j, _, second) = one, other
     unit = PERSON if _unit(first) == _unit(second) == PERSON else TEXT
@@ -563,7 +563,7 @@ def _both(cells: _Cells, one: _Answered, other: _Answered) -> Both:
             at = [_category(each, size) for each in pair]
             if min(at) >= 0:
                 table[cells.cell[row], at[0], at[1]] += cells.count[row]
-    return Both(factor, first, second, unit, cells.prompt, cells.model, table)
+    return SourcePair(factor, first, second, unit, cells.prompt, cells.model, table)
 
 
 def _both_of_people(
@@ -572,7 +572,7 @@ def _both_of_people(
     people: Stage,
     codes: tuple[Mapping[str, int], Mapping[str, int]],
     answered: Sequence[_Answered],
-) -> Iterator[Both]:
+) -> Iterator[SourcePair]:
     """Yield what a model says of each person crossed with the person's references."""
     pairs = [
         (one, (-1, one[1], source))
@@ -639,7 +639,7 @@ def _crossed(cells: _Cells, one: _Answered, other: _Answered) -> Crossed:
     )
 
 
-def _by_stratum(seen: Seen, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
+def _by_stratum(seen: Observation, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
     """Texts by the groups of a factor and the values of a stratum of their prompts."""
     values = tuple(sorted({each[name] for each in strata if each.get(name)}))
     own = [strata[code].get(name, "") for code in seen.prompt.tolist()]

@@ -1,13 +1,13 @@
 """Changes from originals to generated texts, and what the form of the prompt adds to them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, difference_inference, kept_sums, sums_by
+from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
 from portrayal.measure.pairs.estimates import ROUNDING, Column, Quantity, by_group, paired_means
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import SHARE, Level, Paired
@@ -180,14 +180,14 @@ _OF = (
 are chosen by their sign, so headlines are matched there by what the rate counts."""
 
 
-def prompt_effect(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[Estimate]:
+def prompt_effect(paired: Paired, scope: Scope, base_form: str | None = None) -> Iterator[Estimate]:
     """Yield the difference between each prompt form and the base form, level by level.
 
     Parameters
     ----------
     paired, scope
         The paired table with its levels, and the audit's settings.
-    base
+    base_form
         The form to subtract; the paper's plain one by default, else the first of the texts.
 
     Notes
@@ -196,7 +196,7 @@ def prompt_effect(paired: Paired, scope: Scope, base: str | None = None) -> Iter
     headlines they are. Besides ("same headlines"), only headlines that count under both forms are,
     since a model may refuse just those on which it would have differed.
     """
-    start = paired.base_form(base)
+    start = paired.base_form(base_form)
     others = [form for form in paired.forms if form != start]
     for quantity, needed in _OF:
         for level in paired.levels:
@@ -239,32 +239,75 @@ class _Contrast:
         }
 
 
-def _differences(
-    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
-) -> Iterator[Estimate]:
+def _contrast_sums(
+    made: _Values, paired: Paired, contrast: _Contrast, columns: list[Column]
+) -> tuple[GroupSums, list[BoolArray]]:
+    """Return the sums of both forms by pair, and which rows count under each, (n_rows, k)."""
     of_model = paired.of_model(contrast.model)
     inside = [
         of_model & (paired.form == paired.forms.index(form))
         for form in (contrast.form, contrast.base)
     ]
-    counted = made.folded.count > 0
-    sides = [rows[:, np.newaxis] & counted for rows in inside]
+    sides = [rows[:, np.newaxis] & (made.folded.count > 0) for rows in inside]
     if contrast.matched == SAME:
         both = _in_both(made, paired, inside)
         sides = [side & both for side in sides]
     rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
     labels, code = np.unique(paired.pair[rows], return_inverse=True)
     upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
-    found = None
-    if len(labels):
-        found = difference_inference(upper, lower, scope)
-    values = made.folded.values
     names = [paired.pairs[label] for label in labels.tolist()]
-    kept = kept_sums(names, upper, lower, form="difference")
-    for k, column in enumerate(made.quantity.columns(made.level)):
-        pair = tuple(values[side[:, k], k] for side in sides)
-        estimate = _estimate(made, contrast, column, pair, found, k, scope)
-        yield replace(estimate, sums=kept(k))
+    groups = [column.group for column in columns]
+    return GroupSums(names, groups, *upper, None, *lower, cluster="pair"), sides
+
+
+def _differences(
+    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
+) -> Iterator[Estimate]:
+    columns, values = made.quantity.columns(made.level), made.folded.values
+    sums, sides = _contrast_sums(made, paired, contrast, columns)
+    found = sums.differences(scope)
+    where = {
+        **made.level.labels,
+        **contrast.labels,
+        "of": made.quantity.measure.rpartition(".v")[0],
+    }
+
+    def own(k: int) -> dict[str, Any]:
+        first, second = (values[side[:, k], k] for side in sides)
+        n = len(first) + len(second)
+        common = {"strata": {**where, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
+        if len(first) == 0 or len(second) == 0:
+            lacking = contrast.form if len(first) == 0 else contrast.base
+            return {**common, "undefined": f"under the form {lacking}: {made.quantity.undefined}"}
+        test = found.test(k, "pair")
+        naive: tuple[Test, ...] = ()
+        if made.quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):
+            naive = (Test(_t_test(first, second), _T),)
+        return {
+            **common,
+            "null": Null(0.0, np.nan, np.nan, scope.level, _NULL),
+            # q is made of the first test, so where that has no p no other may take its place.
+            "tests": tuple(each for each in (test, *naive) if not np.isnan(each.p)),
+            "instruments": found.missing(k, test=True, cluster="pair"),
+            "details": {
+                "form_mean": float(first.mean()),
+                "base_mean": float(second.mean()),
+                "form_n": float(len(first)),
+                "base_n": float(len(second)),
+            },
+        }
+
+    yield from estimates_of(
+        PROMPT_EFFECT,
+        sums,
+        found,
+        scope,
+        own,
+        tested=False,
+        kept="difference",
+        statistic="difference",
+        instruments={"lexicon": made.level.lexicon},
+    )
 
 
 def _sums(
@@ -284,54 +327,6 @@ def _in_both(made: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArra
     for side, rows in enumerate(inside):
         np.logical_or.at(there[side], key[rows], made.eligible[rows])
     return np.asarray((there[0] & there[1])[key])
-
-
-def _estimate(
-    made: _Values,
-    contrast: _Contrast,
-    column: Column,
-    sides: tuple[FloatArray, ...],
-    found: Inference | None,
-    k: int,
-    scope: Scope,
-) -> Estimate:
-    first, second = sides
-    name = made.quantity.measure.rpartition(".v")[0]
-    common: dict[str, Any] = {
-        "statistic": "difference",
-        "strata": {**made.level.labels, **contrast.labels, **column.strata, "of": name},
-        "group": dict(column.group),
-        "n_texts": len(first) + len(second),
-        "n_units": float(len(first) + len(second)),
-        "n_clusters": 0 if found is None else int(found.n_clusters[k]),
-        "instruments": {**scope.instruments, "lexicon": made.level.lexicon},
-    }
-    if found is None or len(first) == 0 or len(second) == 0:
-        lacking = contrast.form if len(first) == 0 else contrast.base
-        reason = f"under the form {lacking}: {made.quantity.undefined}"
-        return scope.estimate(PROMPT_EFFECT, value=None, undefined=reason, **common)
-    tests = [found.test(k, "pair")]
-    if made.quantity.printed and min(len(first), len(second)) > 1:
-        tests.append(Test(_t_test(first, second), _T))
-    common["instruments"] |= found.missing(k, test=True, cluster="pair")
-    if np.isnan(tests[0].p):  # what q is made of: no other may take its place
-        tests = []
-    tests = [test for test in tests if not np.isnan(test.p)]
-    return scope.estimate(
-        PROMPT_EFFECT,
-        value=float(found.value[k]),
-        interval=found.interval(k, scope, "pair"),
-        null=Null(0.0, np.nan, np.nan, scope.level, _NULL),
-        tests=tuple(tests),
-        details={
-            "form_mean": float(first.mean()),
-            "base_mean": float(second.mean()),
-            "form_n": float(len(first)),
-            "base_n": float(len(second)),
-            **found.effective(k),
-        },
-        **common,
-    )
 
 
 def _t_test(first: FloatArray, second: FloatArray) -> float:

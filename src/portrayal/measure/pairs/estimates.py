@@ -7,18 +7,17 @@ original and all its texts hold is dealt to them again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+import portrayal.registry as registry
 from portrayal.measure.clustered import (
-    Inference,
+    GroupSums,
     agreeing,
-    kept_sums,
-    mean_inference,
+    estimates_of,
     normal_interval,
-    share_inference,
     sums_by,
 )
 from portrayal.measure.pairs.dealing import null_p
@@ -144,21 +143,58 @@ def _at(
 ) -> Iterator[Estimate]:
     rows = np.flatnonzero(place.rows)
     pair = paired.pair[rows]
-    sums = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
-    total, count = (np.concatenate([both[i] for both in sums], axis=1) for i in (0, 1))
-    infer = share_inference if quantity.statistic == "share" else mean_inference
-    found = infer(total, count, scope)
-    kept = kept_sums([paired.pairs[code] for code in np.unique(pair)], (total, count))
-    lost = unpaired(paired, place)
-    at = 0
-    for each in there:
-        values = each.folded.values[rows]
-        for k, column in enumerate(each.columns):
-            null, p = _null(quantity, each, place, number, k, float(found.value[at]), scope)
-            here = _Here(place, number, rows, values[:, k], k)
-            made = _estimate(quantity, each, column, here, found, at, null, p, lost, scope)
-            yield replace(made, sums=kept(at))
-            at += 1
+    by_level = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
+    total, count = (np.concatenate([both[i] for both in by_level], axis=1) for i in (0, 1))
+    every = [(each, k, column) for each in there for k, column in enumerate(each.columns)]
+    sums = GroupSums(
+        [paired.pairs[code] for code in np.unique(pair)],
+        [column.group for _, _, column in every],
+        total,
+        count,
+        cluster="pair",
+    )
+    found = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
+    values = {id(each): each.folded.values[rows] for each in there}
+
+    def own(i: int) -> dict[str, Any]:
+        each, k, column = every[i]
+        level, here = each.level, _Here(place, number, rows, values[id(each)][:, k], k)
+        known = here.values[~np.isnan(here.values)]
+        instruments = {"lexicon": level.lexicon}
+        common = {
+            "strata": {**level.labels, **place.labels, **column.strata},
+            "n_units": float(len(known)),
+            "exclusions": _left_out(quantity, each, rows, here.values),
+        }
+        if len(known) == 0:
+            return {**common, "instruments": instruments, "undefined": quantity.undefined}
+        value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
+        null, p = _null(quantity, each, place, number, k, value, scope)
+        if null is not None and not quantity.tested:
+            bounds = agreeing(bounds, value, null.value, p)
+        if _cannot_tell(quantity, level, place):
+            instruments[NO_TEST] = SYMMETRIC
+        return {
+            **common,
+            "instruments": instruments,
+            "interval": bounds,
+            "paper_interval": normal_interval(known, scope.level) if quantity.printed else None,
+            "null": null,
+            "tests": () if null is None else (Test(p, level.null_method),),
+            "details": {**quantity.details(known), **_between_samples(each, here)},
+        }
+
+    yield from estimates_of(
+        registry.component("measures", quantity.measure),
+        sums,
+        found,
+        scope,
+        own,
+        tested=quantity.tested,
+        statistic=quantity.statistic,
+        n_texts=len(rows),
+        exclusions=unpaired(paired, place),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,60 +206,6 @@ class _Here:
     rows: IntArray
     values: FloatArray
     k: int
-
-
-def _estimate(
-    quantity: Quantity,
-    each: _Made,
-    column: Column,
-    here: _Here,
-    found: Inference,
-    at: int,
-    null: Null | None,
-    p: float,
-    lost: dict[str, int],
-    scope: Scope,
-) -> Estimate:
-    level, place = each.level, here.place
-    known = here.values[~np.isnan(here.values)]
-    common: dict[str, Any] = {
-        "study": scope.study,
-        "measure": quantity.measure,
-        "statistic": quantity.statistic,
-        "unit": "pair",
-        "strata": {**level.labels, **place.labels, **column.strata},
-        "group": dict(column.group),
-        "n_texts": len(here.values),
-        "n_units": float(len(known)),
-        "n_clusters": int(found.n_clusters[at]),
-        "exclusions": {**lost, **_left_out(quantity, each, here.rows, here.values)},
-        "instruments": {**scope.instruments, "lexicon": level.lexicon},
-        "source": quantity.source,
-    }
-    if len(known) == 0:
-        return Estimate(value=None, undefined=quantity.undefined, **common)
-    common["instruments"] |= found.missing(at, test=quantity.tested, cluster="pair")
-    tests = [Test(p, level.null_method)] if null is not None else []
-    if quantity.tested:
-        tests.insert(0, found.test(at, "pair"))
-    if _cannot_tell(quantity, level, place):
-        common["instruments"] |= {NO_TEST: SYMMETRIC}
-    value, bounds = float(found.value[at]), found.interval(at, scope, "pair")
-    if null is not None and not quantity.tested:
-        bounds = agreeing(bounds, value, null.value, p)
-    return Estimate(
-        value=value,
-        interval=bounds,
-        paper_interval=normal_interval(known, scope.level) if quantity.printed else None,
-        null=null,
-        tests=tuple(tests),
-        details={
-            **quantity.details(known),
-            **_between_samples(each, here),
-            **found.effective(at),
-        },
-        **common,
-    )
 
 
 def _between_samples(each: _Made, here: _Here) -> dict[str, float]:

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from portrayal.measure.clustered import (
-    kept_sums,
-    mean_inference,
+    GroupSums,
+    estimates_of,
     normal_interval,
     overall_null,
-    share_inference,
     sums_by,
     wilson_interval,
 )
@@ -20,20 +20,20 @@ from portrayal.measure.scope import Scope
 from portrayal.records import ALL, OUTCOMES, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import exact_test
-from portrayal.types import BoolArray
+from portrayal.types import BoolArray, FloatArray
 
 _REFUSED = OUTCOMES.index("refused")
 _MCNEMAR = "exact McNemar test against the base form, over headlines asked under both"
 
 
-def refusals(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[Estimate]:
+def refusals(paired: Paired, scope: Scope, base_form: str | None = None) -> Iterator[Estimate]:
     """Yield the share of refused texts of each model under each prompt form.
 
     Parameters
     ----------
     paired, scope
         The paired table, which keeps every generated text, and the audit's settings.
-    base
+    base_form
         The form that the others are tested against; as for `prompt_effect`.
 
     Notes
@@ -44,7 +44,7 @@ def refusals(paired: Paired, scope: Scope, base: str | None = None) -> Iterator[
     texts = paired.generated
     if not paired.forms:
         return
-    start = paired.base_form(base)
+    start = paired.base_form(base_form)
     for model in paired.model_labels:
         of_model = np.ones(texts.n_texts, dtype=bool)
         if model != ALL:
@@ -80,35 +80,37 @@ def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) ->
     )
 
 
+def _sums(paired: Paired, texts: Texts, inside: BoolArray, values: FloatArray) -> GroupSums:
+    """A number of each of these texts, shape (n,), by pair; texts of no pair are one cluster."""
+    labels, code = np.unique(texts.pair[inside], return_inverse=True)
+    names = [paired.pairs[label] if label >= 0 else "" for label in labels.tolist()]
+    column = values[:, np.newaxis]
+    total, count = (sums_by(code, len(labels), each) for each in (column, np.ones_like(column)))
+    return GroupSums(names, [{}], total, count, cluster="pair")
+
+
 def _refused(
     paired: Paired, inside: BoolArray, of_model: BoolArray, model: str, form: str, scope: Scope
 ) -> Estimate:
     texts = paired.generated
-    labels, code = np.unique(texts.pair[inside], return_inverse=True)
-    refused = (texts.outcome[inside] == _REFUSED).astype(np.float64)[:, np.newaxis]
-    total = sums_by(code, len(labels), refused)
-    count = sums_by(code, len(labels), np.ones_like(refused))
-    pairs = [paired.pairs[label] if label >= 0 else "" for label in labels.tolist()]
-    k, n = float(refused.sum()), float(len(refused))
+    sums = _sums(paired, texts, inside, (texts.outcome[inside] == _REFUSED).astype(np.float64))
+    k, n = float(sums.upper.sum()), float(sums.n_upper.sum())
     overall = float((texts.outcome[of_model] == _REFUSED).mean())
-    found = share_inference(total, count, scope, null=overall)
-    return scope.estimate(
+    (found,) = estimates_of(
         REFUSALS,
+        sums,
+        sums.shares(scope, null=overall),
+        scope,
+        lambda _: {
+            "paper_interval": wilson_interval(k, n, scope),
+            "null": overall_null(overall, n, scope, "the model's share in all forms"),
+            "details": {"count": k},
+        },
         statistic="share",
         strata={"model": model, "form": form, "domain": ALL, "source": ALL},
-        group={},
-        value=k / n,
-        interval=found.interval(0, scope, "pair"),
-        paper_interval=wilson_interval(k, n, scope),
-        null=overall_null(overall, n, scope, "the model's share in all forms"),
-        tests=(found.test(0, "pair"),),
         n_texts=int(n),
-        n_units=n,
-        n_clusters=int(found.n_clusters[0]),
-        details={"count": k, **found.effective(0)},
-        instruments={**scope.instruments, **found.missing(0, test=True, cluster="pair")},
-        sums=kept_sums(pairs, (total, count))(0),
     )
+    return replace(found, value=k / n)
 
 
 REFUSALS = Component(
@@ -182,7 +184,7 @@ def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
     """
     originals = paired.reference
     every = np.ones(originals.n_texts, dtype=bool)
-    first = _length(originals, every, REFERENCE, ALL, None, scope)
+    first = _length(paired, originals, every, REFERENCE, ALL, None, scope)
     yield first
     texts = paired.generated
     for model in paired.model_labels:
@@ -191,46 +193,47 @@ def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
             if model != ALL:
                 inside &= texts.model == paired.models.index(model)
             if inside.any():
-                yield _length(texts, inside, model, form, first.value, scope)
+                yield _length(paired, texts, inside, model, form, first.value, scope)
 
 
 def _length(
-    texts: Texts, inside: BoolArray, model: str, form: str, null: float | None, scope: Scope
+    paired: Paired,
+    texts: Texts,
+    inside: BoolArray,
+    model: str,
+    form: str,
+    null: float | None,
+    scope: Scope,
 ) -> Estimate:
     read = inside & ~np.isnan(texts.words)
     words = texts.words[read]
-    strata = {"model": model, "form": form, "domain": ALL, "source": ALL}
-    exclusions = _unread(texts, inside & ~read)
-    if len(words) == 0:
-        return scope.estimate(
-            TEXT_LENGTHS,
-            statistic="mean",
-            strata=strata,
-            group={},
-            value=None,
-            exclusions=exclusions,
-            undefined="no text could be read",
-        )
-    labels, code = np.unique(texts.pair[read], return_inverse=True)
-    total = sums_by(code, len(labels), words[:, np.newaxis])
-    count = sums_by(code, len(labels), np.ones((len(words), 1)))
-    found = mean_inference(total, count, scope)
-    return scope.estimate(
+    sums = _sums(paired, texts, read, words)
+
+    def own(_: int) -> dict[str, Any]:
+        if len(words) == 0:
+            return {"undefined": "no text could be read"}
+        return {
+            "paper_interval": normal_interval(words, scope.level),
+            "null": None if null is None else Null(null, np.nan, np.nan, scope.level, _ORIGINALS),
+            "details": {"median": float(np.median(words))},
+        }
+
+    (found,) = estimates_of(
         TEXT_LENGTHS,
+        sums,
+        sums.means(scope),
+        scope,
+        own,
+        tested=False,
+        kept=None,
         statistic="mean",
-        strata=strata,
-        group={},
-        value=float(words.mean()),
-        interval=found.interval(0, scope, "pair"),
-        paper_interval=normal_interval(words, scope.level),
-        null=None if null is None else Null(null, np.nan, np.nan, scope.level, _ORIGINALS),
+        strata={"model": model, "form": form, "domain": ALL, "source": ALL},
         n_texts=len(words),
         n_units=float(words.sum()),
-        n_clusters=len(labels),
-        exclusions=exclusions,
-        details={"median": float(np.median(words)), **found.effective(0)},
-        instruments={**scope.instruments, **found.missing(0, test=False, cluster="pair")},
+        n_clusters=len(sums.clusters),
+        exclusions=_unread(texts, inside & ~read),
     )
+    return found
 
 
 def _unread(texts: Texts, rows: BoolArray) -> dict[str, int]:

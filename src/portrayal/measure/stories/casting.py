@@ -2,26 +2,31 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import kept_sums, share_inference, sums_by, wilson_interval
+from portrayal.measure.clustered import (
+    GroupSums,
+    agreeing,
+    estimates_of,
+    sums_by,
+    wilson_interval,
+)
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.roles import SWAPPED, RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import (
     GENDERS,
-    Features,
     Stratum,
     group_features,
-    prompt_sums,
+    group_sums,
     strata,
     stratum_of,
 )
 from portrayal.measure.stories.tally import ROLES, Tally
-from portrayal.records import NO_TEST, Estimate, Interval, Null
+from portrayal.records import NO_TEST, Estimate, Null
 from portrayal.registry import Component
 from portrayal.stats import divide
-from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray
 
@@ -40,56 +45,65 @@ def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     features = group_features(tally, characters.name, characters.gender, crossed=False)
     for role, label in enumerate(ROLES):
         for stratum in strata(tally, laden=role != 0):
-            numerator, denominator, squares = (
-                prompt_sums(characters, stratum, role, values) for values in features.moments
-            )
-            sums = (numerator, denominator, squares)
-            yield from _of_scenarios(tally, stratum, label, features, sums, scope)
+            sums = group_sums(tally, stratum, role, features)
+            assert sums.squares is not None
+            total = sums.n_upper.sum(0)
+            overall = divide(sums.upper.sum(0), total)
+            variance = divide(sums.squares.sum(0), total) - overall**2
+            spread = np.sqrt(np.maximum(variance, 0.0))
+            names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
+            for scenario in dict.fromkeys(names):
+                at = np.array([name == scenario for name in names])
+                part = stratum_of(
+                    tally,
+                    stratum.domain,
+                    stratum.model,
+                    stratum.prompts[at],
+                    stratum.models.tolist(),
+                )
+                there = part or stratum
+                yield from _of_scenario(
+                    replace(there, labels_beside={"scenario": scenario, "role": label}),
+                    sums.of_clusters(at),
+                    (overall, spread),
+                    scope,
+                )
 
 
-def _of_scenarios(
-    tally: Tally,
-    stratum: Stratum,
-    role: str,
-    features: Features,
-    sums: tuple[FloatArray, FloatArray, FloatArray],
-    scope: Scope,
+def _of_scenario(
+    stratum: Stratum, sums: GroupSums, domain: tuple[FloatArray, FloatArray], scope: Scope
 ) -> Iterator[Estimate]:
-    totals = [part.sum(0) for part in sums]
-    overall = divide(totals[0], totals[1])
-    spread = np.sqrt(np.maximum(divide(totals[2], totals[1]) - overall**2, 0.0))
-    names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
-    for scenario in dict.fromkeys(names):
-        at = np.array([name == scenario for name in names])
-        prompts, models = stratum.prompts[at], stratum.models.tolist()
-        part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
-        numerator, denominator = sums[0][at], sums[1][at]
-        found = None
-        if at.sum() > 1:
-            found = share_inference(numerator, denominator, scope, squares=sums[2][at])
-        for i, group in enumerate(features.groups):
-            k, n = float(numerator[:, i].sum()), float(denominator[:, i].sum())
-            reason = None if n else f"no {role} character could be assigned in this scenario"
-            naive = wilson_interval(k, n, scope)
-            interval: Interval | None = replace(naive, method=_WITHIN, n_clusters=1)
-            if found is not None:
-                interval = found.interval(i, scope)
-            yield scope.estimate(
-                SCENARIO_LIKELIHOOD,
-                statistic="share",
-                strata={**stratum.labels, "scenario": scenario, "role": role},
-                group=group,
-                value=None if reason else k / n,
-                interval=None if reason else interval,
-                paper_interval=None if reason else naive,
-                null=None if reason else _domain(float(overall[i]), float(spread[i]), n, scope),
-                n_texts=part.n_texts,
-                n_units=n,
-                n_clusters=int(at.sum()),
-                exclusions=part.exclusions,
-                details={"count": k},
-                undefined=reason,
-            )
+    """Yield the shares of one scenario beside the mean and spread of its domain, (k,) each."""
+    n_prompts, role = len(sums.clusters), stratum.labels["role"]
+
+    def own(i: int) -> dict[str, Any]:
+        k, n = float(sums.upper[:, i].sum()), float(sums.n_upper[:, i].sum())
+        if n == 0:
+            reason = f"no {role} character could be assigned in this scenario"
+            return {"undefined": reason, "counts": {"count": k}}
+        naive = wilson_interval(k, n, scope)
+        alone = replace(naive, method=_WITHIN, n_clusters=1)
+        return {
+            **({"interval": alone} if n_prompts == 1 else {}),
+            "paper_interval": naive,
+            "null": _domain(float(domain[0][i]), float(domain[1][i]), n, scope),
+            "details": {"count": k},
+        }
+
+    yield from estimates_of(
+        SCENARIO_LIKELIHOOD,
+        sums,
+        sums.shares(scope),
+        scope,
+        own,
+        tested=False,
+        kept=None,
+        statistic="share",
+        strata=stratum.labels,
+        n_texts=stratum.n_texts,
+        n_clusters=n_prompts,
+        exclusions=stratum.exclusions,
+    )
 
 
 def _domain(overall: float, spread: float, n: float, scope: Scope) -> Null:
@@ -165,51 +179,56 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     size, k = len(stratum.prompts), len(pairs.labels)
     straight = pairs.shown[inside]
     turned = straight.transpose(0, 2, 1).reshape(-1, k * k)
-    straight = straight.reshape(-1, k * k)
-    numerator = sums_by(code, size, straight * count)
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
-    found = share_inference(numerator, stories, scope)
+    sums = GroupSums(
+        tally.prompt_names(stratum.prompts),
+        [
+            {f"dominant_{pairs.attribute}": above, f"subordinate_{pairs.attribute}": below}
+            for above in pairs.labels
+            for below in pairs.labels
+        ],
+        sums_by(code, size, straight.reshape(-1, k * k) * count),
+        stories,
+    )
+    found = sums.shares(scope)
     labels = (PAIR_ROLES.name, pairs.attribute, stratum.domain, stratum.model)
-    tests_of = role_tests(tally, role_sums(numerator, stories, opposite, stories), scope, *labels)
-    kept = kept_sums(tally.prompt_names(stratum.prompts), (numerator, stories))
-    for i in range(k * k):
-        n = float(stories[:, i].sum())
-        above, below = pairs.labels[i // k], pairs.labels[i % k]
-        reason = None
+    tests_of = role_tests(tally, role_sums(sums.upper, stories, opposite, stories), scope, *labels)
+    n = float(stories[:, 0].sum()) if k else 0.0
+    what = "gender" if pairs.attribute == "gender" else "matched first name"
+    unknown = {f"{what} of a character not known": stratum.n_texts - round(n)}
+
+    def own(i: int) -> dict[str, Any]:
+        both = float(sums.upper[:, i].sum()), float(opposite[:, i].sum())
+        counts = {"count": both[0], "count_reversed": both[1], **tests_of.effective(i)}
         if n == 0:
             reason = f"no story with the {pairs.attribute} of both characters known"
-        sums = float(numerator[:, i].sum()), float(opposite[:, i].sum())
-        same = reason is not None or above == below
-        reasons = {} if same else tests_of.why_none(i, scope)
-        why = {what: each for what, each in reasons.items() if what == NO_TEST}
-        yield scope.estimate(
-            PAIR_ROLES,
-            statistic="share",
-            strata=stratum.labels,
-            group={
-                f"dominant_{pairs.attribute}": above,
-                f"subordinate_{pairs.attribute}": below,
-            },
-            value=None if reason else sums[0] / n,
-            interval=_agreeing(found.interval(i, scope), tests_of, i, sums, n),
-            paper_interval=None if reason else wilson_interval(sums[0], n, scope),
-            null=None if reason else _reversed(sums, n, tests_of, i, scope),
-            tests=() if same else (tests_of.test(i),),
-            instruments={**scope.instruments, **why},
-            n_texts=stratum.n_texts,
-            n_units=n,
-            n_clusters=int(found.n_clusters[i]),
-            exclusions=stratum.exclusions | _left_out(pairs, stratum.n_texts - round(n)),
-            details={"count": sums[0], "count_reversed": sums[1], **tests_of.effective(i)},
-            undefined=reason,
-            sums=kept(i),
-        )
+            return {"undefined": reason, "counts": counts}
+        same, reasons = i // k == i % k, tests_of.why_none(i, scope)
+        bounds, p = found.interval(i, scope), float(tests_of.found.p[i])
+        centre = (both[0] + both[1]) / 2 / n
+        untested = {NO_TEST: reasons[NO_TEST]} if NO_TEST in reasons and not same else {}
+        return {
+            "interval": agreeing(bounds, both[0] / n, centre, p, named=False),
+            "paper_interval": wilson_interval(both[0], n, scope),
+            "null": _reversed(both, n, tests_of, i, scope),
+            "tests": () if same else (tests_of.test(i),),
+            "instruments": untested,
+            "counts": counts,
+        }
 
-
-def _left_out(pairs: _Pairs, stories: int) -> dict[str, int]:
-    what = "gender" if pairs.attribute == "gender" else "matched first name"
-    return {f"{what} of a character not known": stories} if stories else {}
+    yield from estimates_of(
+        PAIR_ROLES,
+        sums,
+        found,
+        scope,
+        own,
+        tested=False,
+        statistic="share",
+        strata=stratum.labels,
+        n_texts=stratum.n_texts,
+        exclusions=stratum.exclusions | {why: lost for why, lost in unknown.items() if lost},
+    )
 
 
 def _reversed(
@@ -223,20 +242,6 @@ def _reversed(
     if sums[0] == sums[1]:
         low, high = (centre if np.isnan(x) else x for x in (low, high))
     return Null(centre, low, high, scope.level, SWAPPED, scope.seed)
-
-
-def _agreeing(
-    bounds: Interval | None, tests_of: RoleTests, i: int, sums: tuple[float, float], n: float
-) -> Interval | None:
-    """The interval of the share, made to agree with the test against the reverse."""
-    if bounds is None or np.isnan(tests_of.found.p[i]):
-        return bounds
-    low, high, value, centre = (
-        np.array([x]) for x in (bounds.low, bounds.high, sums[0] / n, (sums[0] + sums[1]) / 2 / n)
-    )
-    p = tests_of.found.p[i : i + 1]
-    (least,), (most,) = agreeing_interval(low, high, p, value, centre, bounds.level)
-    return replace(bounds, low=float(least), high=float(most))
 
 
 PAIR_ROLES = Component(

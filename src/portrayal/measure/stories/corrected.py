@@ -245,7 +245,7 @@ class Corrected:
 
 
 def corrected_representation(
-    tally: Tally, scope: Scope, *, baseline: Baseline, hand: HandSample | None = None
+    tally: Tally, scope: Scope, *, baseline: Baseline, hand_sample: HandSample
 ) -> Iterator[Estimate]:
     """Yield the corrected representation ratio of each race and gender in power-neutral stories.
 
@@ -255,16 +255,15 @@ def corrected_representation(
         Annotated stories and the audit's settings.
     baseline
         The comparison distribution p*.
-    hand
-        Hand-labelled characters; nothing is yielded where None.
+    hand_sample
+        Hand-labelled characters.
     """
-    if hand is not None:
-        measures = CORRECTED_REPRESENTATION, REPRESENTATION.name
-        yield from _corrected(measures, (NEUTRAL,), baseline, tally, scope, hand)
+    measures = CORRECTED_REPRESENTATION, REPRESENTATION.name
+    yield from _corrected(measures, (NEUTRAL,), baseline, tally, scope, hand_sample)
 
 
 def corrected_subordination(
-    tally: Tally, scope: Scope, *, hand: HandSample | None = None
+    tally: Tally, scope: Scope, *, hand_sample: HandSample
 ) -> Iterator[Estimate]:
     """Yield the corrected subordination ratio by race, by gender, and by both together.
 
@@ -272,12 +271,11 @@ def corrected_subordination(
     ----------
     tally, scope
         Annotated stories and the audit's settings.
-    hand
-        Hand-labelled characters; nothing is yielded where None.
+    hand_sample
+        Hand-labelled characters.
     """
-    if hand is not None:
-        measures = CORRECTED_SUBORDINATION, SUBORDINATION.name
-        yield from _corrected(measures, (SUBORDINATE, DOMINANT), None, tally, scope, hand)
+    measures = CORRECTED_SUBORDINATION, SUBORDINATION.name
+    yield from _corrected(measures, (SUBORDINATE, DOMINANT), None, tally, scope, hand_sample)
 
 
 def _corrected(

@@ -101,7 +101,7 @@ def _of_models(ratios: FloatArray) -> dict[str, float]:
 
 
 def median_representation(
-    tally: Tally, scope: Scope, *, baseline: Baseline, tables: Mapping[str, NameTable]
+    tally: Tally, scope: Scope, *, baseline: Baseline, name_tables: Mapping[str, NameTable]
 ) -> Iterator[Estimate]:
     """Yield the median over models of the representation ratio of each race and gender.
 
@@ -111,13 +111,13 @@ def median_representation(
         Annotated stories and the audit's settings.
     baseline
         The comparison distribution p*.
-    tables
+    name_tables
         Name table of each race, for the null of names drawn at random from it.
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=False)
     starred = np.array(baseline.shares(features.groups))
-    names, k = fair_names(tally, tables), len(tally.races)
+    names, k = fair_names(tally, name_tables), len(tally.races)
     for whole in _domains(tally, laden=False):
         count, total, squares = (
             whole.sums(characters, NEUTRAL, values) for values in features.moments

@@ -90,14 +90,14 @@ class RaceModel:
         )
 
 
-def race_models(tally: Tally, tables: Mapping[str, NameTable]) -> tuple[RaceModel, ...]:
+def race_models(tally: Tally, name_tables: Mapping[str, NameTable]) -> tuple[RaceModel, ...]:
     """Return the models of the first table's races and of the second's; kept on the tally.
 
     The tables are independent sources, so each has a mixture of its own: its races and everybody
     else. Empty where the first table does not say how many people bear a name; without a table that
     lists none of the first one's names.
     """
-    first, second = tables.get(tally.races[0]), tables.get(tally.races[-1])
+    first, second = name_tables.get(tally.races[0]), name_tables.get(tally.races[-1])
     if first is None or second is None or not np.isfinite(first.n_people):
         return ()
     if "race models" not in tally.cache:
@@ -138,7 +138,7 @@ Fields = list[dict[str, Any]]
 
 
 def representation_mixture(
-    tally: Tally, scope: Scope, *, baseline: Baseline, tables: Mapping[str, NameTable]
+    tally: Tally, scope: Scope, *, baseline: Baseline, name_tables: Mapping[str, NameTable]
 ) -> Iterator[Estimate]:
     """Yield the representation ratio of each race in power-neutral stories, by a mixture.
 
@@ -148,7 +148,7 @@ def representation_mixture(
         Annotated stories and the audit's settings.
     baseline
         The comparison distribution p*.
-    tables
+    name_tables
         Name table of each race.
     """
     starred = np.array([baseline.race.get(race, np.nan) for race in tally.races])
@@ -158,11 +158,11 @@ def representation_mixture(
 
     for stratum in strata(tally, laden=False):
         where = Place(REPRESENTATION_MIXTURE, tally, stratum, (NEUTRAL,), scope)
-        yield from where.estimates(race_models(tally, tables), infer)
+        yield from where.estimates(race_models(tally, name_tables), infer)
 
 
 def subordination_mixture(
-    tally: Tally, scope: Scope, *, tables: Mapping[str, NameTable]
+    tally: Tally, scope: Scope, *, name_tables: Mapping[str, NameTable]
 ) -> Iterator[Estimate]:
     """Yield the subordination ratio of each race, by a mixture.
 
@@ -170,7 +170,7 @@ def subordination_mixture(
     ----------
     tally, scope
         Annotated stories and the audit's settings.
-    tables
+    name_tables
         Name table of each race.
     """
 
@@ -180,7 +180,7 @@ def subordination_mixture(
 
     for stratum in strata(tally, laden=True):
         where = Place(SUBORDINATION_MIXTURE, tally, stratum, (SUBORDINATE, DOMINANT), scope)
-        yield from where.estimates(race_models(tally, tables), infer)
+        yield from where.estimates(race_models(tally, name_tables), infer)
 
 
 @dataclass(frozen=True)

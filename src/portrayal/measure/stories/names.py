@@ -112,14 +112,16 @@ class _Listed:
     likelihood: float
 
 
-def common_names(tally: Tally, scope: Scope, *, tables: dict[str, NameTable]) -> Iterator[Estimate]:
+def common_names(
+    tally: Tally, scope: Scope, *, name_tables: dict[str, NameTable]
+) -> Iterator[Estimate]:
     """Yield how often the most common racialized names occur, by role and domain.
 
     Parameters
     ----------
     tally, scope
         Annotated stories and the audit's settings.
-    tables
+    name_tables
         Name table of each race, for the null of names drawn at random from it.
     """
     for model, codes in tally.model_strata():
@@ -132,7 +134,7 @@ def common_names(tally: Tally, scope: Scope, *, tables: dict[str, NameTable]) ->
                     if stratum.model != model or (pooled and len(tally.domains) == 1):
                         continue
                     for role in roles:
-                        yield from _counts(tally, stratum, role, listed, scope, tables)
+                        yield from _counts(tally, stratum, role, listed, scope, name_tables)
 
 
 def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
@@ -173,7 +175,7 @@ def _counts(
     role: int,
     listed: list[_Listed],
     scope: Scope,
-    tables: dict[str, NameTable],
+    name_tables: dict[str, NameTable],
 ) -> Iterator[Estimate]:
     names = np.unique([each.name for each in listed])
     counts, named = name_sums(tally.characters, stratum, role, names)
@@ -184,7 +186,7 @@ def _counts(
     total = float(named.sum())
     for each in listed:
         i = int(np.searchsorted(names, each.name))
-        interval, table = None, tables.get(each.group[tally.attribute])
+        interval, table = None, name_tables.get(each.group[tally.attribute])
         if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
@@ -234,7 +236,7 @@ EDGES = np.arange(0, 101, 5) / 100.0
 
 
 def likelihood_histogram(
-    tally: Tally, scope: Scope, *, tables: Mapping[str, NameTable]
+    tally: Tally, scope: Scope, *, name_tables: Mapping[str, NameTable]
 ) -> Iterator[Estimate]:
     """Yield how many power-neutral characters bear names of each likelihood, by race.
 
@@ -244,7 +246,7 @@ def likelihood_histogram(
     ----------
     tally, scope
         Annotated stories and the audit's settings.
-    tables
+    name_tables
         Name table of each race, for the null of names drawn at random from it.
     """
     characters = tally.characters
@@ -254,7 +256,7 @@ def likelihood_histogram(
     }
     for stratum in strata(tally, laden=False, pool_domains=True):
         for race in range(len(tally.races)):
-            table = tables.get(tally.races[race])
+            table = name_tables.get(tally.races[race])
             for gender, which in chosen.items():
                 yield from _bins(tally, stratum, race, gender, which, table, scope)
 

@@ -1,13 +1,15 @@
 """Outcomes: which share of the answers was refused, empty or failed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from portrayal.measure.clustered import (
-    kept_sums,
+    GroupSums,
+    estimates_of,
     overall_null,
-    share_inference,
     sums_by,
     wilson_interval,
 )
@@ -36,32 +38,35 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
     code = np.searchsorted(stratum.prompts, tally.prompt[inside])
     kinds = (tally.outcome[inside, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
     count = tally.count[inside, np.newaxis]
-    numerator = sums_by(code, len(stratum.prompts), kinds * count)
-    every = sums_by(code, len(stratum.prompts), np.ones_like(kinds) * count)
+    sums = GroupSums(
+        tally.prompt_names(stratum.prompts),
+        [{"outcome": outcome} for outcome in OUTCOMES[1:]],
+        sums_by(code, len(stratum.prompts), kinds * count),
+        sums_by(code, len(stratum.prompts), np.ones_like(kinds) * count),
+    )
     same_model = np.isin(tally.model, stratum.models)
     kind, weight = tally.outcome[same_model], tally.count[same_model]
     overall = np.bincount(kind, weights=weight, minlength=len(OUTCOMES))[1:] / weight.sum()
-    found = share_inference(numerator, every, scope, null=overall)
-    kept = kept_sums(tally.prompt_names(stratum.prompts), (numerator, every))
-    for i, outcome in enumerate(OUTCOMES[1:]):
-        k, n = float(numerator[:, i].sum()), float(every[:, i].sum())
-        yield scope.estimate(
-            OUTCOME_SHARES,
-            statistic="share",
-            strata={**stratum.labels, "condition": condition},
-            group={"outcome": outcome},
-            value=k / n,
-            interval=found.interval(i, scope),
-            paper_interval=wilson_interval(k, n, scope),
-            null=overall_null(float(overall[i]), n, scope, "the model's share in all texts"),
-            tests=(found.test(i),),
-            n_texts=int(n),
-            n_units=n,
-            n_clusters=int(found.n_clusters[i]),
-            details={"count": k, **found.effective(i)},
-            instruments=found.missing(i, test=True),
-            sums=kept(i),
-        )
+    n = float(sums.n_upper[:, 0].sum())
+
+    def own(i: int) -> dict[str, Any]:
+        k, method = float(sums.upper[:, i].sum()), "the model's share in all texts"
+        return {
+            "paper_interval": wilson_interval(k, n, scope),
+            "null": overall_null(float(overall[i]), n, scope, method),
+            "details": {"count": k},
+        }
+
+    yield from estimates_of(
+        OUTCOME_SHARES,
+        sums,
+        sums.shares(scope, null=overall),
+        replace(scope, instruments={}),  # whether there is a text rests on no reader and no table
+        own,
+        statistic="share",
+        strata={**stratum.labels, "condition": condition},
+        n_texts=int(n),
+    )
 
 
 OUTCOME_SHARES = Component(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, kept_sums, share_inference, sums_by
+from portrayal.measure.clustered import GroupSums, agreeing, estimates_of, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.roles import FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (
@@ -14,7 +14,7 @@ from portrayal.measure.stories.strata import (
     Features,
     Stratum,
     group_features,
-    prompt_sums,
+    group_sums,
     strata,
 )
 from portrayal.measure.stories.tally import NEUTRAL, Characters, Tally
@@ -30,23 +30,10 @@ from portrayal.stats import (
     wilson,
     z_from_interval,
 )
-from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.tails import binomial_ppf
 from portrayal.types import BoolArray, FloatArray
 
 PAPER_P = "Altman–Bland from the interval (the paper's method)"
-
-
-@dataclass(frozen=True)
-class ShareSums:
-    """Sums per prompt of a stratum, each of shape (n_prompts, n_groups).
-
-    `squares` sums the squared contributions, for the standard deviation in Cohen's d.
-    """
-
-    numerator: FloatArray
-    denominator: FloatArray
-    squares: FloatArray
 
 
 @dataclass(frozen=True)
@@ -65,13 +52,11 @@ class Against:
 
 def share_ratios(
     measure: Component,
-    groups: Sequence[Mapping[str, str]],
-    sums: ShareSums,
+    sums: GroupSums,
     against: Against,
     stratum: Stratum,
     scope: Scope,
-    left_out: Callable[[int, float], dict[str, int]],
-    prompts: Sequence[str],
+    exclusions: Callable[[int, float], dict[str, int]],
 ) -> Iterator[Estimate]:
     """Yield share / p* for each group of a stratum, Eq. 1.
 
@@ -79,100 +64,64 @@ def share_ratios(
     ----------
     measure
         Whose estimates they are.
-    groups, sums, against
-        Attributes, sums and comparison of each group.
+    sums, against
+        Sums and comparison of each group.
     stratum, scope
         Where, and the audit's settings.
-    left_out
-        Function of the group's index and its units to the units left out, by reason.
-    prompts
-        Names of the stratum's prompts.
+    exclusions
+        Function of the group's index and its units to the units excluded, by reason.
     """
-    is_race = np.arange(len(groups)) < against.n_races
-    found = share_inference(
-        sums.numerator,
-        sums.denominator,
-        scope,
-        scale=against.starred,
-        null=np.where(is_race, np.nan, 1.0),
-        squares=sums.squares,
-    )
-    kept = kept_sums(prompts, (sums.numerator, sums.denominator), scale=1.0 / against.starred)
-    totals = zip(
-        sums.numerator.sum(0).tolist(),
-        sums.denominator.sum(0).tolist(),
-        sums.squares.sum(0).tolist(),
-        against.starred.tolist(),
-        strict=True,
-    )
-    for i, (k, n, squares, starred) in enumerate(totals):
-        common: dict[str, Any] = {
-            "statistic": "ratio",
-            "strata": stratum.labels,
-            "group": dict(groups[i]),
-            "n_texts": stratum.n_texts,
-            "n_units": n,
-            "n_clusters": int(found.n_clusters[i]),
-            "exclusions": stratum.exclusions | left_out(i, n),
-            "sums": kept(i),
-            "instruments": {**scope.instruments, "baseline": against.baseline},
-        }
-        reason = _undefined(n, starred, groups[i], against.baseline, stratum, measure.unit)
+    is_race = np.arange(len(sums.groups)) < against.n_races
+    found = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
+    counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
+    squares = counts if sums.squares is None else sums.squares.sum(0)
+
+    def own(i: int) -> dict[str, Any]:
+        k, n, starred = float(counts[i]), float(units[i]), float(against.starred[i])
+        reason = _undefined(n, starred, sums.groups[i], against.baseline, stratum, measure.unit)
+        rests_on = {"baseline": against.baseline}
+        excluded = {"exclusions": exclusions(i, n), "instruments": rests_on}
         if reason is not None:
-            yield scope.estimate(measure, value=None, undefined=reason, **common)
-            continue
-        low, high = (float(bound) / starred for bound in wilson(k, n, scope.level))
+            return {"undefined": reason, **excluded}
         share = k / n
-        spread = float(np.sqrt(max(squares / n - share**2, 0.0)))
-        fair = against.fair if is_race[i] else None
-        compared = _compared(found, i, n, starred, fair, scope)
-        common["instruments"] |= compared.pop("notes")
-        more = compared.pop("more")
-        test = compared.pop("test")
-        yield scope.estimate(
-            measure,
-            value=float(found.value[i]),
-            paper_interval=Interval(low, high, scope.level, "Wilson / p*"),
-            tests=(test, *_naive_tests(k, n, starred)),
-            **compared,
-            details={
-                "share": share,
-                "baseline": starred,
-                "count": k,
-                "cohens_d": float(cohens_d(share, starred, spread)),
-                **found.effective(i),
-                **more,
-            },
-            **common,
-        )
-
-
-def _compared(
-    found: Inference, i: int, n: float, starred: float, fair: FairTests | None, scope: Scope
-) -> dict[str, Any]:
-    """Interval, null, test, notes and further details of group `i`."""
-    interval = found.interval(i, scope)
-    if fair is None:
-        return {
-            "interval": interval,
-            "null": binomial_null(n, starred, scope),
-            "test": found.test(i),
-            "notes": found.missing(i, test=True),
-            "more": {},
+        spread = float(np.sqrt(max(float(squares[i]) / n - share**2, 0.0)))
+        low, high = (float(bound) / starred for bound in wilson(k, n, scope.level))
+        details = {
+            "share": share,
+            "baseline": starred,
+            "count": k,
+            "cohens_d": float(cohens_d(share, starred, spread)),
         }
-    null, test = fair.null(i, starred, scope), fair.test(i)
-    if interval is not None and null is not None and not np.isnan(test.p):
-        bounds = (interval.low, interval.high, test.p, found.value[i], null.value)
-        least, most, p, value, point = (np.array([x], dtype=np.float64) for x in bounds)
-        low, high = agreeing_interval(least, most, p, value, point, scope.level)
-        interval = replace(interval, low=float(low[0]), high=float(high[0]))
-    return {
-        "interval": interval,
-        "null": null,
-        "test": test,
-        "notes": found.missing(i, test=False) | fair.notes(i),
-        "more": fair.details(i, starred),
-    }
+        made: dict[str, Any] = {
+            **excluded,
+            "paper_interval": Interval(low, high, scope.level, "Wilson / p*"),
+            "tests": _naive_tests(k, n, starred),
+            "null": binomial_null(n, starred, scope),
+            "details": details,
+        }
+        fair = against.fair if is_race[i] else None
+        if fair is not None:
+            test, null = fair.test(i), fair.null(i, starred, scope)
+            bounds = found.interval(i, scope)
+            if null is not None and bounds is not None:
+                bounds = agreeing(bounds, float(found.value[i]), null.value, test.p, named=False)
+            made |= {"test": test, "null": null, "interval": bounds}
+            made["details"] = details | fair.details(i, starred)
+            made["instruments"] = rests_on | fair.notes(i)
+        return made
+
+    yield from estimates_of(
+        measure,
+        sums,
+        found,
+        scope,
+        own,
+        scale=1.0 / against.starred,
+        statistic="ratio",
+        strata=stratum.labels,
+        n_texts=stratum.n_texts,
+        exclusions=stratum.exclusions,
+    )
 
 
 def _undefined(
@@ -218,7 +167,7 @@ def drawn_count(table: NameTable, share: float, n: float, scope: Scope) -> Null:
 
 
 def representation(
-    tally: Tally, scope: Scope, *, baseline: Baseline, tables: Mapping[str, NameTable]
+    tally: Tally, scope: Scope, *, baseline: Baseline, name_tables: Mapping[str, NameTable]
 ) -> Iterator[Estimate]:
     """Yield the representation ratio of each race and gender in power-neutral stories.
 
@@ -228,26 +177,30 @@ def representation(
         Annotated stories and the audit's settings.
     baseline
         The comparison distribution p*.
-    tables
+    name_tables
         Name table of each race, for the null of names drawn at random from it.
     """
-    yield from _over(REPRESENTATION, tally, scope, [baseline], tables)
+    yield from _over(REPRESENTATION, tally, scope, [baseline], name_tables)
 
 
 def representation_by_baseline(
-    tally: Tally, scope: Scope, *, baselines: Sequence[Baseline], tables: Mapping[str, NameTable]
+    tally: Tally,
+    scope: Scope,
+    *,
+    baselines: Sequence[Baseline],
+    name_tables: Mapping[str, NameTable],
 ) -> Iterator[Estimate]:
     """Yield the representation ratio over each of several baselines; nothing where there is one.
 
     Parameters
     ----------
-    tally, scope, tables
+    tally, scope, name_tables
         See `representation`.
     baselines
         The comparison distributions p*; their names are a stratum of the estimates.
     """
     if len(baselines) > 1:
-        yield from _over(REPRESENTATION_BY_BASELINE, tally, scope, baselines, tables)
+        yield from _over(REPRESENTATION_BY_BASELINE, tally, scope, baselines, name_tables)
 
 
 def _over(
@@ -255,28 +208,26 @@ def _over(
     tally: Tally,
     scope: Scope,
     baselines: Sequence[Baseline],
-    tables: Mapping[str, NameTable],
+    name_tables: Mapping[str, NameTable],
 ) -> Iterator[Estimate]:
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=False)
-    names, k = fair_names(tally, tables), len(tally.races)
+    names, k = fair_names(tally, name_tables), len(tally.races)
     for stratum in strata(tally, laden=False):
-        numerator, denominator, squares = (
-            prompt_sums(characters, stratum, NEUTRAL, values) for values in features.moments
+        sums = group_sums(tally, stratum, NEUTRAL, features)
+        fair = fair_tests(
+            tally, names, stratum, NEUTRAL, (sums.upper[:, :k], sums.n_upper[:, :k]), scope
         )
-        races = numerator[:, :k], denominator[:, :k]
-        fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
         for baseline in baselines:
             starred = np.array(baseline.shares(features.groups))
+            beside = {"population": baseline.name} if len(baselines) > 1 else {}
             yield from share_ratios(
                 measure,
-                features.groups,
-                ShareSums(numerator, denominator, squares),
+                sums,
                 Against(baseline.name, starred, fair, k),
-                replace(stratum, population=baseline.name if len(baselines) > 1 else ""),
+                replace(stratum, labels_beside=beside),
                 scope,
                 left_out(characters, stratum, (NEUTRAL,), features),
-                tally.prompt_names(stratum.prompts),
             )
 
 
@@ -368,8 +319,6 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
     """
     pairs, known = pair_indicators(tally)
     starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
-    groups = tuple({"pair": pair} for pair in PAIRS)
-
     for whole in strata(tally, laden=False):
         stratum = couples(tally, whole)
         if stratum is None:
@@ -378,20 +327,21 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
         code = np.searchsorted(stratum.prompts, tally.prompt[inside])
         count = tally.count[inside, np.newaxis]
         size = len(stratum.prompts)
-        numerator = sums_by(code, size, pairs[inside] * count)
-        denominator = sums_by(code, size, (known[inside, np.newaxis] * count).astype(float))
-        sums = ShareSums(numerator, np.repeat(denominator, len(PAIRS), axis=1), numerator)
-        n_texts = stratum.n_texts
+        shown = sums_by(code, size, pairs[inside] * count)
+        told = sums_by(code, size, (known[inside, np.newaxis] * count).astype(float))
+        sums = GroupSums(
+            tally.prompt_names(stratum.prompts),
+            [{"pair": pair} for pair in PAIRS],
+            shown,
+            np.repeat(told, len(PAIRS), axis=1),
+            shown,
+        )
 
-        def left_out(_: int, n: float, n_texts: int = n_texts) -> dict[str, int]:
-            missing = n_texts - round(n)
-            return {UNKNOWN_PARTNER: missing} if missing else {}
+        def excluded(_: int, n: float, n_texts: int = stratum.n_texts) -> dict[str, int]:
+            return {UNKNOWN_PARTNER: n_texts - round(n)} if n_texts > round(n) else {}
 
         against = Against(baseline.name, starred)
-        names = tally.prompt_names(stratum.prompts)
-        found = share_ratios(
-            PAIR_REPRESENTATION, groups, sums, against, stratum, scope, left_out, names
-        )
+        found = share_ratios(PAIR_REPRESENTATION, sums, against, stratum, scope, excluded)
         yield from map(_with_bounds, found)
 
 

@@ -249,10 +249,10 @@ class FairTests:
         return {"r0": r0, "shrink": shrink, "reads_2": r0 * (1.0 + shrink)}
 
 
-def fair_names(tally: Tally, tables: Mapping[str, NameTable]) -> FairNames:
+def fair_names(tally: Tally, name_tables: Mapping[str, NameTable]) -> FairNames:
     """Describe names drawn at random from the bearers of the first table; kept on the tally."""
-    first = tables.get(tally.races[0])
-    second = tables.get(tally.races[-1])
+    first = name_tables.get(tally.races[0])
+    second = name_tables.get(tally.races[-1])
     if first is None or second is None:
         return FairNames(None, NO_TABLE)
     if not np.isfinite(first.n_people):

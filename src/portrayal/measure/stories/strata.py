@@ -1,12 +1,12 @@
 """Strata of stories, and what each character of one adds to the sums of a group."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 
-from portrayal.measure.clustered import sums_by
+from portrayal.measure.clustered import GroupSums, sums_by
 from portrayal.measure.stories.tally import GENDER_CODES, Characters, Tally
 from portrayal.records import ALL, OUTCOMES
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -30,8 +30,8 @@ class Stratum:
         Readable stories.
     exclusions
         Stories left out, by outcome.
-    population
-        The baseline that shares are compared with, where several are; "" where there is one.
+    labels_beside
+        Further labels, such as the baseline that shares are compared with, where several are.
     """
 
     domain: str
@@ -40,13 +40,12 @@ class Stratum:
     models: IntArray
     n_texts: int
     exclusions: dict[str, int]
-    population: str = ""
+    labels_beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def labels(self) -> dict[str, str]:
         """The stratum's labels by attribute."""
-        more = {"population": self.population} if self.population else {}
-        return {"domain": self.domain, "model": self.model, **more}
+        return {"domain": self.domain, "model": self.model, **self.labels_beside}
 
     def has(self, prompt: IntArray, model: IntArray) -> BoolArray:
         """Which rows with these prompt and model codes lie in the stratum, shape (n,)."""
@@ -169,3 +168,12 @@ def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: b
         np.concatenate(denominator, axis=1).astype(np.float64),
         tally.attribute,
     )
+
+
+def group_sums(tally: Tally, stratum: Stratum, role: int, features: Features) -> GroupSums:
+    """Return what each prompt of a stratum adds to the shares of the groups in one role."""
+    upper, n_upper, squares = (
+        prompt_sums(tally.characters, stratum, role, values) for values in features.moments
+    )
+    names = tally.prompt_names(stratum.prompts)
+    return GroupSums(names, features.groups, upper, n_upper, squares)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.agency.classifier import checkpoint_folders
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import OptionError
+from portrayal.measure import Tables
 from portrayal.measure.agency.texts import (
     EACH,
     MASKED,
@@ -32,7 +32,7 @@ from portrayal.measure.agency.texts import (
     balanced,
     check_columns,
 )
-from portrayal.records import ALL, Estimate, Prompt
+from portrayal.records import ALL, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.reproduce import reproduce
@@ -350,20 +350,10 @@ def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     return found
 
 
-def estimate(run: Run, options: AgencyOptions) -> Iterator[Estimate]:
-    """Yield every estimate of the audit from a run with complete annotations.
-
-    Parameters
-    ----------
-    run
-        The run.
-    options
-        Classifier, groups, and how sure to be.
-    """
-    texts = read_texts(run, options)
+def tables(run: Run, options: AgencyOptions) -> Tables:
+    """Return what measures of agency read, from a run with complete annotations."""
     scope = options.scope("agency", instruments={"classifier": options.classifier_label})
-    for name in MEASURES:
-        yield from registry.component("measures", name).run(texts, scope)
+    return Tables(scope, {"agency_texts": lambda: read_texts(run, options)})
 
 
 @cache
@@ -404,7 +394,7 @@ STUDY = Study(
     options=AgencyOptions,
     annotations=annotations,
     measures=MEASURES,
-    estimate=estimate,
+    tables=tables,
     sample=sample,
     reproduce=reproduce,
     card="card.md",

@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.group_words import (
     DEFAULT_LEXICONS,
@@ -30,11 +29,12 @@ from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
 from portrayal.config import option
 from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.measure import Tables
 from portrayal.measure.pairs.documents import document_levels, read_topics
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Paired
-from portrayal.records import ALL, Estimate, Prompt
+from portrayal.records import ALL, Prompt
 from portrayal.run import Run, Stage, read_shards
 from portrayal.studies.news.reproduce import reproduce
 from portrayal.studies.study import Options, PromptMaker, Study
@@ -360,40 +360,31 @@ def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
     return str(topics_stage(run).note()["fingerprint"])
 
 
-def estimate(run: Run, options: NewsOptions) -> Iterator[Estimate]:
-    """Yield every estimate of the audit from a run with complete annotations.
-
-    Parameters
-    ----------
-    run
-        The run, with its topics fitted.
-    options
-        Levels, lexicons, engines, and how sure to be.
-    """
+def tables(run: Run, options: NewsOptions) -> Tables:
+    """Return what measures of pairs read, from a run with annotations and fitted topics."""
     levels, _ = options.chosen()
     paired = pair_texts(run, sentiment=SENTIMENT in levels, toxicity=TOXICITY in levels)
     _check_keys(paired)
     if options.base_form is not None and options.base_form not in paired.forms:
         known = ", ".join(paired.forms)
         raise OptionError(f"no text has the form {options.base_form!r}; forms: {known}.")
-    found = [*word_levels(paired, options.seed)] if "word" in levels else []
-    found += sentence_levels(paired, options.seed)
-    base = {"base": options.base_form}
-    needs: dict[str, dict[str, Any]] = {"prompt_effect.v1": base, "refusals.v1": base}
-    left_out = set()
+    settings = options.topic_settings()
+    topics = cache(lambda: read_topics(run, paired, settings))
+
+    def with_levels() -> Paired:
+        found = [*word_levels(paired, options.seed)] if "word" in levels else []
+        found += sentence_levels(paired, options.seed)
+        if DOCUMENT in levels:
+            found += document_levels(run, paired, settings, options.seed, topics())
+        return paired.with_levels(found)
+
+    offered: dict[str, Callable[[], Any]] = {
+        "paired": with_levels,
+        "base_form": lambda: options.base_form,
+    }
     if DOCUMENT in levels:
-        settings = options.topic_settings()
-        topics = read_topics(run, paired, settings)
-        found += document_levels(run, paired, settings, options.seed, topics)
-        needs["topic_use.v1"] = {"topics": topics}
-    else:
-        left_out.add("topic_use.v1")
-    paired = paired.with_levels(found)
-    scope = options.scope("news", instruments=_instruments(run, options))
-    for name in MEASURES:
-        if name not in left_out:
-            measure = registry.component("measures", name)
-            yield from measure.run(paired, scope, **needs.get(name, {}))
+        offered["topics"] = topics
+    return Tables(options.scope("news", instruments=_instruments(run, options)), offered)
 
 
 def _check_keys(paired: Paired) -> None:
@@ -473,7 +464,7 @@ STUDY = Study(
     options=NewsOptions,
     annotations=annotations,
     measures=MEASURES,
-    estimate=estimate,
+    tables=tables,
     sample=sample,
     reproduce=reproduce,
     card="card.md",

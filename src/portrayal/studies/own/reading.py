@@ -126,7 +126,7 @@ def read_study(path: Path) -> Study:
         options=options,
         annotations=stories.annotations,
         measures=stories.measures,
-        estimate=stories.estimate,
+        tables=stories.tables,
         sample=partial(_sample, sample, stories.name),
         reproduce=partial(_no_tables, stories.name),
         card=str(card) if card.is_file() else "",

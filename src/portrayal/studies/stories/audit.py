@@ -1,10 +1,10 @@
 """What every audit of stories shares: options, names, people, and the order of the measures."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar, Literal
 
-import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.annotate.people.confusion import confusion_of
 from portrayal.annotate.people.labeler import LABELERS, labeler_instrument
@@ -13,7 +13,7 @@ from portrayal.collect.corpus import run_corpus
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import DataError, OptionError
-from portrayal.measure import hand_sample, tally_stories
+from portrayal.measure import Tables, hand_sample, tally_stories
 from portrayal.measure.cues import cue_list, find_cues
 from portrayal.measure.stories.reader_error import ReaderErrors, key_of
 from portrayal.raters.people import read_sheet
@@ -348,29 +348,20 @@ class Stories:
             return (Annotation(READER.name, reader_settings(options.reader, below=UNSURE) | local),)
         return (Annotation(LABELERS[options.labeler], local),)
 
-    def estimate(self, run: Run, options: StoryOptions) -> Iterator[Estimate]:
-        """Yield every estimate of the audit from a run with complete annotations.
+    def tables(self, run: Run, options: StoryOptions) -> Tables:
+        """Return what measures of stories read, from a run with complete annotations.
 
         Parameters
         ----------
         run
             The run.
         options
-            Baseline, name table, and how sure to be.
+            Baseline, name table, and the settings of the statistics.
         """
         if self.read == "none":
-            return
+            return Tables(options.scope(self.name), {})
         (people,) = self.annotations(run, options)
-        names = naming(options)
-        tally = tally_stories(
-            run,
-            run.annotations(people.name),
-            likelihoods=names.likelihoods,
-            races=names.groups,
-            n_primary=names.n_primary,
-            facts=self.facts,
-            attribute=names.attribute,
-        )
+        stage, names = run.annotations(people.name), naming(options)
         second = {} if names.secondary is None else {"mena_nhpi_table": names.secondary.name}
         scope = options.scope(
             self.name,
@@ -385,30 +376,37 @@ class Stories:
                 **options.locale_instrument(),
             },
         )
-        needs = self._needs(run, people.name, names, self.baseline(options.baseline, names))
-        needs["representation_by_baseline.v1"] = {
-            "baselines": self.compared(options, names),
-            "tables": names.tables,
+        tally = cache(
+            lambda: tally_stories(
+                run,
+                stage,
+                likelihoods=names.likelihoods,
+                races=names.groups,
+                n_primary=names.n_primary,
+                facts=self.facts,
+                attribute=names.attribute,
+            )
+        )
+        offered: dict[str, Callable[[], Any]] = {
+            "tally": tally,
+            "baseline": lambda: self.baseline(options.baseline, names),
+            "baselines": lambda: self.compared(options, names),
+            "name_tables": lambda: names.tables,
+            "cue_hits": lambda: find_cues(run_corpus(run, people.name), cue_list(self.cues)),
         }
         if options.hand_labels is not None:
-            sheet, stage = read_sheet(options.hand_labels), run.annotations(people.name)
-            hand = hand_sample(run, stage, sheet, tally, names.likelihoods)
-            for name in CORRECTED:
-                needs[name] = {**needs.get(name, {}), "hand": hand}
-
-        def estimates_of(name: str) -> Iterator[Estimate]:
-            found: Iterator[Estimate] = registry.component("measures", name).run(
-                tally, scope, **needs.get(name, {})
+            sheet = read_sheet(options.hand_labels)
+            offered["hand_sample"] = lambda: hand_sample(
+                run, stage, sheet, tally(), names.likelihoods
             )
-            return found
 
-        wanted = [name for name in CORRECTED if name in self.measures]
-        corrected = {name: list(estimates_of(name)) for name in wanted}
-        by_hand = {key_of(name, e): e for name, found in corrected.items() for e in found}
-        confusion = confusion_of(people.name, people.settings)
-        errors = ReaderErrors(tally, scope, confusion, names.likelihoods, by_hand)
-        for name in self.measures:
-            yield from map(errors.added, corrected.get(name) or estimates_of(name))
+        def with_reader_errors(made: list[Estimate]) -> Iterator[Estimate]:
+            by_hand = {key_of(e.measure, e): e for e in made if e.measure in CORRECTED}
+            confusion = confusion_of(people.name, people.settings)
+            errors = ReaderErrors(tally(), scope, confusion, names.likelihoods, by_hand)
+            return map(errors.added, made)
+
+        return Tables(scope, offered, with_reader_errors)
 
     def shares(self, options: StoryOptions) -> dict[str, Mapping[str, float]]:
         """Return the baseline's shares by attribute, as a plan takes them."""
@@ -433,23 +431,3 @@ class Stories:
             return baseline(named)
         made = own or Baseline(named, "", {}, {}, {})
         return made if shares is None else replace(made, race={**made.race, **shares})
-
-    def _needs(
-        self, run: Run, people: str, names: Naming, shares: Baseline
-    ) -> dict[str, dict[str, Any]]:
-        """What each measure is given beside the tally."""
-        compared = {"baseline": shares, "tables": names.tables}
-        needs: dict[str, dict[str, Any]] = {
-            "representation.v1": compared,
-            "median_representation.v1": compared,
-            "pair_representation.v1": {"baseline": shares},
-            "corrected_representation.v2": {"baseline": shares},
-            "representation_mixture.v1": compared,
-            "subordination_mixture.v1": {"tables": names.tables},
-            "common_names.v1": {"tables": names.tables},
-            "likelihood_histogram.v1": {"tables": names.tables},
-        }
-        if "cue_counts.v1" in self.measures:
-            hits = find_cues(run_corpus(run, people), cue_list(self.cues))
-            needs["cue_counts.v1"] = {"hits": hits}
-        return needs

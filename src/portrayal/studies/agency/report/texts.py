@@ -34,7 +34,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Shown:
+class FactorLabels:
     """One text: its heading, group code, ratio gap, pieces and how it was shortened."""
 
     title: str
@@ -49,7 +49,7 @@ class Shown:
 class AgencyReading:
     """Texts of every group, with the labels of the groups and how they were chosen."""
 
-    texts: tuple[Shown, ...]
+    texts: tuple[FactorLabels, ...]
     groups: tuple[str, ...]
     how: str
 
@@ -70,7 +70,7 @@ def agency_reading(view: View) -> AgencyReading | None:
         for masking in (primary(view), other(view))
     )
     texts = tuple(
-        Shown(
+        FactorLabels(
             short(row["title"], 120),
             short(row["model"], 60),
             groups.index(row["group"]),
