@@ -88,7 +88,7 @@ class Options:
     level: float = option(0.95, "Confidence level.", panel="Statistics")
     seed: int = option(0, "Start of every random stream.", panel="Statistics")
     draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics")
-    permutations: int = option(200, "Replicates of the null.", panel="Statistics")
+    permutations: int = option(200, "Replicates of the null.", panel="Statistics", rare=True)
     factor: tuple[str, ...] = option(
         (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
     )
