@@ -180,7 +180,10 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
             yield scope.estimate(
                 ASSOCIATION,
                 statistic="ratio",
-                strata={"model": place.model, **_seen_by(crossed)},
+                strata={
+                    "model": place.model,
+                    **({"seen_by": crossed.seen_by} if crossed.seen_by else {}),
+                },
                 group={crossed.group: g, crossed.attribute: a},
                 value=None if undefined else value,
                 undefined=undefined,
@@ -194,10 +197,6 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 instruments={**scope.instruments, **missing},
                 sums=None if undefined else kept[within](i),
             )
-
-
-def _seen_by(crossed: Crossed) -> dict[str, str]:
-    return {"seen_by": crossed.seen_by} if crossed.seen_by else {}
 
 
 def _null(found: Lifts, i: int, method: str, scope: Scope) -> Null:

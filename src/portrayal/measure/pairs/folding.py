@@ -81,7 +81,11 @@ def fold(
         known = ~np.isnan(found)
         parts["total"].append(np.where(known, found, 0.0).sum(axis=0) / level.n_samples)
         parts["count"].append(known.sum(axis=0) / level.n_samples)
-        parts["lacking"].append(_lacking(block))
+        ours, theirs = (
+            np.isnan(side).all(axis=(0, 2)) for side in (block.generated, block.reference)
+        )
+        lacks = np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
+        parts["lacking"].append(lacks)
         if not where:
             continue
         samples.add(block.rows, slice(None), found)
@@ -89,17 +93,6 @@ def fold(
     total, count, lacking = (np.concatenate(part) for part in parts.values())
     k = total.shape[1]
     return Folded(total, count, lacking, samples.means(k), dealt.means(k))
-
-
-def _n_draws(level: Level, null: tuple[Scope, str] | None) -> int:
-    if null is None or not level.blocks or level.blocks[0].deal is None:
-        return 0
-    return null[0].permutations
-
-
-def _lacking(block: Block) -> IntArray:
-    ours, theirs = (np.isnan(side).all(axis=(0, 2)) for side in (block.generated, block.reference))
-    return np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
 
 
 class _StratumCells:
@@ -182,7 +175,8 @@ class _Dealt:
         level: Level,
         null: tuple[Scope, str] | None,
     ) -> None:
-        size = _n_draws(level, null)
+        without = null is None or not level.blocks or level.blocks[0].deal is None
+        size = 0 if null is None or without else null[0].permutations
         self._paired, self._level, self._null = paired, level, null
         several = len(paired.models) > 1
         self._of_all = np.array([several and place.model == ALL for place in where], dtype=bool)

@@ -57,6 +57,9 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
     low, high = permutation_range(shuffled, scope.level)
     null = Null(float(shuffled.mean()), float(low), float(high), scope.level, SHUFFLED, scope.seed)
     above = (1 + int((shuffled >= value).sum())) / (1 + len(shuffled))
+    # Cramér's V, the size of the association in 0–1, does not grow with the number of sentences.
+    least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
+    cramers_v = float(np.sqrt(value / (table.observed.sum() * (least - 1))))
     return _estimate(
         strata,
         scope,
@@ -67,14 +70,8 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
         n_units=float(n),
         n_clusters=table.n_pairs,
         exclusions=counted,
-        details={"df": float(df), "cramers_v": _cramers_v(table, value), **_counts(table)},
+        details={"df": float(df), "cramers_v": cramers_v, **_counts(table)},
     )
-
-
-def _cramers_v(table: TopicTable, value: float) -> float:
-    """Size of the association in 0–1, which does not grow with the number of sentences."""
-    least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
-    return float(np.sqrt(value / (table.observed.sum() * (least - 1))))
 
 
 def _counts(table: TopicTable) -> dict[str, float]:

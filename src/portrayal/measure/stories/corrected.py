@@ -129,7 +129,10 @@ def hand_sample(
             "hand labels correct the run that their sheet was drawn from."
         )
     rows = []
-    for text_id, found in _annotated(annotations, wanted).items():
+    for found in read_chosen(annotations.parts(), _COLUMNS, wanted):
+        if found["error"] is not None:
+            continue
+        text_id = found["text_id"]
         label = wanted[text_id]
         weight = sheet.weights[label.stratum]
         for slot, said in (("subject", label.subject), ("object", label.object)):
@@ -162,12 +165,6 @@ def _places(run: Run, wanted: Mapping[str, HandLabel]) -> dict[str, tuple[str, s
     for row in read_chosen(run.texts.parts(), ["text_id", "prompt_id", "model"], wanted):
         found[row["text_id"]] = (row["prompt_id"], row["model"])
     return found
-
-
-def _annotated(stage: Stage, wanted: Mapping[str, HandLabel]) -> dict[str, dict[str, Any]]:
-    """Return the annotator's label of each wanted text that it did not fail on."""
-    rows = read_chosen(stage.parts(), _COLUMNS, wanted)
-    return {row["text_id"]: row for row in rows if row["error"] is None}
 
 
 def _coded(

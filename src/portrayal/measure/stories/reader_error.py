@@ -103,7 +103,9 @@ class ReaderErrors:
             why = "cannot be told: with the reader's errors taken out, too few people are left"
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
         tail = (1.0 - e.interval.level) / 2.0
-        ends = [_quantiles(each[1:], tail) for each in drawn]
+        known = (each[1:][~np.isnan(each[1:])] for each in drawn)
+        at = [tail, 1.0 - tail]
+        ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
         low = min(e.interval.low, *(end[0] for end in ends))
         high = max(e.interval.high, *(end[1] for end in ends))
         value = float(drawn[0][0])
@@ -321,7 +323,8 @@ def _ratio(shares: list[FloatArray]) -> FloatArray:
 def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """Corrected representation ratios; of a race, the read one over the drift of its names."""
     if errors.tally.attribute in e.group:
-        return _around(errors, e) / errors.misread[part].drift[:, _race(errors, e)]
+        race = errors.tally.races.index(e.group[errors.tally.attribute])
+        return _around(errors, e) / errors.misread[part].drift[:, race]
     return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
 
 
@@ -333,10 +336,6 @@ def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     return _times(_around(errors, e), divide(right, read))
 
 
-def _role_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    return errors.laden(e, part)[1][tuple(e.group.values())]
-
-
 def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """The read median by the factor by which the same group's subordination ratio changes."""
     read, right = (each[tuple(e.group.values())] for each in errors.laden(e, part))
@@ -346,7 +345,7 @@ def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
 _DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
     REPRESENTATION.name: _share,
     PAIR_REPRESENTATION.name: _share,
-    SUBORDINATION.name: _role_ratio,
+    SUBORDINATION.name: lambda errors, e, part: errors.laden(e, part)[1][tuple(e.group.values())],
     MEDIAN_REPRESENTATION.name: _median_share,
     MEDIAN_SUBORDINATION.name: _median_ratio,
     MEDIAN_RACIALIZED.name: _median_ratio,
@@ -357,10 +356,6 @@ _DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
 def _times(ratio: FloatArray, factor: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):  # infinitely often by never is not known
         return np.asarray(ratio * factor)
-
-
-def _race(errors: ReaderErrors, e: Estimate) -> int:
-    return errors.tally.races.index(e.group[errors.tally.attribute])
 
 
 def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
@@ -378,11 +373,6 @@ def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
     low, middle, high = np.sqrt([max(e.interval.low, 0.0), e.value, most])
     each = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - e.interval.level) / 2)
     return np.asarray(np.maximum(middle + z * each, 0.0) ** 2)
-
-
-def _quantiles(drawn: FloatArray, tail: float) -> tuple[float, float]:
-    ends = np.quantile(drawn[~np.isnan(drawn)], [tail, 1.0 - tail], method="inverted_cdf")
-    return float(ends[0]), float(ends[1])
 
 
 def _with(e: Estimate, value: float, low: float, high: float) -> Estimate:

@@ -182,10 +182,15 @@ def tally_stories(
     columns, prompts = _count(run, annotations), read_prompts(run.prompts_path)
     prompt_ids = tuple(sorted(prompts))
     known = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
-    prompt_domains = _apart_from_pooled([fact["domain"] for fact in known])
+    prompt_domains = [fact["domain"] for fact in known]
+    if set(prompt_domains) != {ALL}:  # prompts without a domain are a domain beside the others
+        prompt_domains = [NO_DOMAIN if domain == ALL else domain for domain in prompt_domains]
     models = tuple(sorted(set(columns["model"])))
     domains = tuple(dict.fromkeys(prompt_domains))
-    names = _distinct_names(columns["subject_name"], columns["object_name"])
+    # Names once each, whatever their case; shown in the spelling that sorts last ("Maria").
+    spelled = {*columns["subject_name"], *columns["object_name"]} - {None, ""}
+    spelling = {name.casefold(): name for name in sorted(spelled)}
+    names = tuple(spelling[key] for key in sorted(spelling))
     shares = np.full((len(names) + 1, len(races)), np.nan)
     shares[:-1] = likelihoods(names)
 
@@ -233,18 +238,3 @@ def _count(run: Run, annotations: Stage) -> dict[str, list[Any]]:
         }
         table = connection.sql(_QUERY, params=parts).to_arrow_table()
     return {name: table[name].to_pylist() for name in table.column_names}
-
-
-def _apart_from_pooled(domains: list[str]) -> list[str]:
-    """Prompts without a domain are "all" of a study without domains, else a domain of their own."""
-    if set(domains) == {ALL}:
-        return domains
-    return [NO_DOMAIN if domain == ALL else domain for domain in domains]
-
-
-def _distinct_names(*columns: list[str | None]) -> tuple[str, ...]:
-    """Names once each, whatever their case; shown in the spelling that sorts last ("Maria")."""
-    shown: dict[str, str] = {}
-    for name in sorted({name for column in columns for name in column if name}):
-        shown[name.casefold()] = name
-    return tuple(shown[key] for key in sorted(shown))

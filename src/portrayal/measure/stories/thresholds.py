@@ -77,28 +77,23 @@ def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
-    for stratum in strata(tally, laden=True, pool_domains=True):
-        for column in range(len(tally.races)):
-            yield from _of_race(tally, stratum, column, scope)
-
-
-def _of_race(tally: Tally, stratum: Stratum, column: int, scope: Scope) -> Iterator[Estimate]:
-    measure = RatioMeasure(THRESHOLD_SUBORDINATION, scope)
-    characters, race = tally.characters, tally.races[column]
+    measure, characters = RatioMeasure(THRESHOLD_SUBORDINATION, scope), tally.characters
     everyone = np.ones(len(characters.count), dtype=bool)
-    (lesser, n_lesser), (greater, n_greater) = (
-        counts_above(tally, characters, stratum, role, column, everyone, STEPS)
-        for role in (SUBORDINATE, DOMINANT)
-    )
-    sums = role_sums(lesser, n_lesser, greater, n_greater)
-    tests_of = role_tests(tally, sums, scope, sharp=False)
-    for i, step in enumerate(STEPS.tolist()):
-        yield measure.estimate(
-            stratum,
-            {tally.attribute: race, "threshold": f"{step:.2f}"},
-            sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-            (tests_of, i),
-        )
+    for stratum in strata(tally, laden=True, pool_domains=True):
+        for column, race in enumerate(tally.races):
+            (lesser, n_lesser), (greater, n_greater) = (
+                counts_above(tally, characters, stratum, role, column, everyone, STEPS)
+                for role in (SUBORDINATE, DOMINANT)
+            )
+            sums = role_sums(lesser, n_lesser, greater, n_greater)
+            tests_of = role_tests(tally, sums, scope, sharp=False)
+            for i, step in enumerate(STEPS.tolist()):
+                yield measure.estimate(
+                    stratum,
+                    {tally.attribute: race, "threshold": f"{step:.2f}"},
+                    sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
+                    (tests_of, i),
+                )
 
 
 THRESHOLD_SUBORDINATION = Component(
