@@ -59,7 +59,8 @@ def code_lines(path: Path) -> int:
     text = path.read_text(encoding="utf-8")
     docs, code = set[int](), set[int]()
     for node in ast.walk(parse(path)):
-        for statement in getattr(node, "body", None) or ():
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
             words = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(words, ast.Constant) and isinstance(words.value, str):
                 docs.update(range(statement.lineno, (statement.end_lineno or 0) + 1))
@@ -71,7 +72,7 @@ def code_lines(path: Path) -> int:
 
 def test_the_package_is_no_larger_than_its_ceiling() -> None:
     total = sum(map(code_lines, MODULES))
-    assert CEILING - 1_000 < total <= CEILING, f"{total:,} lines of code; lower or keep the ceiling"
+    assert total <= CEILING, f"{total:,} lines of code: remove some, or say what they are for"
 
 
 def test_a_class_name_has_one_meaning() -> None:

@@ -302,18 +302,14 @@ def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str])
         kept = [row for row in kept if row.measure in names]
     labelled = [(row, {**row.strata, **row.group}) for row in kept]
     for key, value in labels.items():
-        _check_pair(key, value, [found for _, found in labelled])
+        values = dict.fromkeys(found[key] for _, found in labelled if key in found)
+        if not values:
+            keys = ", ".join(dict.fromkeys(name for _, found in labelled for name in found))
+            raise OptionError(f"no estimate has {key!r}; they have: {keys or 'nothing here'}.")
+        if value not in values:
+            shown = ", ".join(list(values)[:20]) + (", …" if len(values) > 20 else "")
+            raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
     return [row for row, found in labelled if labels.items() <= found.items()]
-
-
-def _check_pair(key: str, value: str, labels: list[dict[str, str]]) -> None:
-    known = dict.fromkeys(found[key] for found in labels if key in found)
-    if not known:
-        keys = ", ".join(dict.fromkeys(name for found in labels for name in found))
-        raise OptionError(f"no estimate has {key!r}; they have: {keys or 'nothing here'}.")
-    if value not in known:
-        shown = ", ".join(list(known)[:20]) + (", …" if len(known) > 20 else "")
-        raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
 
 
 def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
@@ -342,16 +338,13 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
     if clash := labels & {name for each in estimates for name in each.details}:
         raise ValueError(f"details cannot be named as strata or groups are: {sorted(clash)}.")
     rows = [flat_row(estimate) for estimate in estimates]
-    names = _column_order(rows)
-    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-
-
-def _column_order(rows: list[dict[str, Any]]) -> list[str]:
+    # Strata, groups and other words stand after the unit, details after all that every row has.
     fixed = list(flat_row(_EMPTY))
     seen = {name for row in rows for name in row} - set(fixed)
     attributes = sorted(n for n in seen if any(isinstance(row.get(n), str) for row in rows))
     start = fixed.index("unit") + 1
-    return [*fixed[:start], *attributes, *fixed[start:], *sorted(seen - set(attributes))]
+    names = [*fixed[:start], *attributes, *fixed[start:], *sorted(seen - set(attributes))]
+    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
 
 
 def flat_row(estimate: Estimate) -> dict[str, Any]:

@@ -287,14 +287,21 @@ def read_group_texts(
         elif _unit(one[2]) == _unit(other[2]) == TEXT:
             crossed.append(_crossed(cells, one, other))
     if people is not None:
-        met = _Cells(codes, _query(run, people, _people_query(people)))
+        slots = " union all ".join(_SLOT.format(slot=slot) for slot in ("subject", "object"))
+        query = _PEOPLE.format(people=_ANY if _lists_people(people) else slots)
+        met = _Cells(codes, _query(run, people, query))
         for factor in factors:
             seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
             seen += _seen_in_pairs(run, people, factor, codes, known)
         both += _both_of_people(run, groups, people, codes, answered)
     for factor in factors:
-        _check_seen(factor, seen)
+        if not any(each.factor is factor for each in seen):
+            needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
+            raise OptionError(
+                f"nothing shows the factor {factor.name}: the texts have not what its sources read "
+                f"({needed}). Give texts that have it, or a factor with another source."
+            )
     order = {factor.name: i for i, factor in enumerate(factors)}
     seen.sort(key=lambda each: order[each.factor.name])
     strata = tuple(known[name] for name in prompts)
@@ -302,16 +309,6 @@ def read_group_texts(
         _by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT
     ]
     return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
-
-
-def _check_seen(factor: Factor, seen: Sequence[Observation]) -> None:
-    """Refuse a factor that nothing in the run can show."""
-    if not any(each.factor is factor for each in seen):
-        needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
-        raise OptionError(
-            f"nothing shows the factor {factor.name}: the texts have not what its sources read "
-            f"({needed}). Give texts that have it, or a factor with another source."
-        )
 
 
 def _query(run: Run, stage: Stage, query: str, groups: Stage | None = None) -> dict[str, list[Any]]:
@@ -333,13 +330,6 @@ def _lists_people(people: Stage) -> bool:
     import pyarrow.parquet as pq
 
     return "people" in pq.read_schema(people.parts()[0]).names
-
-
-def _people_query(people: Stage) -> str:
-    if _lists_people(people):
-        return _PEOPLE.format(people=_ANY)
-    slots = [_SLOT.format(slot=slot) for slot in ("subject", "object")]
-    return _PEOPLE.format(people=" union all ".join(slots))
 
 
 class _Cells:
@@ -554,13 +544,17 @@ def _both(cells: _Cells, one: _Answered, other: _Answered) -> SourcePair:
     (i, factor, first), (j, _, second) = one, other
     unit = PERSON if _unit(first) == _unit(second) == PERSON else TEXT
     size = len(factor.groups) + 2
+    beside = {NONE: size - 2, SEVERAL: size - 1}
     table = np.zeros((len(cells.prompt), size, size))
     for row, said in enumerate(cells.rows["said"]):
         sides = said[i], said[j]
         if unit == TEXT:
             sides = (_of_text(said[i]),), (_of_text(said[j]),)
         for pair in zip(*sides, strict=True):
-            at = [_category(each, size) for each in pair]
+            at = [
+                each.places[0] if each.status == GROUP else beside.get(each.status, -1)
+                for each in pair
+            ]
             if min(at) >= 0:
                 table[cells.cell[row], at[0], at[1]] += cells.count[row]
     return SourcePair(factor, first, second, unit, cells.prompt, cells.model, table)
@@ -601,12 +595,6 @@ def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
         return GroupResponse(UNKNOWN)
     places = tuple(sorted({place for each in said for place in each.places}))
     return GroupResponse((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
-
-
-def _category(said: GroupResponse, size: int) -> int:
-    if said.status == GROUP:
-        return said.places[0]
-    return {NONE: size - 2, SEVERAL: size - 1}.get(said.status, -1)
 
 
 def _shown(cells: _Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
