@@ -132,12 +132,12 @@ class Journal:
                 rest, start = b"", 0
                 for end in _SUM.finditer(line):
                     # One begins at the brace from which its sum is right.
-                    braces = (brace.start() for brace in _BRACE.finditer(line, start, end.end()))
+                    braces = (found.start() for found in _BRACE.finditer(line, start, end.end()))
                     whole = (at for at in braces if _is_whole(line[at : end.end()] + b"\n"))
-                    first = next(whole, None)
-                    if first is not None:
-                        rest += line[start:first]
-                        kept.append(line[first : end.end()] + b"\n")
+                    brace = next(whole, None)
+                    if brace is not None:
+                        rest += line[start:brace]
+                        kept.append(line[brace : end.end()] + b"\n")
                         start = end.end() + 1  # past what was the line feed
                 rest += line[start:]
                 if rest.strip() and line.endswith(b"\n"):

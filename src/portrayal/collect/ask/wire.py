@@ -76,6 +76,24 @@ class _ElsewhereError(Exception):
     """A redirect that is not followed."""
 
 
+def is_elsewhere(asked: str, target: str) -> bool:
+    """Whether a redirect leads to another host, another port, or away from encryption.
+
+    Examples
+    --------
+    >>> is_elsewhere("http://a.example/v1", "https://a.example/v1")
+    False
+    >>> is_elsewhere("https://a.example/v1", "http://a.example/v1")
+    True
+    """
+    here, there = urlsplit(asked), urlsplit(target)
+    if here.hostname != there.hostname:
+        return True
+    ports = [each.port or _PORTS.get(each.scheme) for each in (here, there)]
+    upgraded = (here.scheme, there.scheme, ports) == ("http", "https", [80, 443])
+    return not upgraded and (here.scheme != there.scheme or ports[0] != ports[1])
+
+
 def watched(client: Client) -> Client:
     """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
 
@@ -89,12 +107,7 @@ def watched(client: Client) -> Client:
         seen = _SEEN.get()
         if response.has_redirect_location:
             target = urljoin(str(response.url), response.headers["location"])
-            here, there = urlsplit(str(response.url)), urlsplit(target)
-            ports = [each.port or _PORTS.get(each.scheme) for each in (here, there)]
-            same = (here.scheme, ports[0]) == (there.scheme, ports[1])
-            # From plain HTTP to HTTPS of the same host is no other place; away from it is
-            upgraded = (here.scheme, there.scheme, ports) == ("http", "https", [80, 443])
-            if here.hostname != there.hostname or not (same or upgraded):
+            if is_elsewhere(str(response.url), target):
                 if seen is not None:
                     seen.elsewhere = target
                 raise _ElsewhereError("redirected to another host")
