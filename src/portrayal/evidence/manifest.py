@@ -35,12 +35,19 @@ CODE = ("annotate", "measure", "models", "reference", "stats", "studies")
 
 def manifest_of(run: Run, folder: Path, form: str) -> str:
     """Return the manifest of a run and the pack in `folder` as JSON."""
+    # Files outside the run that options name: name tables, lexicons, hand labels.
+    outside: dict[str, str] = {}
+    for value in run.settings().get("options", {}).values():
+        for name in value if isinstance(value, list) else [value]:
+            path = Path(name) if isinstance(name, str) and name else None
+            if path is not None and path.is_file() and not path.is_relative_to(run.path):
+                outside[str(name)] = digest(path)
     content = {
         "what": "SHA-256 digests of a run and its evidence; see `portrayal evidence --verify`",
         "portrayal": __version__,
         "form": form,
         "run": {part: digests(run.path, names) for part, names in PARTS.items()},
-        "outside": {name: digest(path) for name, path in _outside(run)},
+        "outside": outside,
         "package": package_digests(),
         "pack": digests(folder, PACK),
     }
@@ -65,15 +72,6 @@ def _files(path: Path) -> Iterator[Path]:
         yield path
     elif path.is_dir():
         yield from sorted(p for p in path.rglob("*") if p.is_file() and p.name[0] != ".")
-
-
-def _outside(run: Run) -> Iterator[tuple[str, Path]]:
-    """Files outside the run that options name: name tables, lexicons, hand labels."""
-    for value in run.settings().get("options", {}).values():
-        for name in value if isinstance(value, list) else [value]:
-            path = Path(name) if isinstance(name, str) and name else None
-            if path is not None and path.is_file() and not path.is_relative_to(run.path):
-                yield str(name), path
 
 
 @cache

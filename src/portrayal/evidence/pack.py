@@ -123,18 +123,21 @@ def pack_of(run: Run, name: str) -> Pack:
                 f"{', '.join(FILLS)}."
             )
     with run.speaking():
-        answers = tuple(_answer(source, field) for field in form_of.fields)
+        answers = tuple(
+            FormAnswer(field, tuple(s for name in field.fill for s in FILLS[name](source, field)))
+            for field in form_of.fields
+        )
     return Pack(name, form_of, source.view, answers)
 
 
 class _Source:
-    """What fills read of a run, each counted once."""
+    """What a run says: what is read of it, counted once, and a method for each of `FILLS`."""
 
     def __init__(self, view: View) -> None:
         self.view = view
 
     @cached_property
-    def texts(self) -> dict[str, Any]:
+    def counts(self) -> dict[str, Any]:
         """The counts of the run's texts."""
         return counted(self.view.run)
 
@@ -150,10 +153,178 @@ class _Source:
         stated = [e for e in every if e.tests[0].audit_q is not None]
         return _surest_first(self.view, stated or every)
 
+    def system(self, _: FormField) -> Iterator[Statement]:
+        view, texts = self.view, self.counts
+        named = [f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "]
+        named.append(fmt.listed(texts["models"]) + ".")
+        if texts["answered_by"]:
+            named.append(f" They name themselves {fmt.listed(texts['answered_by'])}.")
+        yield Statement("".join(named), "texts/")
+        if asked := view.note.get("asked", {}):
+            for model, how in sorted(asked.items()):
+                given = ", ".join(f"{k} {v}" for k, v in sorted(how.get("parameters", {}).items()))
+                yield Statement(f"{model} was asked with: {given or 'no parameters'}.", "texts/")
 
-def _answer(source: _Source, field: FormField) -> FormAnswer:
-    found = [said for name in field.fill for said in FILLS[name](source, field)]
-    return FormAnswer(field, tuple(found))
+    def study(self, _: FormField) -> Iterator[Statement]:
+        study, settings = self.view.study, self.view.settings
+        version = settings.get("portrayal", __version__)
+        if study is None:
+            yield Statement(f"Study {settings.get('study')}, Portrayal {version}.", "audit.toml")
+            return
+        yield Statement(
+            f"Portrayal {version}, study {study.name}: {study.question} "
+            f"After {study.paper.rstrip('.')}.",
+            "audit.toml",
+        )
+
+    def texts(self, _: FormField) -> Iterator[Statement]:
+        t = self.counts
+        yield Statement(
+            f"{fmt.plural(t['n_texts'], 'text')} in answer to "
+            f"{fmt.plural(t['n_prompts'], 'prompt')}, "
+            f"{t['fewest']:,} to {t['most']:,} of each model to each prompt.",
+            "texts/",
+        )
+        strata = fmt.listed(t["strata"]) if t["strata"] else "nothing"
+        yield Statement(f"The prompts vary {strata}.", "prompts.parquet")
+
+    def origin(self, _: FormField) -> Iterator[Statement]:
+        t, note = self.counts, self.view.note
+        if t["first"] is None:
+            name = note.get("source", "a file")
+            yield Statement(f"The texts were read from {name}; it does not say when.", "texts/")
+        else:
+            yield Statement(
+                f"The models were asked from {t['first']} to {t['last']} (UTC).", "texts/"
+            )
+
+    def refusals(self, _: FormField) -> Iterator[Statement]:
+        outcomes = dict(self.counts["outcomes"])
+        unread = ", ".join(f"{n:,} {name}" for name, n in outcomes.items() if name != "ok")
+        text = f"{outcomes.get('ok', 0):,} of {self.counts['n_texts']:,} texts could be read"
+        yield Statement(f"{text}; {unread}." if unread else f"{text}.", "texts/")
+
+    def instruments(self, _: FormField) -> Iterator[Statement]:
+        settings = self.view.settings
+        for name in settings.get("annotators", ()):
+            component = described(name, "annotators")
+            if component is not None:
+                yield Statement(f"{name}: {component.summary}", "audit.toml")
+        used: dict[str, set[str]] = {}
+        for e in self.judged:
+            for name, value in e.instruments.items():
+                if not name.startswith("no_") and name not in (
+                    READER_ERROR,
+                    "annotator",
+                    "labeler",
+                ):
+                    used.setdefault(name, set()).add(value)
+        for name, values in sorted(used.items()):
+            if len(values) <= 3:
+                said = f"{name.replace('_', ' ')}: {fmt.listed(sorted(values))}."
+                yield Statement(said, "estimates.parquet")
+
+    def reader(self, _: FormField) -> Iterator[Statement]:
+        view = self.view
+        for name in view.settings.get("annotators", ()):
+            accuracy = getattr(described(name, "annotators"), "accuracy", "")
+            if accuracy:
+                yield Statement(f"How right {name} is: {accuracy}", "audit.toml")
+        if "hand_labels" in view.options:
+            yield Statement("Its errors on these texts were measured by hand labels.", "audit.toml")
+        known = [e for e in self.judged if ERROR_VALUE in e.details]
+        if known:
+            low, high, value = (known[0].details[n] for n in (ERROR_LOW, ERROR_HIGH, ERROR_VALUE))
+            yield Statement(
+                "How far its errors could move a value is stated for "
+                f"{fmt.plural(len(known), 'value')}; the first: "
+                f"{fmt.number(known[0].value, known[0].statistic)} as read, "
+                f"{fmt.number(value, known[0].statistic)} without its errors "
+                f"({fmt.span(low, high, known[0].statistic)}).",
+                "estimates.parquet",
+                tuple(known[:1]),
+            )
+
+    def findings(self, _: FormField) -> Iterator[Statement]:
+        first = self.first
+        if first.none:
+            near = leads(self.view)
+            yield Statement(first.none, "estimates.parquet", near[0].estimates if near else ())
+        for found in first.stated:
+            facts = "; ".join((found.strength, *found.facts))
+            yield Statement(f"{found.headline}: {facts}.", "estimates.parquet", found.estimates)
+
+    def limits(self, _: FormField) -> Iterator[Statement]:
+        for line in self.first.cannot:
+            yield Statement(line, "estimates.parquet")
+        if groups := report_of(self.view).wording.groups:
+            yield Statement(groups, "audit.toml")
+
+    def groups(self, _: FormField) -> Iterator[Statement]:
+        values: dict[str, dict[str, None]] = {}
+        for e in self.judged:
+            for name, value in e.group.items():
+                values.setdefault(name, {})[value] = None
+        for name, known in values.items():
+            shown = list(known)[:20] + ["others"] * (len(known) > 20)
+            text = f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown)}."
+            yield Statement(text, "estimates.parquet")
+
+    def results(self, _: FormField) -> Iterator[Statement]:
+        yield from _listed(self.judged, "differences between groups")
+
+    def unitary(self, _: FormField) -> Iterator[Statement]:
+        rows = [e for e in self.judged if len(e.group) == 1]
+        yield from _listed(rows, "groups by one attribute")
+
+    def crossed(self, _: FormField) -> Iterator[Statement]:
+        rows = [e for e in self.judged if len(e.group) > 1]
+        yield from _listed(rows, "groups by several attributes together")
+
+    def estimates(self, field: FormField) -> Iterator[Statement]:
+        view = self.view
+        for name, rows in view.by_measure.items():
+            if stem(name) in field.measures:
+                component = described(name)
+                what = f"{name}: {component.summary.rstrip('.')}" if component else name
+                yield from _listed(_surest_first(view, view.only_main(rows)), what)
+
+    def metrics(self, _: FormField) -> Iterator[Statement]:
+        for name in dict.fromkeys(e.measure for e in self.judged):
+            component = described(name)
+            if component is not None:
+                said = f"{name}: {component.summary} Definition: {component.equation}."
+                yield Statement(f"{said} After {component.source}.", "audit.toml")
+
+    def uncertainty(self, _: FormField) -> Iterator[Statement]:
+        view = self.view
+        methods = dict.fromkeys(e.interval.method for e in self.judged if e.interval is not None)
+        if not methods:
+            return
+        yield Statement(
+            f"Intervals at {fmt.level(view.level)}: {fmt.listed(list(methods)[:4])}. "
+            f"{report_of(view).wording.resampling}",
+            "estimates.parquet",
+        )
+        tests = dict.fromkeys(e.tests[0].method for e in self.judged)
+        yield Statement(
+            f"Tests: {fmt.listed(list(tests)[:4])}; q by Benjamini and Hochberg among all that the "
+            "report may state.",
+            "estimates.parquet",
+        )
+
+    def options(self, _: FormField) -> Iterator[Statement]:
+        given = self.view.options
+        said = ", ".join(f"{name} {value}" for name, value in sorted(given.items()) if value != [])
+        yield Statement(f"Options of the audit: {said}.", "audit.toml")
+
+    def logs(self, _: FormField) -> Iterator[Statement]:
+        yield Statement(
+            "The run keeps every text, what was read in it and every estimate; manifest.json "
+            "beside this pack holds the SHA-256 digest of each file, which "
+            "`portrayal evidence --verify` checks.",
+            "manifest.json",
+        )
 
 
 def _surest_first(view: View, rows: list[Estimate]) -> list[Estimate]:
@@ -179,208 +350,24 @@ def _listed(rows: list[Estimate], what: str) -> Iterator[Statement]:
     yield Statement(f"{text}.", "estimates.parquet", tuple(known[:MOST]))
 
 
-def _system(source: _Source, _: FormField) -> Iterator[Statement]:
-    view, texts = source.view, source.texts
-    named = [f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "]
-    named.append(fmt.listed(texts["models"]) + ".")
-    if texts["answered_by"]:
-        named.append(f" They name themselves {fmt.listed(texts['answered_by'])}.")
-    yield Statement("".join(named), "texts/")
-    if asked := view.note.get("asked", {}):
-        for model, how in sorted(asked.items()):
-            given = ", ".join(f"{k} {v}" for k, v in sorted(how.get("parameters", {}).items()))
-            yield Statement(f"{model} was asked with: {given or 'no parameters'}.", "texts/")
-
-
-def _study(source: _Source, _: FormField) -> Iterator[Statement]:
-    study, settings = source.view.study, source.view.settings
-    version = settings.get("portrayal", __version__)
-    if study is None:
-        yield Statement(f"Study {settings.get('study')}, Portrayal {version}.", "audit.toml")
-        return
-    yield Statement(
-        f"Portrayal {version}, study {study.name}: {study.question} "
-        f"After {study.paper.rstrip('.')}.",
-        "audit.toml",
-    )
-
-
-def _texts(source: _Source, _: FormField) -> Iterator[Statement]:
-    t = source.texts
-    yield Statement(
-        f"{fmt.plural(t['n_texts'], 'text')} in answer to {fmt.plural(t['n_prompts'], 'prompt')}, "
-        f"{t['fewest']:,} to {t['most']:,} of each model to each prompt.",
-        "texts/",
-    )
-    strata = fmt.listed(t["strata"]) if t["strata"] else "nothing"
-    yield Statement(f"The prompts vary {strata}.", "prompts.parquet")
-
-
-def _origin(source: _Source, _: FormField) -> Iterator[Statement]:
-    t, note = source.texts, source.view.note
-    if t["first"] is None:
-        name = note.get("source", "a file")
-        yield Statement(f"The texts were read from {name}; it does not say when.", "texts/")
-    else:
-        yield Statement(f"The models were asked from {t['first']} to {t['last']} (UTC).", "texts/")
-
-
-def _refusals(source: _Source, _: FormField) -> Iterator[Statement]:
-    outcomes = dict(source.texts["outcomes"])
-    unread = ", ".join(f"{n:,} {name}" for name, n in outcomes.items() if name != "ok")
-    text = f"{outcomes.get('ok', 0):,} of {source.texts['n_texts']:,} texts could be read"
-    yield Statement(f"{text}; {unread}." if unread else f"{text}.", "texts/")
-
-
-def _instruments(source: _Source, _: FormField) -> Iterator[Statement]:
-    settings = source.view.settings
-    for name in settings.get("annotators", ()):
-        component = described(name, "annotators")
-        if component is not None:
-            yield Statement(f"{name}: {component.summary}", "audit.toml")
-    used: dict[str, set[str]] = {}
-    for e in source.judged:
-        for name, value in e.instruments.items():
-            if not name.startswith("no_") and name not in (READER_ERROR, "annotator", "labeler"):
-                used.setdefault(name, set()).add(value)
-    for name, values in sorted(used.items()):
-        if len(values) <= 3:
-            said = f"{name.replace('_', ' ')}: {fmt.listed(sorted(values))}."
-            yield Statement(said, "estimates.parquet")
-
-
-def _reader(source: _Source, _: FormField) -> Iterator[Statement]:
-    view = source.view
-    for name in view.settings.get("annotators", ()):
-        accuracy = getattr(described(name, "annotators"), "accuracy", "")
-        if accuracy:
-            yield Statement(f"How right {name} is: {accuracy}", "audit.toml")
-    if "hand_labels" in view.options:
-        yield Statement("Its errors on these texts were measured by hand labels.", "audit.toml")
-    known = [e for e in source.judged if ERROR_VALUE in e.details]
-    if known:
-        low, high, value = (known[0].details[n] for n in (ERROR_LOW, ERROR_HIGH, ERROR_VALUE))
-        yield Statement(
-            f"How far its errors could move a value is stated for {fmt.plural(len(known), 'value')}"
-            f"; the first: {fmt.number(known[0].value, known[0].statistic)} as read, "
-            f"{fmt.number(value, known[0].statistic)} without its errors "
-            f"({fmt.span(low, high, known[0].statistic)}).",
-            "estimates.parquet",
-            tuple(known[:1]),
-        )
-
-
-def _findings(source: _Source, _: FormField) -> Iterator[Statement]:
-    first = source.first
-    if first.none:
-        near = leads(source.view)
-        yield Statement(first.none, "estimates.parquet", near[0].estimates if near else ())
-    for found in first.stated:
-        facts = "; ".join((found.strength, *found.facts))
-        yield Statement(f"{found.headline}: {facts}.", "estimates.parquet", found.estimates)
-
-
-def _limits(source: _Source, _: FormField) -> Iterator[Statement]:
-    for line in source.first.cannot:
-        yield Statement(line, "estimates.parquet")
-    if groups := report_of(source.view).wording.groups:
-        yield Statement(groups, "audit.toml")
-
-
-def _groups(source: _Source, _: FormField) -> Iterator[Statement]:
-    values: dict[str, dict[str, None]] = {}
-    for e in source.judged:
-        for name, value in e.group.items():
-            values.setdefault(name, {})[value] = None
-    for name, known in values.items():
-        shown = list(known)[:20] + ["others"] * (len(known) > 20)
-        text = f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown)}."
-        yield Statement(text, "estimates.parquet")
-
-
-def _results(source: _Source, _: FormField) -> Iterator[Statement]:
-    yield from _listed(source.judged, "differences between groups")
-
-
-def _unitary(source: _Source, _: FormField) -> Iterator[Statement]:
-    rows = [e for e in source.judged if len(e.group) == 1]
-    yield from _listed(rows, "groups by one attribute")
-
-
-def _crossed(source: _Source, _: FormField) -> Iterator[Statement]:
-    rows = [e for e in source.judged if len(e.group) > 1]
-    yield from _listed(rows, "groups by several attributes together")
-
-
-def _estimates(source: _Source, field: FormField) -> Iterator[Statement]:
-    view = source.view
-    for name, rows in view.by_measure.items():
-        if stem(name) in field.measures:
-            component = described(name)
-            what = f"{name}: {component.summary.rstrip('.')}" if component else name
-            yield from _listed(_surest_first(view, view.only_main(rows)), what)
-
-
-def _metrics(source: _Source, _: FormField) -> Iterator[Statement]:
-    for name in dict.fromkeys(e.measure for e in source.judged):
-        component = described(name)
-        if component is not None:
-            said = f"{name}: {component.summary} Definition: {component.equation}."
-            yield Statement(f"{said} After {component.source}.", "audit.toml")
-
-
-def _uncertainty(source: _Source, _: FormField) -> Iterator[Statement]:
-    view = source.view
-    methods = dict.fromkeys(e.interval.method for e in source.judged if e.interval is not None)
-    if not methods:
-        return
-    yield Statement(
-        f"Intervals at {fmt.level(view.level)}: {fmt.listed(list(methods)[:4])}. "
-        f"{report_of(view).wording.resampling}",
-        "estimates.parquet",
-    )
-    tests = dict.fromkeys(e.tests[0].method for e in source.judged)
-    yield Statement(
-        f"Tests: {fmt.listed(list(tests)[:4])}; q by Benjamini and Hochberg among all that the "
-        "report may state.",
-        "estimates.parquet",
-    )
-
-
-def _options(source: _Source, _: FormField) -> Iterator[Statement]:
-    given = source.view.options
-    said = ", ".join(f"{name} {value}" for name, value in sorted(given.items()) if value != [])
-    yield Statement(f"Options of the audit: {said}.", "audit.toml")
-
-
-def _logs(source: _Source, _: FormField) -> Iterator[Statement]:
-    del source
-    yield Statement(
-        "The run keeps every text, what was read in it and every estimate; manifest.json beside "
-        "this pack holds the SHA-256 digest of each file, which `portrayal evidence --verify` "
-        "checks.",
-        "manifest.json",
-    )
-
-
 FILLS: Mapping[str, Callable[[_Source, FormField], Iterator[Statement]]] = {
-    "crossed": _crossed,
-    "estimates": _estimates,
-    "findings": _findings,
-    "groups": _groups,
-    "instruments": _instruments,
-    "limits": _limits,
-    "logs": _logs,
-    "metrics": _metrics,
-    "options": _options,
-    "origin": _origin,
-    "reader": _reader,
-    "refusals": _refusals,
-    "results": _results,
-    "study": _study,
-    "system": _system,
-    "texts": _texts,
-    "uncertainty": _uncertainty,
-    "unitary": _unitary,
+    "crossed": _Source.crossed,
+    "estimates": _Source.estimates,
+    "findings": _Source.findings,
+    "groups": _Source.groups,
+    "instruments": _Source.instruments,
+    "limits": _Source.limits,
+    "logs": _Source.logs,
+    "metrics": _Source.metrics,
+    "options": _Source.options,
+    "origin": _Source.origin,
+    "reader": _Source.reader,
+    "refusals": _Source.refusals,
+    "results": _Source.results,
+    "study": _Source.study,
+    "system": _Source.system,
+    "texts": _Source.texts,
+    "uncertainty": _Source.uncertainty,
+    "unitary": _Source.unitary,
 }
 """What can fill a field, by the name that a form gives it."""

@@ -299,29 +299,35 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
     n_files, manifests = 0, {}
     for each in [Path(folder)] if folder is not None else packs_of(run):
         said = read_manifest(each / MANIFEST)
-        problems |= dict.fromkeys(_differing_files(run, each, said))
+        pack = {f"{each.name}/{name}": value for name, value in said["pack"].items()}
+        held = {f"{each.name}/{name}": value for name, value in digests(each, PACK).items()}
+        there = {name: digest(Path(name)) for name in said["outside"] if Path(name).is_file()}
+        pairs = [(part, said["run"][part], digests(run.path, PARTS[part])) for part in PARTS]
+        pairs += [("pack", pack, held), ("instruments", said["outside"], there)]
         if said["portrayal"] == __version__:
-            problems |= dict.fromkeys(_differing("package", said["package"], package_digests()))
+            pairs.append(("package", said["package"], package_digests()))
         else:
             notes[
                 f"made by Portrayal {said['portrayal']}, and this is {__version__}: the parts of "
                 "the package were not compared, and the pack was not made again"
             ] = None
+        for pair in pairs:
+            problems |= dict.fromkeys(_differing(*pair))
         if not problems and said["portrayal"] == __version__:
-            problems |= dict.fromkeys(_made_again(run, each, said["form"]))
+            # Whether the pack says what the run says, also where the manifest was written again.
+            try:
+                again = pack_of(run, said["form"])
+                made = {each / f"evidence.{kind}": write(again) for kind, write in FORMATS.items()}
+            except PortrayalError as error:
+                problems[Problem("pack", each.name, f"cannot be made again ({error})")] = None
+                made = {}
+            for path, text in made.items():
+                if path.is_file() and path.read_bytes() != text.encode():
+                    what = "is not what this run gives"
+                    problems[Problem("pack", f"{each.name}/{path.name}", what)] = None
         n_files += sum(map(len, (*said["run"].values(), said["outside"], said["pack"])))
         manifests[str(each / MANIFEST)] = digest(each / MANIFEST)
     return Verification(tuple(problems), tuple(notes), n_files, manifests)
-
-
-def _differing_files(run: Run, folder: Path, said: Mapping[str, Any]) -> Iterator[Problem]:
-    for part, names in PARTS.items():
-        yield from _differing(part, said["run"][part], digests(run.path, names))
-    pack = {f"{folder.name}/{name}": value for name, value in said["pack"].items()}
-    held = {f"{folder.name}/{name}": value for name, value in digests(folder, PACK).items()}
-    yield from _differing("pack", pack, held)
-    there = {name: digest(Path(name)) for name in said["outside"] if Path(name).is_file()}
-    yield from _differing("instruments", said["outside"], there)
 
 
 def _differing(part: str, said: Mapping[str, str], held: Mapping[str, str]) -> Iterator[Problem]:
@@ -332,16 +338,3 @@ def _differing(part: str, said: Mapping[str, str], held: Mapping[str, str]) -> I
             yield Problem(part, name, "not in the manifest")
         elif said[name] != held[name]:
             yield Problem(part, name, "changed")
-
-
-def _made_again(run: Run, folder: Path, form: str) -> Iterator[Problem]:
-    """Whether the pack says what the run says, also where someone wrote the manifest again."""
-    try:
-        pack = pack_of(run, form)
-    except PortrayalError as error:
-        yield Problem("pack", folder.name, f"cannot be made again ({error})")
-        return
-    for kind, write in FORMATS.items():
-        path = folder / f"evidence.{kind}"
-        if path.is_file() and path.read_bytes() != write(pack).encode():
-            yield Problem("pack", f"{folder.name}/{path.name}", "is not what this run gives")

@@ -70,7 +70,28 @@ def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None
     """How many texts would decide an inconclusive check; None where that is not known."""
     alpha = 1.0 - policy.level
     fewest = fewest_prompts(1.0 - alpha / max(n_tests, 1))
-    factor, assuming = _factor(check, alpha, policy.power)
+    factor, assuming = math.inf, ""
+    if check.low is not None and check.high is not None and check.change is not None:
+        # How many times the texts would decide, from the width of the interval: standard errors
+        # shrink with the root of the number of prompts, each asked as often as now.
+        numbers = [check.low, check.high, check.change, *check.allowed]
+        if check.scale == "ratio":
+            numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
+        low, high, now, *ends = numbers
+        widths = [x for x in (high - now, now - low) if math.isfinite(x)]
+        if widths and math.isfinite(now):
+            error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
+
+            def times(missed: float, distance: float) -> float:
+                sure = float(normal_isf(alpha)) + float(normal_isf(missed))
+                return (sure * error / distance) ** 2 if distance > 0 else math.inf
+
+            missed = 1.0 - policy.power
+            two_sided = all(map(math.isfinite, ends))
+            nearest = min(map(abs, ends))
+            factor, assuming = times(missed / 2.0 if two_sided else missed, nearest), UNCHANGED
+            if check.kind != "change" or not factor > 1.0:
+                factor, assuming = times(missed, min(abs(end - now) for end in ends)), AS_IT_IS
     if check.p_within is None:
         factor = fewest / check.n_carriers if check.n_carriers else math.inf
         assuming = "that the group occurs as often as now"
@@ -79,31 +100,3 @@ def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None
     factor = max(factor, fewest / check.n_prompts, 1.0)
     prompts, texts = math.ceil(factor * check.n_prompts), math.ceil(factor * check.n_texts)
     return None if prompts == check.n_prompts else SampleSize(prompts, texts, assuming)
-
-
-def _factor(check: RuleCheck, alpha: float, power: float) -> tuple[float, str]:
-    """How many times the texts would decide, from the width of the interval; infinite if none.
-
-    Standard errors shrink with the root of the number of prompts, each asked as often as now.
-    """
-    if check.low is None or check.high is None or check.change is None:
-        return math.inf, ""
-    numbers = [check.low, check.high, check.change, *check.allowed]
-    if check.scale == "ratio":
-        numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
-    low, high, now, *ends = numbers
-    widths = [x for x in (high - now, now - low) if math.isfinite(x)]
-    if not widths or not math.isfinite(now):
-        return math.inf, ""
-    error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
-    at, beta = float(normal_isf(alpha)), float(normal_isf(1.0 - power))
-
-    def times(sure: float, distance: float) -> float:
-        return (sure * error / distance) ** 2 if distance > 0 else math.inf
-
-    if check.kind == "change":
-        two_sided = all(map(math.isfinite, ends))
-        sure = at + (float(normal_isf((1.0 - power) / 2.0)) if two_sided else beta)
-        if (factor := times(sure, min(map(abs, ends)))) > 1.0:
-            return factor, UNCHANGED
-    return times(at + beta, min(abs(end - now) for end in ends)), AS_IT_IS

@@ -83,21 +83,44 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     _check_rules(asked, side)
     if base is not None:
         study_of((base, side))
-        _check_instruments(asked, base, side)
+        tested = [rule for rule in asked.rules if rule.allowed_change is not None]
+        used, of_base = (
+            [e for e in each.run.records if any(reads(rule, e) for rule in tested)]
+            for each in (side, base)
+        )
+        found = differing(base.run, side.run, (of_base, used))
+        refused = [each for each in found if each.name not in asked.despite]
+        if refused and "all" not in asked.despite:
+            raise OptionError(
+                f"the runs measured with different instruments ({'; '.join(map(str, refused))}). "
+                "Audit both alike, or name what may differ in the policy: "
+                f'despite = ["{refused[0].name}"].'
+            )
     rows = cache(rows_of)  # the estimates of a side and model by what they are, for all rules
-    checks = [check for rule in asked.rules for check in _checks(rule, asked, base, side, rows)]
+    checks: list[RuleCheck] = []
+    for rule in asked.rules:
+        if base is None or rule.allowed_change is None:
+            judged = list(_ranges(rule, asked, side, rows))
+        else:
+            judged = list(_changes(rule, asked, base, side, rows))
+        if not judged:
+            with rule.named():
+                raise OptionError(
+                    f"rule {rule.name!r} reads no estimate of the models of this gate."
+                )
+        checks += judged
     decided = decide(checks, asked)
     limits = tuple(_limits(asked, [each for each in (side, base) if each is not None]))
-    found = outcome(decided, limits)
+    shown = outcome(decided, limits)
     return Verdict(
-        asked.inconclusive if found == "inconclusive" else found,
+        asked.inconclusive if shown == "inconclusive" else shown,
         side.name,
         None if base is None else base.name,
         asked.level,
         asked.passes,
         tuple(decided),
         limits,
-        found,
+        shown,
         side.run.factors,
     )
 
@@ -125,36 +148,6 @@ def _check_rules(policy: Policy, side: Side) -> None:
                 )
 
 
-def _check_instruments(policy: Policy, base: Side, side: Side) -> None:
-    """Refuse sides that measured with other instruments what the rules read."""
-    rules = [rule for rule in policy.rules if rule.allowed_change is not None]
-    used = [
-        [e for e in each.run.records if any(reads(rule, e) for rule in rules)]
-        for each in (base, side)
-    ]
-    found = differing(base.run, side.run, (used[0], used[1]))
-    refused = [each for each in found if each.name not in policy.despite]
-    if refused and "all" not in policy.despite:
-        raise OptionError(
-            f"the runs measured with different instruments ({'; '.join(map(str, refused))}). Audit "
-            f'both alike, or name what may differ in the policy: despite = ["{refused[0].name}"].'
-        )
-
-
-def _checks(
-    rule: Rule, policy: Policy, base: Side | None, side: Side, rows: RowsOf
-) -> list[RuleCheck]:
-    """Judge every estimate that a rule reads."""
-    if base is None or rule.allowed_change is None:
-        found = list(_ranges(rule, policy, side, rows))
-    else:
-        found = list(_changes(rule, policy, base, side, rows))
-    if not found:
-        with rule.named():
-            raise OptionError(f"rule {rule.name!r} reads no estimate of the models of this gate.")
-    return found
-
-
 def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """The models that a rule reads: each alone, and all together where it says "all"."""
     patterns = rule.where.get("model", ("*",))
@@ -170,12 +163,49 @@ def _changes(
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
     choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed)
+    closed = (rule.worse != "up", rule.worse != "down")
     for models in _pairs(rule, model_pairs(base, side)):
         index = [known(each, model) for each, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if reads(rule, side.run.records[j])]
         for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
+            ends, opened = (-allowed, allowed), (-math.inf, math.inf)
+            if change.scale == "ratio":
+                ends, opened = (1.0 / allowed if allowed else 0.0, allowed), (0.0, math.inf)
+            low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
+            # p that the change lies within what is allowed, and that it does not.
+            p_beyond, p_within = None, None
             bounds = _bounds(rule, change, (base, side), both, policy.level)
-            yield _of_change(rule, change, side.run, both[1], bounds)
+            if bounds is not None:
+                p_beyond, p_within = 1.0, bounds
+            elif change.undefined == SAME:
+                p_beyond, p_within = 1.0, 0.0  # the same sums in every prompt: nothing changed
+            elif change.p_beyond is not None and change.p_inside is not None:
+                beyond = [p for p, c in zip(change.p_beyond, closed, strict=True) if c]
+                inside = [p for p, c in zip(change.p_inside, closed, strict=True) if c]
+                p_beyond, p_within = min(1.0, len(beyond) * min(beyond)), max(inside)
+            judged = RuleCheck(
+                rule=rule.name,
+                measure=change.measure,
+                statistic=change.statistic,
+                strata=change.strata,
+                group=change.group,
+                model=change.model,
+                kind="change",
+                scale=change.scale,
+                base=change.value_a,
+                value=change.value_b,
+                change=change.change,
+                low=change.low,
+                high=change.high,
+                allowed=(low, high),
+                p_beyond=p_beyond,
+                p_within=p_within,
+                n_prompts=change.n_prompts,
+                n_carriers=_carriers(side.run, both[1]),
+                n_texts=side.run.records[both[1]].n_texts,
+                reason=change.undefined if p_beyond is None else None,
+            )
+            yield _untestable(rule, judged)
         for key, row in index[1].items():
             if key not in index[0] and reads(rule, side.run.records[row]):
                 blank = _blank(rule, side.run.records[row], models[1])
@@ -203,51 +233,6 @@ def _bounds(
             found.append(place(side.run, row, level, (0.0, margin)).p_within)
     known = [p for p in found if p is not None]
     return max(known) if len(known) == len(found) else None
-
-
-def _of_change(rule: Rule, change: Change, run: Run, row: int, bounds: float | None) -> RuleCheck:
-    size = rule.allowed_change or 0.0
-    ends = (1.0 / size if size else 0.0, size) if change.scale == "ratio" else (-size, size)
-    closed = (rule.worse != "up", rule.worse != "down")
-    opened = (0.0 if change.scale == "ratio" else -math.inf, math.inf)
-    allowed = [e if is_closed else o for e, is_closed, o in zip(ends, closed, opened, strict=True)]
-    p_beyond, p_within = _p_values(change, closed) if bounds is None else (1.0, bounds)
-    return _untestable(
-        rule,
-        RuleCheck(
-            rule=rule.name,
-            measure=change.measure,
-            statistic=change.statistic,
-            strata=change.strata,
-            group=change.group,
-            model=change.model,
-            kind="change",
-            scale=change.scale,
-            base=change.value_a,
-            value=change.value_b,
-            change=change.change,
-            low=change.low,
-            high=change.high,
-            allowed=(allowed[0], allowed[1]),
-            p_beyond=p_beyond,
-            p_within=p_within,
-            n_prompts=change.n_prompts,
-            n_carriers=_carriers(run, row),
-            n_texts=run.records[row].n_texts,
-            reason=change.undefined if p_beyond is None else None,
-        ),
-    )
-
-
-def _p_values(change: Change, closed: tuple[bool, bool]) -> tuple[float | None, float | None]:
-    """Return p that a change lies within what is allowed, and that it does not."""
-    if change.undefined == SAME:
-        return 1.0, 0.0  # the same sums in every prompt: nothing has changed
-    if change.p_beyond is None or change.p_inside is None:
-        return None, None
-    beyond = [p for p, is_closed in zip(change.p_beyond, closed, strict=True) if is_closed]
-    inside = [p for p, is_closed in zip(change.p_inside, closed, strict=True) if is_closed]
-    return min(1.0, len(beyond) * min(beyond)), max(inside)
 
 
 def _carriers(run: Run, row: int) -> int:
@@ -325,23 +310,18 @@ def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
         for what, most in policy.unreadable.items():
             share = outcomes.get(what, 0) / n if n else 0.0
             if what == "unmatched":
-                share = max((_unmatched(e) for e in _read_by(policy, side)), default=0.0)
+                # Of the people of an estimate, those whose name or gender is not known.
+                share, people = 0.0, ("name", "gender")
+                models = [side.model] if side.model is not None else [*side.models, ALL]
+                for e in side.run.records:
+                    here = e.strata.get("model", ALL) in models
+                    if here and any(reads(rule, e) for rule in policy.rules):
+                        lost = sum(
+                            count
+                            for why, count in e.exclusions.items()
+                            if any(word in why for word in people)
+                        )
+                        total = lost + e.n_units
+                        share = max(share, lost / total if total > 0 else 0.0)
             if share > most:
                 yield Limit(side.name, what, share, most)
-
-
-def _read_by(policy: Policy, side: Side) -> Iterator[Estimate]:
-    """The estimates of a side that any rule reads."""
-    models = [side.model] if side.model is not None else [*side.models, ALL]
-    for estimate in side.run.records:
-        here = estimate.strata.get("model", ALL) in models
-        if here and any(reads(rule, estimate) for rule in policy.rules):
-            yield estimate
-
-
-def _unmatched(estimate: Estimate) -> float:
-    """Share of the people of an estimate whose name or gender is not known."""
-    people = ("name", "gender")
-    lost = sum(n for why, n in estimate.exclusions.items() if any(word in why for word in people))
-    total = lost + estimate.n_units
-    return lost / total if total > 0 else 0.0

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 from rich.console import Console
 from rich.table import Table
 
-from portrayal.gating.verdict import RuleCheck, SampleSize, Verdict, number
+from portrayal.gating.verdict import RuleCheck, Verdict, number
 from portrayal.reference.labels import speaking_of
 
 WIDTH = 80
@@ -85,8 +85,9 @@ def as_junit(verdict: Verdict) -> str:
             suite, "testcase", classname=_plain(check.rule), name=_plain(check.label)
         )
         if check.status in tags:
-            message = _plain(_sentence(check))
-            found = ET.SubElement(case, tags[check.status], message=message)
+            said = f"{check.found_words}, allowed {check.allowed_words}"
+            said = said if check.status == "fail" else f"{said}; {_why(check)}"
+            found = ET.SubElement(case, tags[check.status], message=_plain(said))
             if tags[check.status] != "skipped":
                 found.set("type", check.status)
             counts[tags[check.status]] += 1
@@ -122,20 +123,12 @@ def _notes(verdict: Verdict) -> list[str]:
 def _why(check: RuleCheck) -> str:
     parts = [check.reason] if check.reason else []
     if check.needed is not None:
-        parts.append(_would_do(check.needed, check))
+        parts.append(
+            f"about {check.needed.texts:,} texts ({check.needed.prompts:,} prompts) of each run "
+            f"would do, assuming {check.needed.assuming}; now {check.n_texts:,} "
+            f"({check.n_prompts:,})"
+        )
     return "; ".join(parts) or "neither shown within what is allowed nor beyond it"
-
-
-def _would_do(needed: SampleSize, check: RuleCheck) -> str:
-    return (
-        f"about {needed.texts:,} texts ({needed.prompts:,} prompts) of each run would do, assuming "
-        f"{needed.assuming}; now {check.n_texts:,} ({check.n_prompts:,})"
-    )
-
-
-def _sentence(check: RuleCheck) -> str:
-    said = f"{check.found_words}, allowed {check.allowed_words}"
-    return said if check.status == "fail" else f"{said}; {_why(check)}"
 
 
 def _cell(text: str) -> str:

@@ -60,7 +60,7 @@ def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> RangeT
         Lowest and highest value allowed; one that the value cannot pass, such as 0 or infinity,
         is never exceeded.
     """
-    infer, possible = _inference(run, row, level)
+    infer, possible = inference(run, row, level)
     open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
     closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
     tested = [infer(end) for end in closed]
@@ -99,8 +99,8 @@ def is_share(run: Run, row: int) -> bool:
 Infer = Callable[[float], Clustered]
 
 
-def _inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, float]]:
-    """The test of an estimate as a function of the null value, and what the value may be."""
+def inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, float]]:
+    """Return the test of an estimate as a function of the null value, and what the value may be."""
     kept = run.influences
     at = slice(kept.starts[row], kept.starts[row + 1])
     a, n, b, m = (column[at, np.newaxis] for column in kept.columns)

@@ -198,19 +198,17 @@ class Verdict:
         return sorted(self.checks, key=lambda check: _ORDER.index(check.status))
 
     def _repr_html_(self) -> str:
-        with speaking_of(self.factors):
-            return self._html()
-
-    def _html(self) -> str:
         heads = ("", "rule", "estimate", "base", "run", "is", "allowed")
-        rows = [
-            (
-                *(check.status, check.rule, check.label, number(check.base), number(check.value)),
-                *(check.found_words, check.allowed_words),
-            )
-            for check in self.sorted[:_SHOWN]
-        ]
-        return html_table(heads, rows, self.summary)
+        with speaking_of(self.factors):
+            rows = [
+                (
+                    *(check.status, check.rule, check.label),
+                    *(number(check.base), number(check.value)),
+                    *(check.found_words, check.allowed_words),
+                )
+                for check in self.sorted[:_SHOWN]
+            ]
+            return html_table(heads, rows, self.summary)
 
     def count(self, status: Status) -> int:
         """How many checks have this status."""

@@ -6,7 +6,7 @@ groups, domains and models: half of the ρ lie in 0.01–0.12 (race) and 0.09–
 representation, and in -0.02–0.20 and -0.01–0.51 for subordination.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -19,7 +19,6 @@ from portrayal.stats import divide, log_share_influence
 from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
-    from portrayal.measure.stories.tally import Tally
     from portrayal.run.directory import Run
 
 Kind = Literal["representation", "subordination", "means"]
@@ -68,10 +67,46 @@ def assumptions_from(run: "Run") -> dict[Key, Assumption]:
     RunError
         When `run` is not one, or has no complete annotations.
     """
-    tally = _tally(run)
+    from portrayal.measure.stories.strata import group_features, prompt_sums, strata
+    from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, tally_stories
+    from portrayal.reference import RACES, race_likelihoods
+
+    settings = type(run).open(run.path).settings()
+    annotations = run.annotations(next(iter(settings.get("annotators", ())), ""))
+    if not annotations.note().get("complete"):
+        raise RunError(f"{run.path} has no complete annotations; finish its audit first.")
+    primary, secondary = tables_of(run)
+    tally = tally_stories(
+        run,
+        annotations,
+        likelihoods=lambda names: race_likelihoods(names, primary, secondary),
+        races=RACES,
+        n_primary=sum(race in primary.races for race in RACES),
+        # What the tally asks of a prompt: two roles make it a prompt of roles.
+        facts=lambda at: {
+            **{"domain": at.get("domain", ALL), "laden": "object_role" in at},
+            **{"couple": False, "scenario": ""},
+        },
+    )
+    people = tally.characters
+    features = group_features(tally, people.name, people.gender, crossed=False)
+    kinds: tuple[tuple[Kind, bool, tuple[int, ...]], ...] = (
+        ("representation", False, (NEUTRAL,)),
+        ("subordination", True, (SUBORDINATE, DOMINANT)),
+    )
     found: dict[Key, list[tuple[float, float]]] = {}
-    for kind, attribute, numbers in _measured(tally):
-        found.setdefault((kind, attribute), []).append(numbers)
+    for kind, laden, roles in kinds:
+        for stratum in strata(tally, laden=laden):
+            if stratum.model == ALL:
+                continue  # models differ from each other; a plan is about one
+            sums = [
+                [prompt_sums(people, stratum, role, v) for v in features.moments] for role in roles
+            ]
+            for i, group in enumerate(features.groups):
+                alike = likeness([[s[:, i] for s in role] for role in sums])
+                if alike is not None:
+                    numbers = alike[0], alike[1] / max(stratum.n_texts, 1)
+                    found.setdefault((kind, next(iter(group))), []).append(numbers)
     made = dict(DEFAULTS)
     for key, rows in found.items():
         icc, units = (float(x) for x in np.median(np.array(rows), axis=0))
@@ -88,54 +123,6 @@ def tables_of(run: "Run | None") -> tuple[NameTable, NameTable]:
     options = {} if run is None else type(run).open(run.path).settings().get("options", {})
     primary = options.get("name_table", "census-2020")
     return name_table(primary, min_count=options.get("min_count")), mena_nhpi_table()
-
-
-def _tally(run: "Run") -> "Tally":
-    from portrayal.measure.stories.tally import tally_stories
-    from portrayal.reference import RACES, race_likelihoods
-
-    def facts(strata: dict[str, str]) -> dict[str, object]:
-        """What the tally asks of a prompt: two roles make it a prompt of roles."""
-        domain, roles = strata.get("domain", ALL), "object_role" in strata
-        return {"domain": domain, "laden": roles, "couple": False, "scenario": ""}
-
-    settings = type(run).open(run.path).settings()
-    annotations = run.annotations(next(iter(settings.get("annotators", ())), ""))
-    if not annotations.note().get("complete"):
-        raise RunError(f"{run.path} has no complete annotations; finish its audit first.")
-    primary, secondary = tables_of(run)
-    return tally_stories(
-        run,
-        annotations,
-        likelihoods=lambda names: race_likelihoods(names, primary, secondary),
-        races=RACES,
-        n_primary=sum(race in primary.races for race in RACES),
-        facts=facts,
-    )
-
-
-def _measured(tally: "Tally") -> Iterator[tuple[Kind, str, tuple[float, float]]]:
-    """Yield ρ and units per text for every group, domain and model."""
-    from portrayal.measure.stories.strata import group_features, prompt_sums, strata
-    from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
-
-    people = tally.characters
-    features = group_features(tally, people.name, people.gender, crossed=False)
-    values = features.moments
-    kinds: tuple[tuple[Kind, bool, tuple[int, ...]], ...] = (
-        ("representation", False, (NEUTRAL,)),
-        ("subordination", True, (SUBORDINATE, DOMINANT)),
-    )
-    for kind, laden, roles in kinds:
-        for stratum in strata(tally, laden=laden):
-            if stratum.model == ALL:
-                continue  # models differ from each other; a plan is about one
-            sums = [[prompt_sums(people, stratum, role, v) for v in values] for role in roles]
-            for i, group in enumerate(features.groups):
-                found = likeness([[s[:, i] for s in role] for role in sums])
-                if found is not None:
-                    units = found[1] / max(stratum.n_texts, 1)
-                    yield kind, next(iter(group)), (found[0], units)
 
 
 def likeness(roles: Sequence[Sequence[FloatArray]]) -> tuple[float, float, float] | None:

@@ -207,7 +207,7 @@ class Effects:
         for attribute, labels in self.shares.items():
             one = self.assumed.get((kind, attribute), self.assumed[kind, "gender"])
             for label, share in labels.items():
-                counting = _counting(attribute, label, share, self.tables)
+                counting = counting_of(attribute, label, share, self.tables)
                 fair = None if counting is None else counting.fair
                 reason = _NO_COUNTS if counting is None else None
                 if fair is not None:
@@ -274,10 +274,10 @@ _bearers = cache(name_bearers)
 
 
 @cache
-def _counting(
+def counting_of(
     attribute: str, label: str, share: float, tables: tuple[NameTable, NameTable]
 ) -> Counting | None:
-    """How people of the group are counted; None where the name table has no counts."""
+    """Return how people of a group are counted; None where the name table has no counts."""
     if attribute != "race" or label not in RACES:
         return counted_whole(share)
     bearers, likelihood = _bearers(*tables)

@@ -113,7 +113,7 @@ def equivalence(
                 units, why = None, no_test_reason(n_prompts, level)
                 if n_prompts >= fewest_prompts(level):
                     design = (kind, share, n_prompts, one.icc, float(np.log(margin)), alike)
-                    units = _units(*design, level, power)
+                    units = units_needed(*design, level, power)
                     why = None if units else f"over {MOST_SAMPLES:,}: ask more prompts"
                 samples = None if units is None else int(np.ceil(units / one.units_per_text))
                 yield Needed(
@@ -122,7 +122,7 @@ def equivalence(
 
 
 @cache
-def _units(
+def units_needed(
     kind: Kind,
     share: float,
     n_prompts: int,
@@ -132,7 +132,7 @@ def _units(
     level: float,
     power: float,
 ) -> int | None:
-    """Fewest units of each prompt, run and role with the power; None where there are too many."""
+    """Return the fewest units of each prompt, run and role; None where there are too many."""
 
     def found(units: int, replicates: int) -> float:
         return equivalence_power(

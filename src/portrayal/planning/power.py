@@ -292,7 +292,14 @@ class _Draws:
         """Counts of the group by prompt and replicate, shape (prompts, replicates)."""
         weight = counting.tilted(true)
         if counting.fair is None:
-            return self._binomial(float(weight @ counting.value))
+            # 0 or 1 a person, the prompts' shares beta distributed.
+            rng, icc = np.random.default_rng(self._state), self._design.icc
+            share = float(weight @ counting.value)
+            shares = np.full(self._own.shape, share)
+            if 0 < icc < 1 and 0 < share < 1:
+                total = 1.0 / icc - 1.0
+                shares = rng.beta(share * total, (1.0 - share) * total, shares.shape)
+            return rng.binomial(self._design.texts, shares).astype(np.float64)
         order = np.cumsum(weight)
         last = len(order) - 1
         if self._design.texts <= _DRAWN_TEXTS:
@@ -301,15 +308,6 @@ class _Draws:
         own = counting.value[np.minimum(np.searchsorted(order, self._own * order[-1]), last)]
         fresh = self._summed(weight / order[-1], counting.value)
         return np.asarray(self._copies * own + fresh, dtype=np.float64)
-
-    def _binomial(self, share: float) -> FloatArray:
-        """Counts of 0 or 1 a person, the prompts' shares beta distributed."""
-        rng, icc = np.random.default_rng(self._state), self._design.icc
-        shares = np.full(self._own.shape, share)
-        if 0 < icc < 1 and 0 < share < 1:
-            total = 1.0 / icc - 1.0
-            shares = rng.beta(share * total, (1.0 - share) * total, shares.shape)
-        return rng.binomial(self._design.texts, shares).astype(np.float64)
 
     def _summed(self, weight: FloatArray, value: FloatArray) -> FloatArray:
         """Sums of names that do not repeat: of their mean, variance and skew (Wilson-Hilferty)."""

@@ -23,14 +23,16 @@ NAMED = 5
 def facts(view: View) -> list[Fact]:
     """Return (what, value) of everything that was asked."""
     n_texts = int(view.note.get("n_texts", 0))
-    readers = report_of(view).wording.readers
+    readers, own = report_of(view).wording.readers, report_of(view).facts
+    # What the numbers rest on, by the names that the estimates give.
+    named = [(n.replace("_", " ").capitalize(), value) for n, value in instruments(view).items()]
     rows = [
         ("Models", models_line(view) or fmt.NOTHING),
         ("Texts", f"{n_texts:,}"),
         ("Source", short(str(view.settings.get("source", "")), 80) or fmt.NOTHING),
         ("Originals", short(str(view.settings.get("reference", "")), 80)),
         ("Measured", _date(view)),
-        *((report_of(view).facts or _instrument_facts)(view)),
+        *(own(view) if own is not None else named),
         (readers, ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
         ("Groups", str(view.settings.get("group_labels", ""))),
         ("Confidence level", fmt.level(view.level)),
@@ -38,12 +40,6 @@ def facts(view: View) -> list[Fact]:
         ("Version", f"Portrayal {view.settings.get('portrayal', '')}"),
     ]
     return [(what, value) for what, value in rows if what and value]
-
-
-def _instrument_facts(view: View) -> list[Fact]:
-    """What the numbers rest on, by the names that the estimates give."""
-    named = instruments(view)
-    return [(name.replace("_", " ").capitalize(), value) for name, value in named.items()]
 
 
 def models_line(view: View) -> str:
@@ -102,28 +98,25 @@ class Method:
 
 def methods(view: View) -> list[Method]:
     """Return the annotator, then every measure of the run."""
-    own = view.annotator
-    found = [] if own is None else [_method(own.title or own.name, own)]
-    for name in view.by_measure:
-        component = view.component(name)
+    own, found = view.annotator, []
+    used: list[tuple[str, str, Component | None]] = []
+    used += [] if own is None else [(own.title or own.name, own.name, own)]
+    used += [(measure_title(name), name, view.component(name)) for name in view.by_measure]
+    for title, name, component in used:
         if component is None:
-            found.append(Method(measure_title(name), name, "Not installed here.", ()))
-        else:
-            found.append(_method(measure_title(name), component))
+            found.append(Method(title, name, "Not installed here.", ()))
+            continue
+        rows = (
+            ("Definition", component.equation),
+            ("Reads", component.reads),
+            ("Counts", component.unit),
+            ("Range", component.range),
+            *((("Read as", component.reading),) if component.reading else ()),
+            ("Undefined when", component.undefined_when),
+            ("Source", component.source),
+        )
+        found.append(Method(title, component.name, component.summary, rows))
     return found
-
-
-def _method(title: str, component: Component) -> Method:
-    rows = (
-        ("Definition", component.equation),
-        ("Reads", component.reads),
-        ("Counts", component.unit),
-        ("Range", component.range),
-        *((("Read as", component.reading),) if component.reading else ()),
-        ("Undefined when", component.undefined_when),
-        ("Source", component.source),
-    )
-    return Method(title, component.name, component.summary, rows)
 
 
 ROWS = 12

@@ -1,6 +1,6 @@
 """The report of a comparison: what changed, and the prompts that carry it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -186,11 +186,22 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         what: [row for row in rows if verdict(row, found.level) == what]
         for what in (CHANGED, SAME, OPEN)
     }
-    changed, same, unresolved = _largest_first(said[CHANGED]), said[SAME], said[OPEN]
+    changed, same, unresolved = said[CHANGED], said[SAME], said[OPEN]
+    changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
     labels = _labels(found, sides)
-    untested = sum(row.p is None for row in rows)
     about = next(iter(changed), None) or _furthest(unresolved)
     moved = [] if about is None else moved_prompts(about, sides, seed)
+    warnings = []
+    if found.instruments:
+        listed = "; ".join(map(str, found.instruments))
+        warnings.append(f"The sides measured with different instruments: {short(listed, 600)}.")
+    if found.prompts.reworded:
+        counted = fmt.plural(found.prompts.reworded, "prompt")
+        warnings.append(f"{counted} of both have other words under the same name.")
+    ends = (("before", found.only_a), ("after", found.only_b))
+    alone = [f"{sum(only.values()):,} {where}" for where, only in ends if sum(only.values())]
+    if alone:
+        warnings.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
     own = {
         "brand": "comparison",
         "what": "What was compared",
@@ -198,16 +209,12 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         "question": getattr(study_named(found.study), "title", found.study),
         "meta": f"{fmt.count(len(rows))} numbers that may be stated · {len(found.rows):,} in all",
         "facts": _facts(found, sides),
-        "warnings": _warnings(found),
-        "summary": _summary(rows, changed, same, unresolved),
+        "warnings": warnings,
+        **_words(rows, said, about, bool(moved)),
         "first": _first(found, sides, labels, rows, changed, unresolved),
-        "after": _after(unresolved, untested),
         "same": sheet.CHANGES.table("same", None, same),
-        "same_words": _same_words(same, rows),
         "open": sheet.CHANGES.table("open", None, unresolved),
-        "open_words": _open_words(unresolved),
         "moved": moved,
-        "moved_words": _moved_words(about, bool(changed), bool(moved)),
         "sure_only": "q below 0.05 only",
         "table_label": "Changes",
         "methods": _methods(found),
@@ -252,43 +259,52 @@ def day_of(run: Run) -> str:
     return f"{written.day} {written:%B %Y}"
 
 
-def _warnings(found: Comparison) -> list[str]:
-    said = []
-    if found.instruments:
-        listed = "; ".join(map(str, found.instruments))
-        said.append(f"The sides measured with different instruments: {short(listed, 600)}.")
-    if found.prompts.reworded:
-        said.append(
-            f"{fmt.plural(found.prompts.reworded, 'prompt')} of both have other words under the "
-            "same name."
+def _words(
+    rows: Sequence[Change], said: Mapping[str, list[Change]], about: Change | None, moved: bool
+) -> dict[str, Any]:
+    """The sentences of the page, by their place in it."""
+    changed, same, unresolved = said[CHANGED], said[SAME], said[OPEN]
+    all_words, open_words = fmt.plural(len(rows), "number"), fmt.plural(len(unresolved), "number")
+    summary = "The two runs have no number in common that a report may state."
+    if rows:
+        summary = (
+            f"Of {all_words} that a report may state, {len(changed)} changed, {len(same)} can be "
+            f"called the same, and {len(unresolved)} cannot be told either way."
         )
-    alone = [
-        f"{sum(counts.values()):,} {where}"
-        for where, counts in (("before", found.only_a), ("after", found.only_b))
-        if sum(counts.values())
-    ]
-    if alone:
-        said.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
-    return said
-
-
-def _summary(
-    rows: Sequence[Change],
-    changed: Sequence[Change],
-    same: Sequence[Change],
-    unresolved: Sequence[Change],
-) -> str:
-    if not rows:
-        return "The two runs have no number in common that a report may state."
-    return (
-        f"Of {fmt.plural(len(rows), 'number')} that a report may state, {len(changed)} changed, "
-        f"{len(same)} can be called the same, and {len(unresolved)} cannot be told either "
-        "way."
+    same_words = (
+        f"None of {all_words} can be called the same: for that, the whole interval must lie within "
+        "the margin."
     )
-
-
-def _largest_first(rows: list[Change]) -> list[Change]:
-    return sorted(rows, key=lambda row: (row.scale != "ratio", -row.size, row.measure))
+    if same:
+        same_words = (
+            f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
+            "change is smaller than the margin."
+        )
+    after = []
+    if unresolved:
+        untested = sum(row.p is None for row in rows)
+        more = f", {untested} of them without a test" if untested else ""
+        after = [
+            f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
+            "would narrow the intervals."
+        ]
+        open_words += " neither changed for sure nor can be called the same."
+    else:
+        open_words = "Every number either changed or can be called the same."
+    moved_words = "No number has a test, so no prompt stands out."
+    if about is not None:
+        which = subject(about.measure, about.strata, about.group)
+        how = "the largest change above" if changed else "the furthest, not established"
+        moved_words = f"The runs keep no texts or sums by prompt for the {which}."
+        if moved:
+            moved_words = (
+                f"Prompts that add most to one number, {how}: {which}. One answer of each side, "
+                "drawn at random by the seed, whatever it says."
+            )
+    return {
+        **{"summary": summary, "same_words": same_words, "after": after},
+        **{"open_words": open_words, "moved_words": moved_words},
+    }
 
 
 def _first(
@@ -301,23 +317,45 @@ def _first(
 ) -> FirstScreen:
     """What changed, in sentences; or what comes nearest to a change."""
     views = (View.of(sides[0].run), View.of(sides[1].run))
-    behind = [(row, _behind(row, views)) for row in changed]
-    sure = [(row, each) for row, each in behind if _may_be_said(each)]
-    said = _strongest_first(
-        [_sentence(row, each, labels, found.level) for row, each in _chosen(sure)]
-    )
+    # Said is what enough people stand behind on both sides, of groups that the reader can tell.
+    sure = [
+        (row, behind)
+        for row in changed
+        for behind in [_behind(row, views)]
+        if all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
+    ]
+    chosen = _chosen(sure)
+    said = [_sentence(row, each, labels, found.level) for row, each in chosen]
+    said.sort(key=lambda each: each.strength != STRONG)
+    cannot = []
+    if few := len(changed) - len(sure):
+        cannot.append(
+            f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
+            "behind it, or the reader cannot tell the group."
+        )
+    if rest := len(sure) - len(chosen):
+        cannot.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
+    if unresolved:
+        cannot.append(
+            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
+            "mean that nothing changed."
+        )
+    near, nearest = _furthest(unresolved), ""
+    if near is not None and not said:
+        near_words = _headline(near, labels)
+        nearest = f"What comes nearest, but cannot be told from chance: {near_words}."
     texts = [_n_texts(side) for side in sides]
     read = (
         f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
         f"{fmt.plural(found.prompts.both, 'prompt')} of both"
     )
-    shown = [row for row, _ in _chosen(sure)] or list(unresolved)
+    shown = [row for row, _ in chosen] or list(unresolved)
     return FirstScreen(
         read,
-        said,
+        tuple(said),
         "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}.",
-        _cannot(behind, sure, unresolved),
-        "" if said else _nearest(unresolved, labels),
+        tuple(cannot),
+        nearest,
         _glance(shown, labels, found.level),
     )
 
@@ -360,42 +398,6 @@ def _behind(row: Change, views: tuple[View, View]) -> Behind:
     return tuple(found)
 
 
-def _may_be_said(behind: Behind) -> bool:
-    """Whether enough people stand behind both sides, and the reader can tell the group."""
-    return all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
-
-
-def _nearest(unresolved: Sequence[Change], labels: tuple[str, str]) -> str:
-    """What comes nearest to a change where none was found."""
-    near = _furthest(unresolved)
-    if near is None:
-        return ""
-    return f"What comes nearest, but cannot be told from chance: {_headline(near, labels)}."
-
-
-def _cannot(
-    behind: Sequence[tuple[Change, Behind]],
-    sure: Sequence[tuple[Change, Behind]],
-    unresolved: Sequence[Change],
-) -> tuple[str, ...]:
-    said = []
-    few = len(behind) - len(sure)
-    if few:
-        said.append(
-            f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
-            "behind it, or the reader cannot tell the group."
-        )
-    rest = len(sure) - len(_chosen(sure))
-    if rest > 0:
-        said.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
-    if unresolved:
-        said.append(
-            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
-            "mean that nothing changed."
-        )
-    return tuple(said)
-
-
 def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]]:
     """The changes that are said in sentences, no measure crowding out the others."""
     counts: dict[str, int] = {}
@@ -405,10 +407,6 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
         counts[row.measure] = counts.get(row.measure, 0) + 1
         (first if counts[row.measure] <= EACH else later).append((row, behind))
     return (first + later)[:MOST]
-
-
-def _strongest_first(said: list[Stated]) -> tuple[Stated, ...]:
-    return tuple(sorted(said, key=lambda each: each.strength != STRONG))
 
 
 def _headline(row: Change, labels: tuple[str, str]) -> str:
@@ -446,47 +444,6 @@ def _furthest(rows: Sequence[Change]) -> Change | None:
     """The tested change that is furthest from none, in its own standard errors' order: by p."""
     tested = [row for row in rows if row.p is not None and row.change is not None]
     return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
-
-
-def _after(unresolved: Sequence[Change], untested: int) -> list[str]:
-    if not unresolved:
-        return []
-    more = f", {untested} of them without a test" if untested else ""
-    return [
-        f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
-        "would narrow the intervals."
-    ]
-
-
-def _same_words(same: list[Change], rows: Sequence[Change]) -> str:
-    if not same:
-        return (
-            f"None of {fmt.plural(len(rows), 'number')} can be called the same: for that, the "
-            "whole interval must lie within the margin."
-        )
-    return (
-        f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
-        "change is smaller than the margin."
-    )
-
-
-def _open_words(rows: list[Change]) -> str:
-    if not rows:
-        return "Every number either changed or can be called the same."
-    return f"{fmt.plural(len(rows), 'number')} neither changed for sure nor can be called the same."
-
-
-def _moved_words(about: Change | None, sure: bool, shown: bool) -> str:
-    if about is None:
-        return "No number has a test, so no prompt stands out."
-    which = subject(about.measure, about.strata, about.group)
-    if not shown:
-        return f"The runs keep no texts or sums by prompt for the {which}."
-    found = "the largest change above" if sure else "the furthest, not established"
-    return (
-        f"Prompts that add most to one number, {found}: {which}. One answer of each side, drawn at "
-        "random by the seed, whatever it says."
-    )
 
 
 def _files(found: Comparison) -> list[Download]:

@@ -53,55 +53,42 @@ def is_thing(
 
     `words` are those of the longest form of the name in lower case.
     """
-    things = _by_words(words, tokens) + sum(_for_thing(text, tokens, run) for run in mentions)
+    low, gods = tokens.low, tokens.local.gods
+    # What the words of the name say for a thing, whatever stands around them
+    if len(words) == 1:
+        pair = words[0].split("-")
+        listed = words[0] in THINGS.things_alone or (len(pair) > 1 and gods.issuperset(pair))
+        things = 1.5 if listed else float(words[0] in tokens.words)
+    elif words[-1] in THINGS.doubtful_parts or words[0] in THINGS.doubtful_openers:
+        things = 1.0 if en.bearers(words[0]) >= en.FREQUENT else 1.5
+    else:
+        called = words[0] in THINGS.deities and gods.issuperset(words[1:])
+        things = 1.5 if called else float(gods.issuperset(words))
+    things += sum(speaks_for_thing(text, tokens, run) for run in mentions)
     known = len(words) == 1 and (len(mentions) > 1 or en.bearers(words[0]) >= _WELL_KNOWN)
     if known and not things:
         return False
-    people = sum(_for_person(text, tokens, run) for run in mentions)
+    people = sum(speaks_for_person(text, tokens, run) for run in mentions)
     if things or people:
         return things > people
-    # Whether a rare name, of which nothing tells a person, is rather a term
+    # Nothing tells a person: a rare name is a term's, unless a pronoun follows before anybody else
     if len(words) == 1:
-        return not (tokens.quoted[mentions[0].start] or _goes_on(tokens, mentions[0]))
-    if en.bearers(words[0]) >= en.FREQUENT:
-        return not en.bearers(words[-1]) and any(_is_term(text, tokens, run) for run in mentions)
-    if len(words) > 2:
-        return not en.bearers(words[-1])
-    return any(_set_apart(text, tokens, run) for run in mentions)
+        start, end, follows = mentions[0].start, mentions[0].end, False
+        for at in range(end, min(len(low), end + _NEAR)):
+            follows = low[at] in en.PRONOUNS
+            if follows or (low[at] != tokens.words[at] and low[at - 1] not in THINGS.ends):
+                break
+        return not (follows or tokens.quoted[start])
+    unknown, frequent = not en.bearers(words[-1]), en.bearers(words[0]) >= en.FREQUENT
+    if len(words) > 2 and not frequent:
+        return unknown
+    if any(is_term(text, tokens, run) for run in mentions):
+        return unknown or not frequent
+    behind = (_before(text, tokens, run.start) for run in mentions)
+    return not frequent and not THINGS.articles.isdisjoint(behind)
 
 
-def _by_words(words: Sequence[str], tokens: Tokens) -> float:
-    """What the words of the name say for a thing."""
-    if len(words) == 1:
-        pair = words[0].split("-")
-        if words[0] in THINGS.things_alone or (
-            len(pair) > 1 and tokens.local.gods.issuperset(pair)
-        ):
-            return 1.5
-        return float(words[0] in tokens.words)
-    if words[-1] in THINGS.doubtful_parts or words[0] in THINGS.doubtful_openers:
-        return 1.0 if en.bearers(words[0]) >= en.FREQUENT else 1.5
-    gods = tokens.local.gods
-    called = words[0] in THINGS.deities and gods.issuperset(words[1:])
-    return 1.5 if called else float(gods.issuperset(words))
-
-
-def _goes_on(tokens: Tokens, run: Candidate) -> bool:
-    """Whether a pronoun follows a name before anybody else does."""
-    for at in range(run.end, min(len(tokens.low), run.end + _NEAR)):
-        if tokens.low[at] in en.PRONOUNS:
-            return True
-        if tokens.low[at] != tokens.words[at] and tokens.low[at - 1] not in THINGS.ends:
-            return False
-    return False
-
-
-def _set_apart(text: str, tokens: Tokens, run: Candidate) -> bool:
-    """Whether a mention stands behind "the" or "of", or as terms do."""
-    return _before(text, tokens, run.start) in THINGS.articles or _is_term(text, tokens, run)
-
-
-def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
+def is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention stands as terms do: in quotation marks, or before what it means."""
     low, start, end = tokens.low, run.start, run.end
     if _named(tokens, start):
@@ -115,27 +102,35 @@ def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
     return start > 0 and gap(text, tokens, start - 1).strip() in _SINGLE
 
 
-def _is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
+def is_quoted(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether quotation marks close around a mention, which is neither given as a name nor called.
 
     Little more may stand before the closing mark: 'called "Anjali," in which', "the 'Anna katha'".
+    What somebody chants is quoted in any case.
     """
     low, words, end = tokens.low, tokens.words, run.end
+    if tokens.quoted[run.start]:
+        opens = run.start
+        while opens and tokens.quoted[opens - 1]:
+            opens -= 1
+        if not THINGS.chants.isdisjoint(low[max(0, opens - _NEAR_WORSHIP - 1) : opens]):
+            return True
     if not run.start or _token(low, run.start - 1) in _PEOPLE | en.NAMING:
         return False
     opener = run.start - (low[run.start - 1] in QUOTES)
-    opened = opener < run.start or gap(text, tokens, run.start - 1).strip() in _SINGLE
-    if not opened:
+    if opener == run.start and gap(text, tokens, run.start - 1).strip() not in _SINGLE:
         return False
     if not _closes(text, tokens, end):
         before = words[opener - 1] if opener else "."
-        if not before.islower() or before in en.SAYING or before.endswith("ed"):
+        said = not before.islower() or before in en.SAYING or before.endswith("ed")
+        if said or not any(_closes(text, tokens, at) for at in range(end + 1, end + _TERM)):
             return False
-        if not any(_closes(text, tokens, at) for at in range(end + 1, end + _TERM)):
-            return False
-    if _token(low, opener - 1) in THINGS.meaning and len(run.words) > 1:
+    if not _named(tokens, run.start):
         return True
-    return not _named(tokens, run.start) or _chanted(tokens, run)
+    # "name" before several words: "chants of the name 'Om Namo'"
+    near = low[max(0, run.start - _FURTHEST_NAME) : run.start]
+    meant = _token(low, opener - 1) in THINGS.meaning or not THINGS.worship.isdisjoint(near)
+    return len(run.words) > 1 and meant
 
 
 def _closes(text: str, tokens: Tokens, at: int) -> bool:
@@ -145,22 +140,6 @@ def _closes(text: str, tokens: Tokens, at: int) -> bool:
     return single or _token(low, at) in QUOTES
 
 
-def _is_chanted(tokens: Tokens, run: Candidate) -> bool:
-    """Whether a mention stands in a quotation that somebody chants."""
-    at = run.start
-    if not tokens.quoted[at]:
-        return False
-    while at and tokens.quoted[at - 1]:
-        at -= 1
-    return not THINGS.chants.isdisjoint(tokens.low[max(0, at - _NEAR_WORSHIP - 1) : at])
-
-
-def _chanted(tokens: Tokens, run: Candidate) -> bool:
-    """Whether several words in quotation marks are chanted: "chants of the name 'Om Namo'"."""
-    near = tokens.low[max(0, run.start - _FURTHEST_NAME) : run.start]
-    return len(run.words) > 1 and not THINGS.worship.isdisjoint(near)
-
-
 def _before(text: str, tokens: Tokens, at: int) -> str:
     """The token before a position; a full stop where a number stands between."""
     if not at or any(map(str.isdigit, gap(text, tokens, at - 1))):
@@ -168,7 +147,7 @@ def _before(text: str, tokens: Tokens, at: int) -> str:
     return tokens.low[at - 1]
 
 
-def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
+def speaks_for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether what stands around a mention speaks for a thing."""
     first = run.titles[0] if run.titles else run.start
     if run.titles and not _of_gods(tokens, first):
@@ -185,7 +164,7 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
         or before == "river"
     ):
         return True
-    if after in THINGS.particles or before in THINGS.particles or _explained(tokens, run):
+    if after in THINGS.particles or before in THINGS.particles or is_explained(tokens, run):
         return True
     if (
         (run.opening and after in THINGS.objects)
@@ -195,12 +174,11 @@ def _for_thing(text: str, tokens: Tokens, run: Candidate) -> bool:
         return True
     return (
         (len(run.words) > 1 and before == "sweet")
-        or _is_where(tokens, run, before, earlier, after)
-        or _worshipped(tokens, run)
-        or _is_item(tokens, run)
-        or _is_quoted(text, tokens, run)
+        or is_where(tokens, run, before, earlier, after)
+        or is_worshipped(tokens, run)
+        or is_item(tokens, run)
+        or is_quoted(text, tokens, run)
         or _beside_plants(tokens, run)
-        or _is_chanted(tokens, run)
     )
 
 
@@ -217,7 +195,7 @@ def _one_of(tokens: Tokens, run: Candidate) -> bool:
     )
 
 
-def _explained(tokens: Tokens, run: Candidate) -> bool:
+def is_explained(tokens: Tokens, run: Candidate) -> bool:
     """Whether what follows calls a mention a thing: "Salem, a busy city", "Vada is a dish"."""
     low = tokens.low
     at = run.end + (_token(low, run.end) in QUOTES)
@@ -236,25 +214,21 @@ def _explained(tokens: Tokens, run: Candidate) -> bool:
     return False
 
 
-def _is_where(tokens: Tokens, run: Candidate, before: str, earlier: str, after: str) -> bool:
+def is_where(tokens: Tokens, run: Candidate, before: str, earlier: str, after: str) -> bool:
     """Whether a mention says where something is, or what something is called."""
     rare = en.bearers(run.words[0]) < en.FREQUENT
     if before == "of":
         heart = tokens.low[max(0, run.start - 4) : run.start - 1] == ["in", "the", "heart"]
         return heart or earlier in THINGS.nouns_of_places or earlier in THINGS.nouns_of_things
     if before in THINGS.where and after != "'s":
-        return rare or _of_a_land(tokens, run)
+        # A land of two words may follow: "in Salem, Tamil Nadu"
+        low, end = tokens.low, run.end
+        return rare or (_token(low, end) == "," and _token(low, end + 2) in PLACES)
     if before == "from" and earlier in THINGS.arrival:
         return rare
     kind = tokens.words[run.start - 2 : run.start - 1] == [earlier]
     called = before in en.NAMING and earlier not in _PEOPLE and earlier.isalpha() and kind
     return called and rare and not _named(tokens, run.start)
-
-
-def _of_a_land(tokens: Tokens, run: Candidate) -> bool:
-    """Whether a land of two words follows: "in Salem, Tamil Nadu"."""
-    low, end = tokens.low, run.end
-    return _token(low, end) == "," and _token(low, end + 2) in PLACES
 
 
 def _beside_plants(tokens: Tokens, run: Candidate) -> bool:
@@ -270,7 +244,7 @@ def _token(low: Sequence[str], at: int) -> str:
     return low[at] if 0 <= at < len(low) else "."
 
 
-def _worshipped(tokens: Tokens, run: Candidate) -> bool:
+def is_worshipped(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is a god's to whom somebody prays."""
     low, at = tokens.low, run.start
     god = tokens.local.gods.issuperset(run.words)
@@ -308,7 +282,7 @@ def _before_list(tokens: Tokens, run: Candidate) -> int:
     return at
 
 
-def _is_item(tokens: Tokens, run: Candidate) -> bool:
+def is_item(tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention is one of the things that "dishes such as" enumerates."""
     low = tokens.low
     at = _before_list(tokens, run)
@@ -326,7 +300,7 @@ def _named(tokens: Tokens, at: int) -> bool:
     return not THINGS.names.isdisjoint(tokens.low[max(0, at - _FURTHEST_NAME) : at])
 
 
-def _for_person(text: str, tokens: Tokens, run: Candidate) -> float:
+def speaks_for_person(text: str, tokens: Tokens, run: Candidate) -> float:
     """What stands around a mention and speaks for a person."""
     low = tokens.low
     first = run.titles[0] if run.titles else run.start

@@ -70,7 +70,18 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
     tokens = scene.tokens
     cast = Cast(slots, scene.pronouns.copy(), [{} for _ in slots], [[] for _ in slots], {}, {})
     slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
-    strangers = _strangers(scene, slot_of)
+    # Named person outside the roles → gender that titles and nouns beside the name tell
+    strangers = {
+        index: gender
+        for index, person in enumerate(scene.people)
+        for title in person.titles
+        if index not in slot_of and (gender := _of_title(tokens, title)) != NON_BINARY
+    }
+    strangers |= {
+        noun.person: noun.gender
+        for noun in scene.nouns
+        if noun.person is not None and noun.person not in slot_of and noun.gender
+    }
     for at, index in scene.names.items():
         slot = slot_of.get(index, OTHER)
         cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
@@ -87,7 +98,7 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
             if slot >= 0 and noun.gender:
                 cast.refer(slot, noun.at, noun.gender, CERTAIN)
         elif nominals:
-            slot = _add_nominal(scene, cast, noun, known)
+            slot = add_nominal(scene, cast, noun, known)
         else:
             continue
         if noun.owner is not None:
@@ -96,22 +107,6 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
         cast.events.append(_mention(tokens, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
     cast.events.sort()
     return cast
-
-
-def _strangers(scene: Scene, slot_of: Mapping[int, int]) -> dict[int, str]:
-    """Named person outside the roles → gender that titles and nouns beside the name tell."""
-    if len(scene.people) == len(slot_of):
-        return {}
-    known: dict[int, str] = {}
-    for index, person in enumerate(scene.people):
-        for title in person.titles:
-            gender = _of_title(scene.tokens, title)
-            if index not in slot_of and gender != NON_BINARY:
-                known[index] = gender
-    for noun in scene.nouns:
-        if noun.person is not None and noun.person not in slot_of and noun.gender:
-            known[noun.person] = noun.gender
-    return known
 
 
 def _of_title(tokens: Tokens, at: int) -> str:
@@ -126,57 +121,26 @@ def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> StoryMention:
     return StoryMention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
 
 
-def _add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
-    """Add a noun that stands beside no name; returns its character or `OTHER`."""
-    slots = cast.slots
-    if None not in slots and len(slots) == 2 and not noun.value and _is_definite(scene, noun):
-        cast.apart[noun.at] = -1 if noun.owner is None else _owner(scene, noun.owner)
-        tokens = scene.tokens
-        cast.events.append(
-            StoryMention(
-                noun.at,
-                tokens.sentence[noun.at],
-                OTHER,
-                0.0,
-                noun.gender,
-                "p",
-                tokens.quoted[noun.at],
-            )
-        )
-        return OTHER
-    slot = _nominal_slot(scene, cast, noun, known)
-    if slot >= len(slots):
-        return OTHER
-    cast.events.append(_mention(scene.tokens, noun.at, slot, noun.gender))
-    if slot >= 0 and noun.gender and slots[slot] is None:
-        cast.refer(slot, noun.at, noun.gender, LIKELY)
-    return slot
+def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
+    """Add a noun that stands beside no name; returns its character or `OTHER`.
 
-
-def _is_definite(scene: Scene, noun: Noun) -> bool:
-    """Whether the noun works like a pronoun: "the girl", "the young man", "her brother"."""
-    low, at = scene.tokens.low, noun.at
-    if scene.paired and noun.role and noun.gender and noun.owner is not None:
-        return True
-    return low[at] in GENERIC and "the" in low[max(0, at - 2) : at]
-
-
-def _owner(scene: Scene, at: int) -> int:
-    """Position of the mention that the possessive at `at` stands for: a pronoun, or a name."""
-    return at - 1 if scene.tokens.low[at] == "'s" else at
-
-
-def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
-    """The character that a noun beside no name stands for; 1 too where there is no second."""
-    nameless = [slot for slot, index in enumerate(cast.slots) if index is None]
-    generic = scene.tokens.low[noun.at] in GENERIC
-    slot = OTHER
-    if (
-        len(nameless) == 2
-        and noun.gender
-        and noun.role
-        and (scene.words.object_nouns <= OBJECT_WORDS)
-    ):
+    `known` says whether the subject and the object have a noun of their role beside no name.
+    """
+    slots, tokens, at = cast.slots, scene.tokens, noun.at
+    low, generic = tokens.low, tokens.low[at] in GENERIC
+    nameless = [slot for slot, index in enumerate(slots) if index is None]
+    if not nameless and len(slots) == 2 and not noun.value:
+        # A definite noun works like a pronoun: "the girl", "the young man", "her brother"
+        kin = scene.paired and noun.role and noun.gender and noun.owner is not None
+        if kin or (generic and "the" in low[max(0, at - 2) : at]):
+            owner = noun.owner
+            # The possessive stands for a pronoun, or for the name before "'s"
+            cast.apart[at] = -1 if owner is None else owner - (low[owner] == "'s")
+            place = at, tokens.sentence[at], OTHER, 0.0
+            cast.events.append(StoryMention(*place, noun.gender, "p", tokens.quoted[at]))
+            return OTHER
+    slot, equals = OTHER, scene.words.object_nouns <= OBJECT_WORDS
+    if len(nameless) == 2 and noun.gender and noun.role and equals:
         slot = _slot_by_gender(cast.hints, (False, False), noun.gender)
     elif noun.value and (noun.role or len(nameless) == 2):
         slot = 0 if noun.value > 0 else 1
@@ -184,13 +148,13 @@ def _nominal_slot(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]
         slot = _slot_by_gender(cast.hints, known, noun.gender)
     elif len(nameless) == 1 and (noun.role or generic):
         slot = nameless[0]
-    if (
-        slot == 0
-        and len(nameless) == 2
-        and noun.gender
-        and (cast.hints[0] and noun.gender not in cast.hints[0])
-    ):
-        return 1
+    if slot == 0 and len(nameless) == 2 and noun.gender:
+        slot = int(bool(cast.hints[0]) and noun.gender not in cast.hints[0])
+    if slot >= len(slots):
+        return OTHER
+    cast.events.append(_mention(tokens, at, slot, noun.gender))
+    if slot >= 0 and noun.gender and slots[slot] is None:
+        cast.refer(slot, at, noun.gender, LIKELY)
     return slot
 
 

@@ -159,7 +159,7 @@ def ahead_of(tokens: Tokens, events: Sequence[StoryMention]) -> dict[int, Ahead]
         elif not quoted:
             current, waiting, lead = here, [], -1
             if at and sentence[at - 1] == here:
-                lead, comma = _lead(low, sentence, at)
+                lead, comma = opening_phrase(low, sentence, at)
         if lead < 0 or quoted:
             continue
         if at < comma:
@@ -173,17 +173,17 @@ def ahead_of(tokens: Tokens, events: Sequence[StoryMention]) -> dict[int, Ahead]
     return found
 
 
-def _lead(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, int]:
+def opening_phrase(low: Sequence[str], sentence: Sequence[int], at: int) -> tuple[int, int]:
     """Kind of the phrase that opens the sentence of `at` (-1: none), and its comma."""
     start = bisect_left(sentence, sentence[at], 0, at)
     while not low[start][0].isalpha() and start < at:
         start += 1
-    kind = (
-        0 if low[start] in _LISTS.opens_phrases else 1 if low[start].endswith(("ing", "ed")) else -1
-    )
-    if low[start] == "not":
+    word = low[start]
+    if word == "not" or (word not in _LISTS.opens_phrases and word.endswith(("ing", "ed"))):
         kind = 1
-    if kind < 0:
+    elif word in _LISTS.opens_phrases:
+        kind = 0
+    else:
         return -1, at
     behind = bisect_right(sentence, sentence[at], at)
     try:
@@ -231,8 +231,15 @@ def they_walk(tokens: Tokens, they: Sequence[int], mentions: Iterable[int]) -> T
     order = [(at, sentence[at], -1) for at in mentions if at < own[-1]]
     for at in own:
         together = sentence[at] in shared
-        use = _use(tokens.low, at) * _USE + together * _TOGETHER_STEP
-        order.append((at, sentence[at], use))
+        # Place in `USES` of the form of "they"
+        word, after = tokens.low[at], tokens.low[at + 1 : at + 4]
+        if word != "their":
+            use = 0 if word == "they" else 4 if word.startswith("them") else 1
+        elif after and after[0] in _LISTS.they_kin:
+            use = 3
+        else:
+            use = 1 if _LISTS.one_of.isdisjoint(after[:2]) else 2
+        order.append((at, sentence[at], use * _USE + together * _TOGETHER_STEP))
     return TheyWalk(sorted(order), len(they))
 
 
@@ -275,19 +282,6 @@ def they_links(
         here.add(slot)
         latest = slot
     return found
-
-
-def _use(low: Sequence[str], at: int) -> int:
-    """Place in `USES` of the form of "they" at `at`."""
-    word = low[at]
-    if word == "they":
-        return 0
-    if word != "their":
-        return 4 if word.startswith("them") else 1
-    after = low[at + 1 : at + 4]
-    if after and after[0] in _LISTS.they_kin:
-        return 3
-    return 2 if not _LISTS.one_of.isdisjoint(after[:2]) else 1
 
 
 HINTS = ("unhinted", "likely", "certain", "against")
@@ -352,37 +346,32 @@ def singly_codes(
 
 def features_of(code: int) -> tuple[str, ...]:
     """Names of the features whose weights add up to that of `code`."""
+    names: tuple[str, ...]
     if code < TONE_AT:
-        return link_features(code)
-    if code < TOLD_AT:
-        return (("role fits", "role against")[code - TONE_AT],)
-    if code < UNTOLD_AT:
+        names = link_features(code)
+    elif code < TOLD_AT:
+        names = (("role fits", "role against")[code - TONE_AT],)
+    elif code < UNTOLD_AT:
         links, hint, named = _TOLD[code - TOLD_AT]
-        return f"told {links} {hint}", f"told {links} {named}"
-    if code < ALIKE_AT:
+        names = f"told {links} {hint}", f"told {links} {named}"
+    elif code < ALIKE_AT:
         hint, named, sole = _UNTOLD[code - UNTOLD_AT]
-        return f"untold {hint}", f"untold {named} {sole}"
-    if code < THEY_AT:
-        return ((*_ALIKE, *_SINGLY)[code - ALIKE_AT],)
-    return _they_features(code - THEY_AT) if code < JOIN_AT else _context_features(code)
-
-
-def _context_features(code: int) -> tuple[str, ...]:
-    """Features of what stands around a pronoun."""
-    if code < AHEAD_AT:
+        names = f"untold {hint}", f"untold {named} {sole}"
+    elif code < THEY_AT:
+        names = ((*_ALIKE, *_SINGLY)[code - ALIKE_AT],)
+    elif code < JOIN_AT:
+        where, rival, use, together, sole = THEY_LINKS[code - THEY_AT]
+        names = f"they {where} {rival}", f"they {use} {sole}", f"they {use} {rival}"
+        names += ("they together",) if together else ()
+    elif code < AHEAD_AT:
         case, join, whom = JOIN_CODES[code - JOIN_AT]
-        return (f"join {case} {join} {whom}",)
-    if code < STRANGER_AT:
+        names = (f"join {case} {join} {whom}",)
+    elif code < STRANGER_AT:
         lead, same = AHEAD_CODES[code - AHEAD_AT]
-        return (f"ahead {lead} {same}",)
-    return (f"nobody newest {CASES[code - STRANGER_AT]}",)
-
-
-def _they_features(link: int) -> tuple[str, ...]:
-    """Features of a use of "they"."""
-    where, rival, use, together, sole = THEY_LINKS[link]
-    names = (f"they {where} {rival}", f"they {use} {sole}", f"they {use} {rival}")
-    return (*names, "they together") if together else names
+        names = (f"ahead {lead} {same}",)
+    else:
+        names = (f"nobody newest {CASES[code - STRANGER_AT]}",)
+    return names
 
 
 FEATURES = tuple(dict.fromkeys(name for code in range(N_CODES) for name in features_of(code)))

@@ -154,6 +154,9 @@ _NOBODY = tuple(
 _FAR = tuple(SPECIAL_CODE[f"{kind} far"] for kind in ("neutral", "named", "alike"))
 _ALIKE, _NONE = 2, 3
 _QUOTED_NOBODY = SPECIAL_CODE["quoted nobody"]
+_BELOW = (SPECIAL_CODE["later below"], SPECIAL_CODE["first below"])
+_NEVER_NAMED = (SPECIAL_CODE["never named, first pronoun"], SPECIAL_CODE["never named"])
+_NEVER_TOLD = SPECIAL_CODE["never named in first person"]
 _QUOTED_LINK = (SPECIAL_CODE["quoted here"], SPECIAL_CODE["quoted back"])
 
 
@@ -265,7 +268,7 @@ def steps_of(scene: Scene, cast: Cast, *, context: bool = True) -> list[Step]:
     return steps[:behind]
 
 
-def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside cost time)
+def trace(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls inside cost time)
     steps: Sequence[Step],
     genders: Genders,
     first: Sequence[int],
@@ -298,7 +301,11 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
         best, place, top = OTHER, _NO_PLACE, 0.0
         if stranger == gender:
             top = _STRANGER[case + min(current - last[-1], 3) * _BACK + kinds[-1]]
-        for index in _unbarred(own[gender], barred, found) if barred else own[gender]:
+        among = own[gender]
+        if barred:
+            owner = found.get(barred[1], OTHER)
+            among = [index for index in among if index not in (barred[0], owner)]
+        for index in among:
             if last[index] < 0:
                 at_place, weight = _NO_PLACE, NOT_YET if first[index] >= 0 else NEVER_NAMED
             else:
@@ -320,8 +327,10 @@ def trace(  # noqa: PLR0912 (run for every choice of every story: calls inside c
             alone = newest == OTHER and away != _NEVER and not quoted
             codes += [STRANGER_AT + case // _CASE] if alone else ()
         else:
-            if place < 0:
-                codes.append(_unnamed(first[best], current, narrated=narrated, begun=bool(found)))
+            if place < 0 and first[best] >= 0:
+                codes.append(_BELOW[first[best] == current])
+            elif place < 0:
+                codes.append(_NEVER_TOLD if narrated else _NEVER_NAMED[bool(found)])
             else:
                 codes.append(_QUOTED_LINK[current > last[best]] if quoted else _CODE[place])
             last[best], newest, kinds[best] = current, best, kind
@@ -350,14 +359,6 @@ def _around(
     return codes if ahead == OTHER else (*codes, AHEAD_AT + 2 * lead + (best != ahead))
 
 
-def _unbarred(
-    among: Sequence[int], barred: tuple[int, int], found: Mapping[int, int]
-) -> Sequence[int]:
-    """Those `among` the characters of a gender that are not the barred one nor the owner."""
-    out = barred[0], found.get(barred[1], OTHER)
-    return [index for index in among if index not in out]
-
-
 def _nobody(case: int, away: int, stranger: str, kind: int, gender: str, quoted: bool) -> int:
     """Code of a pronoun left to a stranger mentioned `away` sentences ago, or to nobody."""
     if quoted:
@@ -367,17 +368,6 @@ def _nobody(case: int, away: int, stranger: str, kind: int, gender: str, quoted:
     if stranger:
         kind = _ALIKE
     return _FAR[kind] if away > 1 else _NOBODY[kind][case]
-
-
-def _unnamed(first: int, current: int, *, narrated: bool, begun: bool) -> int:
-    """Code of a pronoun for a character not mentioned before, named in sentence `first` or -1."""
-    if first >= 0:
-        kind = "first below" if first == current else "later below"
-    elif narrated:
-        kind = "never named in first person"
-    else:
-        kind = "never named" if begun else "never named, first pronoun"
-    return SPECIAL_CODE[kind]
 
 
 _LISTS = word_lists("stories")
@@ -430,25 +420,23 @@ def choices(scene: Scene, cast: Cast, saliences: Sequence[float]) -> list[Gender
         who = {event.at: event.entity for event in cast.events}
         who |= dict.fromkeys(scene.plurals, OTHER)
     walk = they_walk(scene.tokens, scene.they, who)
-    states = list(map(_hint_class, cast.hints))
+    # How sure gendered nouns are, as a place in `codes.HINTS`
+    states = [1 + (max(hint.values()) >= CERTAIN) if hint else 0 for hint in cast.hints]
     story = _Story(scene, cast, saliences, states, pronouns_of(scene, cast), who, walk)
     options = _options(story)
     found = _follow(story, steps, first, likely(story.told, options))
     found = found or _follow(story, steps, first, options)
     singly = [choice for choice in found if SINGLY in choice.genders]
-    return singly if singly and _one_says(scene) else found
-
-
-def _one_says(scene: Scene) -> bool:
-    """Whether "they" says whose a quotation is: '"Watch," they said.' One person speaks it."""
+    # "They" may say whose a quotation is: one person speaks '"Watch," they said.'
     low, quoted = scene.tokens.low, scene.tokens.quoted
-    return any(
+    one_says = any(
         low[at - 1] in QUOTES
         and not quoted[at]
         and not SAYING.isdisjoint(low[at + 1 : at + 2])
         and _LISTS.at_once.isdisjoint(low[at + 2 : at + 6])
         for at in scene.they
     )
+    return singly if singly and one_says else found
 
 
 def _follow(
@@ -546,13 +534,6 @@ def _add_they(story: _Story, choice: GenderChoice, slot: int) -> bool:
     choice.codes += [THEY_AT + code for _, code in links]
     choice.found = choice.found | {at: slot for at, _ in links}
     return True
-
-
-def _hint_class(hint: Mapping[str, float]) -> int:
-    """Place in `codes.HINTS` of how sure gendered nouns are."""
-    if not hint:
-        return 0
-    return 2 if max(hint.values()) >= CERTAIN else 1
 
 
 def probabilities(

@@ -98,7 +98,6 @@ BOTH_SIGNS = ("always", "name odds", "gender odds")
 
 _FURTHEST = 7.0
 _LEAST_CHANCE = 1.0 / (1.0 + exp(_FURTHEST))
-_NO_PAIR = (0.0, 0.0, 0.0, 0.0)
 
 
 def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[float, ...]]:
@@ -107,7 +106,22 @@ def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[flo
     two = len(slots) == 2
     likely = sum([person.score >= LEAST for person in people])
     used = len(slots) - slots.count(None)
-    pair = _pair_signs(scene, cast, choice) if used == 2 and not scene.paired else _NO_PAIR
+    pair: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
+    if used == 2 and not scene.paired:
+        # How much role nouns beside the names agree with who is the subject, from -3 to 3
+        value = 0.0
+        for noun in scene.nouns:
+            if noun.role and noun.person is not None and noun.person in slots:
+                value += noun.value * (1 if noun.person == slots[0] else -1)
+        a, b = (people[index].at[0] for index in slots if index is not None)
+        fits = choice.codes.count(TONE_AT + 1) - choice.codes.count(TONE_AT)
+        acted = actions(scene.tokens, scene.cues, *cast.doers(choice.found), scene.words)
+        pair = (
+            max(-3.0, min(3.0, value)),
+            float(a < b),
+            float(max(-3, min(3, fits))),
+            max(-4.0, min(4.0, acted)),
+        )
     shared = (
         float(min(max(likely - used, 0), 3)),
         float(two and not scene.paired),
@@ -115,7 +129,7 @@ def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[flo
         float(scene.narrated),
         pair[3],
     )
-    found = []
+    found: list[tuple[float, ...]] = []
     for index in slots:
         person = None if index is None else people[index]
         own = (
@@ -129,24 +143,6 @@ def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[flo
         )
         found.append(own + shared)
     return found
-
-
-def _pair_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> tuple[float, ...]:
-    """The last signs of two named people in two roles."""
-    # How much role nouns beside the names agree with who is the subject, from -3 to 3
-    value = 0.0
-    for noun in scene.nouns:
-        if noun.role and noun.person is not None and noun.person in cast.slots:
-            value += noun.value * (1 if noun.person == cast.slots[0] else -1)
-    a, b = (scene.people[index].at[0] for index in cast.slots if index is not None)
-    fits = choice.codes.count(TONE_AT + 1) - choice.codes.count(TONE_AT)
-    who, subjects = cast.doers(choice.found)
-    return (
-        max(-3.0, min(3.0, value)),
-        float(a < b),
-        float(max(-3, min(3, fits))),
-        max(-4.0, min(4.0, actions(scene.tokens, scene.cues, who, subjects, scene.words))),
-    )
 
 
 def gender_signs(

@@ -5,10 +5,11 @@ from itertools import compress
 from operator import ne
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import ENGLISH, QUOTES, LocalWords, Tokens
+from portrayal.annotate.people.shared.scan import ENGLISH, QUOTES, Tokens
 
 _PLACE_PARTS = frozenset(en.PLACE_HEADS | en.PLACE_TAILS)
 _BREAKS = (en.CLAUSE_MARKS | {"(", ")"}) - {","}
+_LABELS = en.OCCUPATIONS | en.SENTENCE_STARTERS
 _ARTICLES = frozenset(("the", "this", "an", "a"))
 _COMMON = (
     *("ing", "ings", "ence", "ance", "ity", "ism", "ship", "hood"),
@@ -63,14 +64,22 @@ def judge(tokens: Tokens, run: NameRun, forms: set[str]) -> bool:
     before = low[run.opens - 1] if run.opens else "."
     after = low[run.end] if run.end < len(low) else "."
     second = words[run.end + 1] if run.end + 1 < len(low) else "."
-    if _is_place(run, after, second) or (before in _DATING and _is_month(run)):
+    place = _is_place(run, after, second)
+    if before in _DATING and run.parts[0].lower() in en.MONTHS and not (place or run.titles):
+        run.drop_first()  # "in August Ann left"
+    if place or not run.parts:
         return False
-    if before == "and" and _follows_name(tokens, run):
-        run.score = 1.2
+    other = run.opens - 2
+    if before == "and" and other >= 0 and words[other][0].isupper() and not _no_name(tokens, other):
+        run.score = 1.2  # the second of two names: "Ann and Bo"
         return True
     if run.start > run.opens and not run.titles:
         before = ","
-    if len(run.parts) > 1 and _drop_descriptions(run):
+    # Drop words that only describe the bearer: "Manager Sullivan", "Ten-year-old Ann"
+    while len(run.parts) > 1 and run.parts[0].lower() in _LABELS:
+        run.drop_first()
+    while len(run.parts) > 1 and _is_compound(run.parts[0]):
+        run.drop_first()
         before = "-"
     first = run.parts[0]
     if first[1:2].isupper() or first.lower() in en.OCCUPATIONS or _is_compound(first):
@@ -79,39 +88,19 @@ def judge(tokens: Tokens, run: NameRun, forms: set[str]) -> bool:
         aside = low[run.titles[0]] in en.RELATIVES or (after == "'s" and second in en.PLACE_TAILS)
         run.score = 0.5 if aside else 1.5
         return True
-    if first.lower() in forms or _in_title_case(tokens, run, before):
+    # A place name or a title such as "My Dearest Fan" may go on here
+    goes_on = before in en.PLACE_HEADS or (
+        before in en.FUNCTION_WORDS and run.opens > 1 and low[run.opens - 2] not in _BREAKS
+    )
+    capital = run.opens > 0 and words[run.opens - 1][0].isupper()
+    if first.lower() in forms or (capital and goes_on):
         return False
     acts = after == "'s" or after in en.VERBS_AFTER_NAME or after.endswith("ed")
     if before in _BREAKS:
-        run.score = _score_opening(run, after, second, acts=acts)
+        run.score = score_opening(run, after, second, acts=acts)
     else:
-        run.score = _score_inside(tokens, run, before, after, second, acts=acts)
+        run.score = score_inside(tokens, run, before, after, second, acts=acts)
     return True
-
-
-def _follows_name(tokens: Tokens, run: NameRun) -> bool:
-    """Whether the run behind an "and" is the second of two names: "Ann and Bo"."""
-    if run.opens < 2:
-        return False
-    return tokens.words[run.opens - 2][0].isupper() and not _no_name(tokens, run.opens - 2)
-
-
-def _is_month(run: NameRun) -> bool:
-    """Whether a dated run is but a month: "in August"; drops that of "in August Ann left"."""
-    if run.parts[0].lower() in en.MONTHS and not run.titles:
-        run.drop_first()
-    return not run.parts
-
-
-def _drop_descriptions(run: NameRun) -> bool:
-    """Drop words that only describe the bearer; whether an adjective with a hyphen was dropped."""
-    while len(run.parts) > 1 and _is_label(run.parts[0].lower()):
-        run.drop_first()
-    dropped = False
-    while len(run.parts) > 1 and _is_compound(run.parts[0]):
-        run.drop_first()
-        dropped = True
-    return dropped
 
 
 def _is_place(run: NameRun, after: str, second: str) -> bool:
@@ -125,11 +114,6 @@ def _is_place(run: NameRun, after: str, second: str) -> bool:
     return not _PLACE_PARTS.isdisjoint(map(str.lower, run.parts))
 
 
-def _is_label(word: str) -> bool:
-    """Whether a word before a name only describes its bearer: "Manager Sullivan"."""
-    return word in en.OCCUPATIONS or word in en.SENTENCE_STARTERS
-
-
 def _is_compound(word: str) -> bool:
     """Whether a word with a hyphen is an adjective: "New York-based", "Ten-year-old"."""
     first, hyphen, rest = word.partition("-")
@@ -138,17 +122,7 @@ def _is_compound(word: str) -> bool:
     return first.lower() in en.NEVER_NAMES or (rest[:1].islower() and word.endswith(_COMPOUND))
 
 
-def _in_title_case(tokens: Tokens, run: NameRun, before: str) -> bool:
-    """Whether the run continues a place name or a title such as "My Dearest Fan"."""
-    position = run.opens
-    if not position or not tokens.words[position - 1][0].isupper():
-        return False
-    if before in en.PLACE_HEADS:
-        return True
-    return before in en.FUNCTION_WORDS and position > 1 and tokens.low[position - 2] not in _BREAKS
-
-
-def _score_opening(run: NameRun, after: str, second: str, *, acts: bool) -> float:
+def score_opening(run: NameRun, after: str, second: str, *, acts: bool) -> float:
     """Score of a run that opens a sentence, where any word is capitalised."""
     key = run.parts[0].lower()
     if key in en.SENTENCE_STARTERS:
@@ -173,18 +147,21 @@ def _score_opening(run: NameRun, after: str, second: str, *, acts: bool) -> floa
     return score
 
 
-def _score_inside(
+def score_inside(
     tokens: Tokens, run: NameRun, before: str, after: str, second: str, *, acts: bool
 ) -> float:
     """Score of a run inside a sentence."""
     low, position = tokens.low, run.opens
     earlier = low[position - 2] if position > 1 else "."
+    # A place stands before the second name of "in Savannah, Georgia,"
+    region = position > 2 and tokens.words[position - 2][0].isupper()
+    region = region and low[position - 3] in en.PREPOSITIONS_OF_PLACE
     score = 1.0
     if after == "and" and second[0].isupper():
         score = 1.2
     elif (earlier if before in en.NAMING else before) in en.NAMED_THINGS:
         score = -1.0
-    elif before == "," and after in (",", ".") and _in_region(tokens, position):
+    elif before == "," and after in (",", ".") and region:
         score = -0.7
     elif (
         not acts
@@ -204,13 +181,6 @@ def _score_inside(
     if after == "," and second in en.APPOSITION:
         score += 0.6
     return score + 0.5 if acts else score
-
-
-def _in_region(tokens: Tokens, position: int) -> bool:
-    """Whether a place stands before: the second name of "in Savannah, Georgia,"."""
-    if position < 3 or not tokens.words[position - 2][0].isupper():
-        return False
-    return tokens.low[position - 3] in en.PREPOSITIONS_OF_PLACE
 
 
 LONGEST = 6
@@ -240,7 +210,8 @@ def find_runs(tokens: Tokens) -> NameRuns:
             continue
         run = _take(tokens, position)
         behind = run.end
-        if not run.parts or _is_listed(tokens, run):
+        several = len(run.parts) > 1 and not run.titles
+        if not run.parts or (several and " ".join(run.parts).lower() in tokens.local.whole):
             continue
         if behind < last and words[behind] in QUOTES:
             # Take a nickname in quotation marks and the surname behind it into the run
@@ -287,7 +258,10 @@ def _take(tokens: Tokens, position: int) -> NameRun:
         end += 1
     parts = [part for part in words[start:end] if len(part) > 1]
     if tokens.local is not ENGLISH:
-        parts = _without_honorifics(parts, tokens.local)
+        # Leave out the honorifics behind the name and at the end of its words
+        while len(parts) > 1 and parts[-1].lower() in tokens.local.honorifics:
+            parts.pop()
+        parts = [part[: len(tokens.local.bare(part.lower()))] for part in parts]
     formal = any(
         low[title] in en.FORMAL_TITLES or low[title] in tokens.local.formal for title in titles
     )
@@ -303,19 +277,6 @@ def _no_name(tokens: Tokens, at: int) -> bool:
 def _is_title(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is a title."""
     return tokens.low[at] in en.COMMON_TITLES or tokens.is_local_title(at)
-
-
-def _is_listed(tokens: Tokens, run: NameRun) -> bool:
-    """Whether a locale lists several words without a title as no person's name."""
-    several = len(run.parts) > 1 and not run.titles
-    return several and " ".join(run.parts).lower() in tokens.local.whole
-
-
-def _without_honorifics(parts: list[str], local: LocalWords) -> list[str]:
-    """Words of a name without the honorifics behind and at the end of them."""
-    while len(parts) > 1 and parts[-1].lower() in local.honorifics:
-        parts = parts[:-1]
-    return [part[: len(local.bare(part.lower()))] for part in parts]
 
 
 SOME = 0.45
@@ -353,7 +314,17 @@ class NamedPerson:
 def find_people(tokens: Tokens) -> list[NamedPerson]:
     """People named in the text, in order of first mention."""
     found = find_runs(tokens)
-    _drop_adjectives(tokens, found.runs)
+    # Drop "Vibrant" from "Vibrant Megan" where "Megan" also stands alone
+    alone = {run.parts[0] for run in found.runs if len(run.parts) == 1}
+    for run in found.runs:
+        if (
+            len(run.parts) > 1
+            and not run.titles
+            and run.parts[1] in alone
+            and run.parts[0] not in alone
+            and (run.parts[0].lower().endswith(_ADJECTIVE) or tokens.quoted[run.start])
+        ):
+            run.drop_first()
     people: dict[str, NamedPerson] = {}
     by_surname: dict[str, NamedPerson] = {}
     for run in found.runs:
@@ -379,17 +350,3 @@ def find_people(tokens: Tokens) -> list[NamedPerson]:
             person.first = person.surname
     likely = [person for person in people.values() if person.score > SOME]
     return sorted(likely, key=lambda person: person.at[0])
-
-
-def _drop_adjectives(tokens: Tokens, runs: list[NameRun]) -> None:
-    """Drop "Vibrant" from "Vibrant Megan" where "Megan" also stands alone."""
-    alone = {run.parts[0] for run in runs if len(run.parts) == 1}
-    for run in runs:
-        if (
-            len(run.parts) > 1
-            and not run.titles
-            and run.parts[1] in alone
-            and run.parts[0] not in alone
-            and (run.parts[0].lower().endswith(_ADJECTIVE) or tokens.quoted[run.start])
-        ):
-            run.drop_first()

@@ -56,21 +56,23 @@ def find_pair(scene: Scene, roles: Roles) -> Slots:
     if not ranked:
         return [None, None]
     if len(ranked) == 1:
+        # Without role nouns beside the name a narrator is the subject, and so is someone for whom
+        # only the subject's noun stands in the story ("The manager promoted Jo")
         only = ranked[0]
-        return [only, None] if roles.paired or _leads(scene, values[only]) else [None, only]
+        free = [noun.value for noun in scene.nouns if noun.person is None]
+        leads = not scene.narrated and not (free and max(free) > 0 and min(free) >= 0)
+        leads = values[only] > 0 if values[only] else leads
+        return [only, None] if roles.paired or leads else [None, only]
     a, b = sorted(ranked[:2])
-    if roles.paired:
-        return [a, b]
-    return [a, b] if _in_order(scene, values, a, b) else [b, a]
-
-
-def _in_order(scene: Scene, values: Sequence[float], a: int, b: int) -> bool:
-    """Whether `a`, named first, is the subject; actions are only read where they may decide."""
-    *known, acts = weights()
-    without: float = sum(map(mul, known, _named_signs(scene, values, a, b)))
-    if abs(without) > abs(acts) * MOST_ACTIONS:
-        return without > 0
-    return without + acts * _acted(scene, a, b) >= 0
+    if not roles.paired:
+        *known, acts = weights()
+        lead: float = sum(map(mul, known, _named_signs(scene, values, a, b)))
+        # Actions take time to read, and are read where they may decide
+        if abs(lead) <= abs(acts) * MOST_ACTIONS:
+            lead += acts * _acted(scene, a, b)
+        if lead < 0:
+            return [b, a]
+    return [a, b]
 
 
 def rivals(scene: Scene) -> tuple[int, int, tuple[float, ...]] | None:
@@ -103,26 +105,20 @@ def _named_signs(
 
 def _evidence(scene: Scene) -> list[float]:
     """For each person, how much role nouns beside the name say "subject" rather than "object"."""
-    values = [0.0] * len(scene.people)
+    values, sentence = [0.0] * len(scene.people), scene.tokens.sentence
     for noun in scene.nouns:
         if not noun.role:
             continue
         if noun.person is not None:
             values[noun.person] += noun.value
-        if noun.owner is not None:
-            owner = _named_before(scene, noun.owner)
-            if owner is not None and owner != noun.person:
-                values[owner] -= noun.value
+        before = 0 if noun.owner is None else bisect_left(scene.places, noun.owner)
+        if noun.owner is not None and before:
+            # The person named last before the possessive, in its sentence
+            at = scene.places[before - 1]
+            here = sentence[at] == sentence[noun.owner]
+            if here and scene.names[at] != noun.person:
+                values[scene.names[at]] -= noun.value
     return values
-
-
-def _named_before(scene: Scene, at: int) -> int | None:
-    """The person named last before `at` in the same sentence."""
-    places = scene.places
-    position = bisect_left(places, at) - 1
-    if position < 0 or scene.tokens.sentence[places[position]] != scene.tokens.sentence[at]:
-        return None
-    return scene.names[places[position]]
 
 
 def _candidates(scene: Scene, values: Sequence[float]) -> list[int]:
@@ -135,20 +131,6 @@ def _candidates(scene: Scene, values: Sequence[float]) -> list[int]:
         return -score, index
 
     return sorted(likely, key=rank)
-
-
-def _leads(scene: Scene, value: float) -> bool:
-    """Whether the only named person is the subject.
-
-    `value` is the evidence of role nouns beside the name. Without it a narrator is the subject, and
-    so is someone for whom only the subject's noun stands in the story ("The manager promoted Jo").
-    """
-    if value:
-        return value > 0
-    if scene.narrated:
-        return False
-    free = [noun.value for noun in scene.nouns if noun.person is None]
-    return not any(worth > 0 for worth in free) or any(worth < 0 for worth in free)
 
 
 def _acted(scene: Scene, a: int, b: int) -> float:

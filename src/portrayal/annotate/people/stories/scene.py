@@ -228,7 +228,9 @@ def actions(
     agent, agent_sentence = -1, -1
     for at in sorted({*cues, *who}):
         if at in who:
-            if subjects[at] or _relates(low, at):
+            # A clause about the person may follow: "Jane, who nodded"
+            after = low[at + 1 : at + 3]
+            if subjects[at] or after[:1] == ["who"] or after == [",", "who"]:
                 agent, agent_sentence = who[at], sentence[at]
             # Whether the name at `at` is an address: "Jane, come here"
             if quoted[at] and (
@@ -243,7 +245,9 @@ def actions(
         if not weight:
             continue
         doer = agent if agent_sentence == sentence[at] else -1
-        patient = _patient(tokens, at, who, subjects)
+        near = range(at + 1, min(at + 4, len(low)))
+        here = [k for k in near if k in who and not subjects[k] and sentence[k] == sentence[at]]
+        patient = who[here[0]] if here else -1
         if at and low[at - 1] in QUOTES and at + 1 in who:
             doer, patient = who[at + 1], -1
         if patient >= 0 and low[at] not in _LISTS.decides:
@@ -258,20 +262,6 @@ def actions(
 def _signed(person: int, weight: float) -> float:
     """`weight` as evidence for the first person's lead over the second."""
     return weight if person == 0 else -weight
-
-
-def _relates(low: list[str], at: int) -> bool:
-    """Whether a clause about the person at `at` follows: "Jane, who nodded"."""
-    after = low[at + 1 : at + 3]
-    return after[:1] == ["who"] or after == [",", "who"]
-
-
-def _patient(tokens: Tokens, at: int, who: Mapping[int, int], subjects: Mapping[int, bool]) -> int:
-    """The person whom the verb at `at` is done to, or -1."""
-    for ahead in range(at + 1, min(at + 4, len(tokens.low))):
-        if ahead in who and not subjects[ahead] and tokens.sentence[ahead] == tokens.sentence[at]:
-            return who[ahead]
-    return -1
 
 
 def _weight(tokens: Tokens, at: int, words: RoleWords) -> float:
@@ -313,7 +303,12 @@ def object_reach(low: Sequence[str], at: int) -> int:
     for back in range(at - 1, max(-1, at - FURTHEST), -1):
         word = low[back]
         if word in _LISTS.joins:
-            if not _is_verb(low, back + 1):
+            # A verb form follows, perhaps behind an adverb
+            verb = low[back + 1]
+            if verb.endswith("ly") and back + 2 < len(low):
+                verb = low[back + 2]
+            listed = verb in en.VERBS_AFTER_NAME or verb in _LISTS.touches
+            if not (listed or verb.endswith(("ed", "ing"))):
                 return at - back
             continue
         if word in _BOUNDS:
@@ -321,14 +316,6 @@ def object_reach(low: Sequence[str], at: int) -> int:
         if word.endswith("ing") and back < at - 1 and low[back - 1] not in _LISTS.joins:
             return at - back
     return FURTHEST
-
-
-def _is_verb(low: Sequence[str], at: int) -> bool:
-    """Whether a verb form stands at `at`, after an adverb if need be."""
-    word = low[at]
-    if word.endswith("ly") and at + 1 < len(low):
-        word = low[at + 1]
-    return word.endswith(("ed", "ing")) or word in en.VERBS_AFTER_NAME or word in _LISTS.touches
 
 
 def is_object(low: Sequence[str], at: int) -> bool:
@@ -443,6 +430,40 @@ class Scene:
     narrated: bool = False
     cues: list[int] = field(default_factory=list)
 
+    def add_pronoun(self, at: int) -> None:
+        """Add the pronoun at `at`."""
+        tokens, low = self.tokens, self.tokens.low
+        gender, case = _PRONOUNS[low[at]]
+        if case == "p" and low[at] == "her" and is_object(low, at):
+            case = "o"
+        if case == "o" and is_beside(low, at):
+            rank = 0.0
+        elif case == "o" or (case == "p" and is_touched(low, at)):
+            rank = -float(object_reach(low, at))
+        else:
+            rank = pronoun_rank(low, at, case)
+        place = at, tokens.sentence[at], OTHER, rank
+        self.pronouns.append(StoryMention(*place, gender, case, tokens.quoted[at]))
+
+    def add_noun(self, at: int) -> None:
+        """Add the noun at `at`, or the stranger whom it stands for."""
+        low = self.tokens.low
+        word, before = low[at], low[at - 1] if at else "."
+        role = word in self.words.all
+        if not role and word not in en.GENDERED:
+            self.others.append(at)
+            return
+        if word in _LISTS.also_verbs and before == "to":
+            return
+        # "Love" stands for a person in "her love, Ann"
+        behind = at + 1 + (low[at + 1 : at + 2] == [","])
+        if word == "love" and (before not in _LISTS.owners or behind not in self.names):
+            return
+        value = 0.0 if self.paired else polarity(self.tokens, at, self.words)
+        person = attached(self.tokens, at, self.names)
+        owner = owner_of(self.tokens, at)
+        self.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
+
 
 def look(
     text: str, tokens: Tokens, people: Sequence[NamedPerson], words: RoleWords, *, paired: bool
@@ -454,7 +475,7 @@ def look(
     for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
         word = low[at]
         if word in _PRONOUNS:
-            scene.pronouns.append(_pronoun(tokens, at))
+            scene.add_pronoun(at)
         elif word in en.THEY:
             scene.they.append(at)
         elif word in en.PLURAL_PEOPLE:
@@ -465,7 +486,7 @@ def look(
         elif word == "i":
             scene.narrated |= not tokens.quoted[at]
         elif at not in names:
-            _add_noun(scene, at)
+            scene.add_noun(at)
     if words.object_nouns and not paired:
         scene.cues = cue_places(tokens, words)
     return scene
@@ -475,45 +496,3 @@ def look(
 def _vocabulary(words: RoleWords) -> frozenset[str]:
     """Words that a scene is made of."""
     return words.all | _INTEREST
-
-
-def _pronoun(tokens: Tokens, at: int) -> StoryMention:
-    """The pronoun at `at`."""
-    low = tokens.low
-    gender, case = _PRONOUNS[low[at]]
-    if case == "p" and low[at] == "her" and is_object(low, at):
-        case = "o"
-    if case == "o" and is_beside(low, at):
-        rank = 0.0
-    elif case == "o" or (case == "p" and is_touched(low, at)):
-        rank = -float(object_reach(low, at))
-    else:
-        rank = pronoun_rank(low, at, case)
-    return StoryMention(at, tokens.sentence[at], OTHER, rank, gender, case, tokens.quoted[at])
-
-
-def _is_beloved(scene: Scene, at: int) -> bool:
-    """Whether "love" stands for a person: "her love, Ann"."""
-    low = scene.tokens.low
-    if at == 0 or low[at - 1] not in _LISTS.owners:
-        return False
-    after = at + 2 if at + 1 < len(low) and low[at + 1] == "," else at + 1
-    return after in scene.names
-
-
-def _add_noun(scene: Scene, at: int) -> None:
-    """Take the noun at `at` into the scene."""
-    low = scene.tokens.low
-    word = low[at]
-    role = word in scene.words.all
-    if not role and word not in en.GENDERED:
-        scene.others.append(at)
-        return
-    if word in _LISTS.also_verbs and at and low[at - 1] == "to":
-        return
-    if word == "love" and not _is_beloved(scene, at):
-        return
-    value = 0.0 if scene.paired else polarity(scene.tokens, at, scene.words)
-    person = attached(scene.tokens, at, scene.names)
-    owner = owner_of(scene.tokens, at)
-    scene.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
