@@ -46,8 +46,8 @@ def narrow(spec: Spec) -> Spec:
     y = next((e["y"] for e in _encodings(spec) if e.get("y", {}).get("type") == "nominal"), None)
     if y is None:
         width = spec.get("width")
-        known = isinstance(width, int | float)
-        return _titled(spec, PHONE - 40) | ({"width": min(width, PHONE - 40)} if known else {})
+        cap = {"width": min(width, PHONE - 40)} if isinstance(width, int | float) else {}
+        return _titled(spec, PHONE - 40) | cap
     x = next((e["x"] for e in _encodings(spec) if e.get("x", {}).get("type") == "nominal"), None)
     if x is None:
         return _rows(_titled(spec, PHONE - 20))
