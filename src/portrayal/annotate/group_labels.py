@@ -87,16 +87,16 @@ def said_of(said: str) -> list[tuple[GroupResponse, ...]]:
     >>> [each.why for each in said_of("group:1&unknown=refused:")[0]]
     ['', 'refused']
     """
-    return [
-        tuple(_said(unit) for unit in part.split("&") if unit)
-        for part in (said.split("|") if said else ())
-    ]
-
-
-def _said(unit: str) -> GroupResponse:
-    what, _, at = unit.partition(":")
-    status, _, why = what.partition("=")
-    return GroupResponse(status, tuple(map(int, at.split(","))) if at else (), why)
+    found = []
+    for part in said.split("|") if said else ():
+        of_people = []
+        for unit in filter(None, part.split("&")):
+            what, _, at = unit.partition(":")
+            status, _, why = what.partition("=")
+            places = tuple(map(int, at.split(","))) if at else ()
+            of_people.append(GroupResponse(status, places, why))
+        found.append(tuple(of_people))
+    return found
 
 
 Asked = tuple[str, str | None]

@@ -49,17 +49,13 @@ _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 
 def _parts(kind: str) -> tuple[Part, ...]:
     """The parts of one kind in `outcomes.toml`."""
-    return tuple(
-        Part(tuple(part["pieces"].split("|")), re.compile(_filled(part["pattern"]), re.VERBOSE))
-        for part in _FILE[kind]
-    )
-
-
-def _filled(pattern: str) -> str:
-    """The pattern with its fragments."""
-    for name, fragment in _FILE["fragments"].items():
-        pattern = pattern.replace(f"@{name}@", fragment)
-    return pattern
+    parts = []
+    for part in _FILE[kind]:
+        pattern = part["pattern"]
+        for name, fragment in _FILE["fragments"].items():
+            pattern = pattern.replace(f"@{name}@", fragment)
+        parts.append(Part(tuple(part["pieces"].split("|")), re.compile(pattern, re.VERBOSE)))
+    return tuple(parts)
 
 
 ENGLISH, (BRIEF,) = _parts("english"), _parts("brief")

@@ -290,13 +290,12 @@ def load_topics(folder: str | Path) -> TopicModel:
 
 def identity(model: TopicModel) -> str:
     """Return a digest of the model's words and numbers."""
-    digest = {name: _digest(getattr(model, name)) for name in _NAMES}
+    digest = {}
+    for name in _NAMES:
+        plain = np.ascontiguousarray(getattr(model, name))
+        content = hashlib.blake2b(plain.tobytes()).hexdigest()
+        digest[name] = f"{plain.dtype.str}{plain.shape}{content}"
     return fingerprint(words=model.words, **digest)
-
-
-def _digest(array: Floats) -> str:
-    plain = np.ascontiguousarray(array)
-    return f"{plain.dtype.str}{plain.shape}" + hashlib.blake2b(plain.tobytes()).hexdigest()
 
 
 def _json(path: Path) -> Any:

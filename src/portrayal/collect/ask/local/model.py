@@ -91,18 +91,13 @@ class Gatherer(Generic[Item, Result]):
                 self._full.clear()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._full.wait(), self._window)
-            batch = self._take()
+            batch: list[tuple[Item, asyncio.Future[Result]]] = []
+            while self._waiting and len(batch) < self._size:
+                item, future = self._waiting.popleft()
+                if not future.done():  # its caller still waits
+                    batch.append((item, future))
             if batch:
                 await self._answer(batch)
-
-    def _take(self) -> list[tuple[Item, "asyncio.Future[Result]"]]:
-        """Return up to `size` items whose callers still wait."""
-        batch: list[tuple[Item, asyncio.Future[Result]]] = []
-        while self._waiting and len(batch) < self._size:
-            item, future = self._waiting.popleft()
-            if not future.done():
-                batch.append((item, future))
-        return batch
 
     async def _answer(self, batch: list[tuple[Item, "asyncio.Future[Result]"]]) -> None:
         items = [item for item, _ in batch]
