@@ -1,6 +1,6 @@
 """Running an annotator over the shards of a run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -155,7 +155,12 @@ def annotate_shard(
     place = {"run": str(prompts.parent)} if component.in_run else {}
     given = {**(settings or {}), **place}
     work = component.run if component.setup is None else component.setup(given)
-    found = work(readable, known) if component.per_shard else _each(work, readable, known)
+    found: list[Any] = list(work(readable, known)) if component.per_shard else []
+    for row, about in () if component.per_shard else zip(readable, known, strict=True):
+        try:
+            found.append(work(row, about))
+        except Exception as error:  # stands in the place of its row
+            found.append(error)
     made = {text["text_id"]: result for text, result in zip(readable, found, strict=True)}
     empty = dict.fromkeys(component.schema.names)
     rows = []
@@ -168,21 +173,6 @@ def annotate_shard(
     fields = [pa.field("text_id", pa.string()), *component.schema, pa.field("error", pa.string())]
     write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), target)
     return len(rows)
-
-
-def _each(
-    work: Callable[[Mapping[str, Any], Strata], Mapping[str, Any]],
-    rows: Sequence[Mapping[str, Any]],
-    strata: Sequence[Strata],
-) -> list[Mapping[str, Any] | Exception]:
-    """Annotate rows one by one; an exception stands in the place of its row."""
-    found: list[Mapping[str, Any] | Exception] = []
-    for row, known in zip(rows, strata, strict=True):
-        try:
-            found.append(work(row, known))
-        except Exception as error:
-            found.append(error)
-    return found
 
 
 @lru_cache(maxsize=4)

@@ -87,16 +87,16 @@ def said_of(said: str) -> list[tuple[GroupResponse, ...]]:
     >>> [each.why for each in said_of("group:1&unknown=refused:")[0]]
     ['', 'refused']
     """
-    return [
-        tuple(_said(unit) for unit in part.split("&") if unit)
-        for part in (said.split("|") if said else ())
-    ]
-
-
-def _said(unit: str) -> GroupResponse:
-    what, _, at = unit.partition(":")
-    status, _, why = what.partition("=")
-    return GroupResponse(status, tuple(map(int, at.split(","))) if at else (), why)
+    found = []
+    for part in said.split("|") if said else ():
+        of_people = []
+        for unit in filter(None, part.split("&")):
+            what, _, at = unit.partition(":")
+            status, _, why = what.partition("=")
+            places = tuple(map(int, at.split(","))) if at else ()
+            of_people.append(GroupResponse(status, places, why))
+        found.append(tuple(of_people))
+    return found
 
 
 Asked = tuple[str, str | None]
@@ -161,11 +161,6 @@ def labels_of(factor: Factor) -> dict[str, str | None]:
     return shown | {none: "", unknown: None}
 
 
-@cache
-def _spelled(factor: Factor) -> dict[str, str | None]:
-    return {spelling_key(label): group for label, group in labels_of(factor).items()}
-
-
 def group_prompt(factor: Factor, source: ModelSource, text: str, person: str = "") -> Prompt:
     """Return what is asked about a text, or a person in it, named by the digest of its words."""
     templates = _templates()
@@ -200,7 +195,7 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Grou
     """
     if reply is None or reply.outcome != "ok":
         return GroupResponse(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
-    shown = _spelled(factor)
+    shown = {spelling_key(label): group for label, group in labels_of(factor).items()}
     pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
     spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
     if not spelled or any(each not in shown for each in spelled):
@@ -347,7 +342,15 @@ class GroupLabelling:
 
     def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
         """What is asked of each text or person, in the order of the texts, and every question."""
-        who = _people_of(run, people) if people else {}
+        who: dict[str, list[str | None]] = {}
+        strata = read_prompts(run.prompts_path) if people else {}
+        for part in run.annotations(people).parts() if people else ():
+            texts = pq.read_table(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
+            pairs = (texts[name].to_pylist() for name in texts.column_names)
+            prompt_of_text = dict(zip(*pairs, strict=True))
+            for row in pq.read_table(part).to_pylist():
+                if row["error"] is None:
+                    who[row["text_id"]] = _called(row, strata[prompt_of_text[row["text_id"]]])
         prompts: dict[str, Prompt] = {}
         rows: list[dict[str, str | None]] = []
         for (table,) in read_shards(run.texts, ["text_id", "text", "outcome"]):
@@ -370,20 +373,8 @@ def group_labels_sentence(run: Run, annotator: str) -> str | None:
     return asked and f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}"
 
 
-def _people_of(run: Run, annotator: str) -> dict[str, list[str | None]]:
-    """Return what each text calls its people, by `text_id`: by name, or by role in the prompt."""
-    strata, people = read_prompts(run.prompts_path), run.annotations(annotator)
-    found: dict[str, list[str | None]] = {}
-    for part in people.parts():
-        texts = pq.read_table(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
-        prompts = dict(zip(*(texts[name].to_pylist() for name in texts.column_names), strict=True))
-        for row in pq.read_table(part).to_pylist():
-            if row["error"] is None:
-                found[row["text_id"]] = _called(row, strata[prompts[row["text_id"]]])
-    return found
-
-
 def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
+    """What a text calls its people: by name, or by role in the prompt."""
     if "people" in row:
         return [person["name"] for person in row["people"] or () if not person["writer"]]
     slots = [slot for slot in ("subject", "object") if row[f"{slot}_gender"] is not None]

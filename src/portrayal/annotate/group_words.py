@@ -34,9 +34,17 @@ def first_names(text: str, tokens: Sequence[Token], taken: set[int]) -> Iterator
         written = tokens[last].written
         if len(written) == 1 and written.isupper() and last + 1 < len(tokens):
             last += 1
-        if taken.isdisjoint(range(at, last + 1)) and _is_pair(text, tokens, at, last):
-            yield tokens[at]
-            at = last
+        capitalised = all(
+            len(word) > 1 and word[0].isupper() and any(map(str.islower, word))
+            for word in (tokens[at].written, tokens[last].written)
+        )
+        free = capitalised and taken.isdisjoint(range(at, last + 1))
+        if free and tokens[at].word not in _NEVER_FIRST:
+            pair = pairwise(tokens[at : last + 1])
+            between = "".join(text[a.end : b.start] for a, b in pair)
+            if between.strip(" .") == "" and "\n" not in between:
+                yield tokens[at]
+                at = last
         at += 1
 
 
@@ -61,18 +69,6 @@ def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
         return None
     shares = (known.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)
-
-
-def _is_pair(text: str, tokens: Sequence[Token], at: int, last: int) -> bool:
-    first, final = tokens[at], tokens[last]
-    if not (_capitalised(first.written) and _capitalised(final.written)):
-        return False
-    between = "".join(text[a.end : b.start] for a, b in pairwise(tokens[at : last + 1]))
-    return first.word not in _NEVER_FIRST and between.strip(" .") == "" and "\n" not in between
-
-
-def _capitalised(written: str) -> bool:
-    return len(written) > 1 and written[0].isupper() and any(map(str.islower, written))
 
 
 RACE = "race"
@@ -201,22 +197,17 @@ class Counter:
         for hit in found:
             counts[hit.column] += 1.0
             hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
-        if self.names:
-            for first, labels in self.names:
-                columns = range(first, first + len(labels))
-                taken = {
-                    at
-                    for hit in found
-                    if hit.column in columns
-                    for at in range(hit.first, hit.last)
-                }
-                for name, first_name in _named(text, inside, taken, mentions):
-                    shares = name_shares(first_name, labels)
-                    if shares is None:
-                        continue
-                    for column, share in zip(columns, shares, strict=True):
-                        counts[column] += share
-                    hits.append({"start": name.start, "end": name.end, "column": NAMED})
+        for first, labels in self.names:
+            columns = range(first, first + len(labels))
+            own = [hit for hit in found if hit.column in columns]
+            taken = {at for hit in own for at in range(hit.first, hit.last)}
+            for name, first_name in _named(text, inside, taken, mentions):
+                shares = name_shares(first_name, labels)
+                if shares is None:
+                    continue
+                for column, share in zip(columns, shares, strict=True):
+                    counts[column] += share
+                hits.append({"start": name.start, "end": name.end, "column": NAMED})
         return counts
 
 
@@ -286,13 +277,12 @@ def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
         NAMES if settings["name_likelihoods"] else ""
     )
     base = () if races else lexicon(RACE_LEXICON).groups
-    return [_with_races(x, (*base, *races), ending) if x.attribute == RACE else x for x in found]
-
-
-def _with_races(each: GroupLexicon, races: tuple[str, ...], ending: str) -> GroupLexicon:
-    new = tuple(race for race in races if race not in each.groups)
-    words = {**each.words_of, **dict.fromkeys(new, ())}
-    return replace(each, name=each.name + ending, words_of=words)
+    for place, each in enumerate(found):
+        if each.attribute == RACE:
+            more = {race: () for race in (*base, *races) if race not in each.words_of}
+            words = {**each.words_of, **more}
+            found[place] = replace(each, name=each.name + ending, words_of=words)
+    return found
 
 
 def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:

@@ -197,63 +197,51 @@ class GroupReader:
         said: list[str] = []
         for number, (factor, source) in enumerate(self.sources):
             keys = self._keys[number]
+            full = {"factor": factor.name, "source": source.name, "spans": []}
             if isinstance(source, ModelSource):
-                asked = self._of_model(factor, source, row["text_id"], text)
-                said.append("&".join(short for short, _ in asked))
-                seen += [one for _, one in asked]
+                # What it said of the text, or of each person in it
+                answers = list(self._answers.said(factor, source, row["text_id"], text))
+                said.append("&".join(answer.short() for answer, _ in answers))
+                for answer, heard in answers:
+                    named = [keys[place] for place in answer.places]
+                    one = {"status": answer.status, "groups": named, "value": heard or None}
+                    seen.append({**full, **one})
                 continue
             if isinstance(source, WordSource):
                 if number not in words:
                     said.append(f"{NONE if text else UNREAD}:")
                     continue
-                one = _of_words(words[number], keys, text)
+                hits = words[number]
+                columns = sorted(hit.column for hit in hits)
+                one = {
+                    "groups": [keys[column] for column in columns],
+                    "status": GROUP if len(set(columns)) == 1 else SEVERAL,
+                    "value": "; ".join(dict.fromkeys(text[hit.start : hit.end] for hit in hits)),
+                    "spans": [
+                        {"start": hit.start, "end": hit.end, "group": keys[hit.column]}
+                        for hit in hits
+                    ],
+                }
             elif isinstance(source, ColumnSource):
-                one = of_cell(
-                    source, kept.get(source.column) or strata.get(source.column, ""), keys
-                )
+                cell = kept.get(source.column) or strata.get(source.column, "")
+                one = of_cell(source, cell, keys)
             else:
-                one = self._of_codes(number, source, row, keys)
+                # Raters settle on what more of them say than anything else
+                assert isinstance(source, CodeSource)
+                codes = self._codes.get(number, {})
+                given = codes.get(row.get("source_id") or "") or codes.get(row["text_id"]) or {}
+                cells = [of_cell(source, value, keys) for value in given.values()]
+                counts = Counter((each["status"], tuple(each["groups"])) for each in cells)
+                votes = counts.most_common(2)
+                tied = not votes or (len(votes) > 1 and votes[0][1] == votes[1][1])
+                status, chosen = (UNKNOWN, ()) if tied else votes[0][0]
+                value = "; ".join(given.values()) or None
+                one = {"status": status, "groups": list(chosen), "value": value}
             places = tuple(keys.index(group) for group in one["groups"])
             said.append(GroupResponse(one["status"], places).short())
             if one["value"] is not None:
-                seen.append({"factor": factor.name, "source": source.name, "spans": [], **one})
+                seen.append({**full, **one})
         return {"seen": seen, "said": "|".join(said)}
-
-    def _of_model(
-        self, factor: Factor, source: ModelSource, text_id: str, text: str
-    ) -> list[tuple[str, dict[str, Any]]]:
-        """What a model said of the text, or of each person in it: in short, and in full."""
-        found = []
-        for said, words in self._answers.said(factor, source, text_id, text):
-            groups = [factor.keys[place] for place in said.places]
-            full = {"status": said.status, "groups": groups, "value": words or None, "spans": []}
-            found.append((said.short(), {"factor": factor.name, "source": source.name, **full}))
-        return found
-
-    def _of_codes(
-        self, number: int, source: Source, row: Mapping[str, Any], keys: Sequence[str]
-    ) -> dict[str, Any]:
-        """What raters settle on: what more of them say than anything else."""
-        assert isinstance(source, CodeSource)
-        codes = self._codes.get(number, {})
-        given = codes.get(row.get("source_id") or "") or codes.get(row["text_id"]) or {}
-        said = [of_cell(source, value, keys) for value in given.values()]
-        votes = Counter((each["status"], tuple(each["groups"])) for each in said).most_common(2)
-        value = "; ".join(given.values()) or None
-        if not votes or (len(votes) > 1 and votes[0][1] == votes[1][1]):
-            return {"status": UNKNOWN, "groups": [], "value": value}
-        status, groups = votes[0][0]
-        return {"status": status, "groups": list(groups), "value": value}
-
-
-def _of_words(seen: Sequence[WordMatch], keys: Sequence[str], text: str) -> dict[str, Any]:
-    written = dict.fromkeys(text[one.start : one.end] for one in seen)
-    return {
-        "groups": [keys[column] for column in sorted(one.column for one in seen)],
-        "status": GROUP if len({one.column for one in seen}) == 1 else SEVERAL,
-        "value": "; ".join(written),
-        "spans": [{"start": s.start, "end": s.end, "group": keys[s.column]} for s in seen],
-    }
 
 
 def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -> dict[str, Any]:
@@ -267,27 +255,17 @@ def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -
     >>> of_cell(source, "hindu/Buddhist", load_factor("religion").keys)["groups"]
     ['hindu', 'buddhist']
     """
-    groups = _parse(source, cell) if cell else None
-    if groups is None:
+    spelled = [spelling_key(cell)]
+    if spelled[0] not in source.values and spelled[0] not in source.none:
+        for separator in source.separators if isinstance(source, ColumnSource) else ():
+            spelled = [piece for part in spelled for piece in part.split(separator.casefold())]
+        spelled = [spelling_key(part) for part in spelled]
+    groups = [source.values[key] for key in spelled if key in source.values]
+    if not cell or not (groups or any(key in source.none for key in spelled)):
         return {"status": UNKNOWN, "groups": [], "value": cell or None}
     ordered = sorted(groups, key=keys.index)
     status = NONE if not groups else GROUP if len(set(groups)) == 1 else SEVERAL
     return {"status": status, "groups": ordered, "value": cell}
-
-
-def _parse(source: ColumnSource | CodeSource, cell: str) -> list[str] | None:
-    """Groups of a cell; none for "no group", None where nothing in it is known."""
-    whole = spelling_key(cell)
-    if whole in source.values:
-        return [source.values[whole]]
-    if whole in source.none:
-        return []
-    parts = [whole]
-    for separator in source.separators if isinstance(source, ColumnSource) else ():
-        parts = [piece for part in parts for piece in part.split(separator.casefold())]
-    keys = [spelling_key(part) for part in parts]
-    groups = [source.values[key] for key in keys if key in source.values]
-    return groups or ([] if any(key in source.none for key in keys) else None)
 
 
 def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
@@ -323,33 +301,28 @@ def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]
 def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> GroupReader:
     """Return the reader of the groups of these factors, with what a model has answered."""
     own = text_sources(factors)
-    table, codes = WordTable(), {}
+    table = WordTable()
+    codes: dict[int, dict[str, dict[str, str]]] = {}  # source → text_id → rater → value
     for number, (factor, source) in enumerate(own):
         if isinstance(source, WordSource):
             table.add(number, source, factor.keys)
         elif isinstance(source, CodeSource) and source.file:
-            codes[number] = _read_codes(Path(source.file), source.asked)
+            codes[number] = {}
+            path, needed = Path(source.file), ("text_id", "rater", "field", "value")
+            with path.open(encoding="utf-8-sig", newline="") as stream:
+                rows = csv.DictReader(stream)
+                missing = [name for name in needed if name not in (rows.fieldnames or ())]
+                if missing:
+                    raise DataError(
+                        f"{path}, line 1: the column {missing[0]!r} is missing; expected "
+                        f"{', '.join(needed)}."
+                    )
+                for row in rows:
+                    if row["field"] == source.asked:
+                        codes[number].setdefault(row["text_id"], {})[row["rater"]] = row["value"]
+            if not codes[number]:
+                raise DataError(f"{path}: no row has the field {source.asked!r}.")
     return GroupReader(tuple(factors), own, table, codes, answers or Answers())
-
-
-def _read_codes(path: Path, asked: str) -> dict[str, dict[str, str]]:
-    """Answers to one question: text_id → rater → value."""
-    needed = ("text_id", "rater", "field", "value")
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.DictReader(stream)
-        missing = [name for name in needed if name not in (rows.fieldnames or ())]
-        if missing:
-            raise DataError(
-                f"{path}, line 1: the column {missing[0]!r} is missing; expected "
-                f"{', '.join(needed)}."
-            )
-        codes: dict[str, dict[str, str]] = {}
-        for row in rows:
-            if row["field"] == asked:
-                codes.setdefault(row["text_id"], {})[row["rater"]] = row["value"]
-    if not codes:
-        raise DataError(f"{path}: no row has the field {asked!r}.")
-    return codes
 
 
 @lru_cache(maxsize=4)

@@ -139,30 +139,22 @@ def _ends(text: str, start: int, at: int, end: int) -> bool:
         return any(letter.isupper() for letter in word[1:3]) and text[at] != "…"
     if end - at > 1 and text[end - 1] in "\"'”’" and _SAYS.match(text, end):
         return False
-    if text[at] != "." or text[at + 1 : at + 2] in (".", "…"):
+    if not word or text[at] != "." or text[at + 1 : at + 2] in (".", "…"):
         return True
-    return _stops(text, start, at, word)
-
-
-def _stops(text: str, start: int, at: int, word: str) -> bool:
-    """Whether the full stop at `at` ends a sentence, when `word` comes next."""
-    if not word:
-        return True
+    # A full stop: behind an abbreviation, an hour or an initial the next word decides
     last = _LAST.search(text[max(start, at - _LONGEST) : at])
     before = last[0].lstrip("'’-&").lower() if last else ""
-    if before in _NEVER_LAST or (before in _BEFORE_NUMBER and word[0].isdigit()):
-        return False
-    if before in _HOURS:
-        return word.lower() not in _AFTER_HOURS
-    if _is_marker(text, start, at):
-        return False
-    short = before in _MAYBE_LAST or (len(before) == 1 and before.isalpha())
-    return word.lower() in _STARTERS if short or _DOTTED.fullmatch(before) else True
-
-
-def _is_marker(text: str, start: int, at: int) -> bool:
-    """Whether nothing but the number of a list item stands on its line before `at`."""
     line = text.rfind("\n", start, at)
-    if line < 0 and start:
-        return False
-    return _MARKER.fullmatch(text, line + 1, at) is not None
+    item = (line >= 0 or not start) and _MARKER.fullmatch(text, line + 1, at) is not None
+    short = before in _MAYBE_LAST or (len(before) == 1 and before.isalpha())
+    if before in _NEVER_LAST or (before in _BEFORE_NUMBER and word[0].isdigit()):
+        ended = False
+    elif before in _HOURS:
+        ended = word.lower() not in _AFTER_HOURS
+    elif item:  # nothing but the number of a list item stands on its line
+        ended = False
+    elif short or _DOTTED.fullmatch(before):
+        ended = word.lower() in _STARTERS
+    else:
+        ended = True
+    return ended

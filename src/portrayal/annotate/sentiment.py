@@ -129,20 +129,18 @@ def _rules() -> _Rules:
     for (_, score), written in shared.EMOTICONS.items():
         for emoticon in written:
             emoticons.setdefault(emoticon.lower(), score)
+    patterns = (shared.RE_ABBR1, shared.RE_ABBR2, shared.RE_ABBR3)
     return _Rules(
         known=known,
         negations=tuple(sentiment.negations),
         contractions=dict(shared.replacements),
         punctuation=shared.PUNCTUATION,
         emoticons=emoticons,
-        is_abbreviation=lambda word: _is_abbreviation(word, shared),
+        is_abbreviation=lambda word: (
+            word in shared.ABBREVIATIONS or any(pattern.match(word) for pattern in patterns)
+        ),
         tokens=parser.find_tokens,
     )
-
-
-def _is_abbreviation(word: str, shared: Any) -> bool:
-    patterns = (shared.RE_ABBR1, shared.RE_ABBR2, shared.RE_ABBR3)
-    return word in shared.ABBREVIATIONS or any(pattern.match(word) for pattern in patterns)
 
 
 def _pieces(written: str, rules: _Rules) -> list[str]:

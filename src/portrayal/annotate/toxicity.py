@@ -95,6 +95,8 @@ class _Scorer:
     def __call__(self, texts: Sequence[str]) -> list[float]:
         if not texts:
             return []
+        import torch
+
         tokens = self._tokenizer(
             list(texts), truncation=True, max_length=self._longest, padding=False
         )["input_ids"]
@@ -107,19 +109,14 @@ class _Scorer:
             while end < min(len(order), start + self._batch) and len(tokens[order[end]]) == size:
                 end += 1
             members = order[start:end]
-            for i, score in zip(members, self._scored([tokens[i] for i in members]), strict=True):
+            ids = torch.tensor([tokens[i] for i in members], device=self._network.device)
+            with torch.inference_mode():
+                logits = self._network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+            shares = logits.softmax(-1) if self._exclusive else logits.sigmoid()
+            column = shares[:, self._column].float().cpu().tolist()
+            for i, score in zip(members, column, strict=True):
                 scores[i] = round(score, _DIGITS)
             start = end
-        return scores
-
-    def _scored(self, tokens: list[list[int]]) -> list[float]:
-        import torch
-
-        ids = torch.tensor(tokens, device=self._network.device)
-        with torch.inference_mode():
-            logits = self._network(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
-        shares = logits.softmax(-1) if self._exclusive else logits.sigmoid()
-        scores: list[float] = shares[:, self._column].float().cpu().tolist()
         return scores
 
 

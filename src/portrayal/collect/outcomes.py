@@ -49,17 +49,13 @@ _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 
 def _parts(kind: str) -> tuple[Part, ...]:
     """The parts of one kind in `outcomes.toml`."""
-    return tuple(
-        Part(tuple(part["pieces"].split("|")), re.compile(_filled(part["pattern"]), re.VERBOSE))
-        for part in _FILE[kind]
-    )
-
-
-def _filled(pattern: str) -> str:
-    """The pattern with its fragments."""
-    for name, fragment in _FILE["fragments"].items():
-        pattern = pattern.replace(f"@{name}@", fragment)
-    return pattern
+    parts = []
+    for part in _FILE[kind]:
+        pattern = part["pattern"]
+        for name, fragment in _FILE["fragments"].items():
+            pattern = pattern.replace(f"@{name}@", fragment)
+        parts.append(Part(tuple(part["pieces"].split("|")), re.compile(pattern, re.VERBOSE)))
+    return tuple(parts)
 
 
 ENGLISH, (BRIEF,) = _parts("english"), _parts("brief")
@@ -181,16 +177,13 @@ def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
     heard = whole.strip('"“”*') if alone else _SPOKEN.sub(" ", whole)
     heard = heard.translate(_MARKS)
     means_no = says_no(heard) or (brief and says_no_briefly(heard))
-    return "refused" if means_no and not _writes_all_the_same(text) else "ok"
-
-
-def _writes_all_the_same(text: str) -> bool:
-    """Whether an answer hands over a text after its first words: prose, not a list or an offer."""
+    if not means_no:
+        return "ok"
+    # A text may follow a first refusal: prose, not a list or an offer
     lowered = text.lower().replace("’", "'")
     handover = _HANDOVER.search(lowered)
-    if handover is None:
-        return False
-    return any(
+    writes = handover is not None and any(
         len(part.split()) >= _PROSE_WORDS and not _OFFER.search(part) and not _LISTED.match(part)
         for part in re.split(r"\n|:\s", lowered[handover.end() :])
     )
+    return "ok" if writes else "refused"

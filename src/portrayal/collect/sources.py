@@ -85,15 +85,36 @@ def open_source(texts: Tabular) -> Source:
     if isinstance(texts, (str, Path)):
         path = Path(texts)
         if path.is_fifo():
-            return _pipe(path)
-        if _is_log(path):
+            # What comes through a named pipe is kept in a file as long as the source is there
+            folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
+            try:
+                with path.open("rb") as given, (folder / path.name).open("wb") as kept:
+                    shutil.copyfileobj(given, kept)
+                source = replace(_file(folder / path.name), name=str(path))
+            except BaseException:
+                shutil.rmtree(folder)
+                raise
+            weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
+            return source
+        is_log = path.suffix.casefold() == LOGS
+        if path.is_dir():
+            is_log = any(path.rglob(f"*{LOGS}"))
+        elif path.suffix.casefold() == ".json" and path.is_file():
+            with path.open("rb") as stream:
+                is_log = _LOG_OPENING.match(stream.read(_PEEK)) is not None
+        if is_log:
             read: Callable[[Path], Source] = registry.get("readers", LOGS)
             return read(path)
         return _folder(path) if path.is_dir() else _file(path)
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
     if isinstance(texts, Iterable):
-        return _mappings(texts)
+        items = [_object(item, f"row {number}") for number, item in enumerate(texts, 1)]
+        if not items:
+            raise DataError("there are no texts: the list of rows is empty.")
+        digest = hashlib.blake2b(repr(items).encode(), digest_size=16).hexdigest()
+        columns = dict.fromkeys(name for item in items for name in item)
+        return Source("the rows", digest, tuple(columns), lambda: iter(items))
     raise DataError(
         f"texts must be a path, a DataFrame or rows; got {type(texts).__name__}. "
         f"Files may be {_FORMATS}."
@@ -102,16 +123,7 @@ def open_source(texts: Tabular) -> Source:
 
 LOGS = ".eval"
 """Ending of logs of Inspect AI, which may also be JSON; the reader of that name reads both."""
-
-
-def _is_log(path: Path) -> bool:
-    """Whether a path is a log of Inspect AI, or a folder with some."""
-    if path.is_dir():
-        return any(path.rglob(f"*{LOGS}"))
-    if path.suffix.casefold() != ".json" or not path.is_file():
-        return path.suffix.casefold() == LOGS
-    with path.open("rb") as stream:
-        return re.match(rb'\s*\{\s*"version":\s*\d+,\s*"status":', stream.read(_PEEK)) is not None
+_LOG_OPENING = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 
 
 def _file(path: Path) -> Source:
@@ -142,20 +154,6 @@ def _file(path: Path) -> Source:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     return Source(str(path), digest, tuple(columns), rows)
-
-
-def _pipe(path: Path) -> Source:
-    """What comes through a named pipe, kept in a file as long as the source is there."""
-    folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
-    try:
-        with path.open("rb") as given, (folder / path.name).open("wb") as kept:
-            shutil.copyfileobj(given, kept)
-        source = replace(_file(folder / path.name), name=str(path))
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
-    return source
 
 
 def _folder(path: Path) -> Source:
@@ -456,12 +454,3 @@ def _table(frame: Any) -> Source:
             yield from batch.to_pylist()
 
     return Source("the table", digest.hexdigest(), tuple(table.column_names), rows)
-
-
-def _mappings(texts: Iterable[Any]) -> Source:
-    items = [_object(item, f"row {number}") for number, item in enumerate(texts, 1)]
-    if not items:
-        raise DataError("there are no texts: the list of rows is empty.")
-    digest = hashlib.blake2b(repr(items).encode(), digest_size=16).hexdigest()
-    columns = dict.fromkeys(name for item in items for name in item)
-    return Source("the rows", digest, tuple(columns), lambda: iter(items))

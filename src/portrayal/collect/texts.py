@@ -15,7 +15,7 @@ from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Row, Source, open_source
 from portrayal.collect.tables import label, story
 from portrayal.errors import DataError, RunError
-from portrayal.records import ALL, OUTCOMES, Outcome, Prompt
+from portrayal.records import ALL, OUTCOMES, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.files import is_whole, write_parquet
 from portrayal.run.stages import fingerprint
@@ -197,6 +197,16 @@ class _TextReader:
             self._samples[model, prompt.prompt_id] += 1
             text = story(self._cell(row, "text"), self.where, number)
             labels = {name: self._label(row, name, number) for name in self._labels}
+            outcome = cells["outcome"].casefold()
+            if not outcome:
+                # A text whose people someone labelled was read; else it is guessed
+                unread = "text" in self.mapping and not (text or "").strip()
+                outcome = outcome_of(text) if unread or not any(labels.values()) else "ok"
+            elif outcome not in OUTCOMES:
+                raise DataError(
+                    f"{self.where}: row {number}: outcome is {cells['outcome']!r}; expected "
+                    f"{', '.join(OUTCOMES)}."
+                )
             made: dict[str, Any] = {
                 "text_id": f"{number - 1:09d}",
                 "source_id": label(self._cell(row, "text_id"), self.where, number),
@@ -204,7 +214,7 @@ class _TextReader:
                 "sample": sample,
                 "model": model,
                 "text": text or "",
-                "outcome": self._outcome(cells["outcome"], text, any(labels.values()), number),
+                "outcome": outcome,
                 **labels,
             }
             if self._kept:
@@ -221,18 +231,6 @@ class _TextReader:
         parts = value if isinstance(value, (list, tuple)) and name in LABELS else [value]
         text = ", ".join(label(part, self.where, number) or "" for part in parts).strip()
         return None if text.casefold() in _BLANK else text
-
-    def _outcome(self, given: str, text: str | None, labelled: bool, number: int) -> Outcome:
-        """The outcome as given; a text whose people someone labelled was read; else guessed."""
-        if not given:
-            unread = "text" in self.mapping and not (text or "").strip()
-            return outcome_of(text) if unread or not labelled else "ok"
-        for outcome in OUTCOMES:
-            if given.casefold() == outcome:
-                return outcome
-        raise DataError(
-            f"{self.where}: row {number}: outcome is {given!r}; expected {', '.join(OUTCOMES)}."
-        )
 
     def _prompt(self, row: Row, number: int) -> Prompt | None:
         """The prompt of a row; None where the study does not know it, which is counted."""

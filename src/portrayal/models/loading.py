@@ -68,7 +68,15 @@ def load_transformer(
         import transformers
     except ImportError as error:
         raise missing_extra(purpose, extra) from error
-    place = _locate(where, what)
+    # A folder, or a hub id as it is given
+    folder = Path(where).expanduser()
+    place = str(folder) if folder.is_dir() else where
+    looks_local = where.startswith((".", "~", "/")) or where.count("/") > 1
+    if not folder.is_dir() and looks_local:
+        raise DataError(f"{what}: there is no folder {where!r}.")
+    if device == "auto":
+        device = "mps" if torch.backends.mps.is_available() else "cpu"
+        device = "cuda" if torch.cuda.is_available() else device
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, trust_remote_code=False)
         model, report = getattr(transformers, kind).from_pretrained(
@@ -78,7 +86,7 @@ def load_transformer(
             output_loading_info=True,
             **options,
         )
-        model = model.to(_auto_device(torch) if device == "auto" else device).eval()
+        model = model.to(device).eval()
     except Exception as error:  # transformers raises many kinds, down to bare RuntimeError
         raise DataError(
             f"{what} {where!r} could not be loaded ({type(error).__name__}: {error}). Expected a "
@@ -94,22 +102,6 @@ def missing_extra(purpose: str, extra: str) -> MissingExtraError:
         f"{purpose} needs PyTorch and transformers, which are not installed. "
         f"Install them with: pip install 'portrayal[{extra}]'"
     )
-
-
-def _locate(where: str, what: str) -> str:
-    """The folder, or a hub id as it is given."""
-    folder = Path(where).expanduser()
-    if folder.is_dir():
-        return str(folder)
-    if where.startswith((".", "~", "/")) or where.count("/") > 1:
-        raise DataError(f"{what}: there is no folder {where!r}.")
-    return where
-
-
-def _auto_device(torch: Any) -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 Encoder = Transformer

@@ -279,4 +279,4 @@ def test_a_redirect_on_the_same_host_is_followed(serve, run, prompts):
     ],
 )
 def test_where_another_host_begins(asked, target, elsewhere):
-    assert wire._is_elsewhere(asked, target) == elsewhere
+    assert wire.is_elsewhere(asked, target) == elsewhere

@@ -5,13 +5,12 @@ to one set of texts: a variance is taken for each checkpoint and averaged. The b
 of two lists, and sentiment, of which positive is read as agentic.
 """
 
-import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
@@ -136,22 +135,19 @@ class LexiconClassifier:
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
-        return rows([self._agentic(sentence) for sentence in sentences])
-
-    def _agentic(self, sentence: str) -> float:
-        kinds = [self._kind(word) for word in _LEXICON_WORD.findall(sentence.lower())]
-        agentic = sum(kind[0] for kind in kinds)
-        communal = sum(kind[1] for kind in kinds)
-        if not agentic + communal:
-            return math.nan
-        return (agentic + 0.5) / (agentic + communal + 1.0)
-
-    def _kind(self, word: str) -> tuple[bool, bool]:
-        known = self._known.get(word)
-        if known is None:
-            found = [bool(self._kinds[kind].fullmatch(word)) for kind in _KINDS]
-            known = self._known[word] = (found[0], found[1])
-        return known
+        shares = np.full(len(sentences), np.nan)
+        for number, sentence in enumerate(sentences):
+            agentic = communal = 0
+            for word in _LEXICON_WORD.findall(sentence.lower()):
+                known = self._known.get(word)
+                if known is None:
+                    found = [bool(self._kinds[kind].fullmatch(word)) for kind in _KINDS]
+                    known = self._known[word] = (found[0], found[1])
+                agentic += known[0]
+                communal += known[1]
+            if agentic + communal:
+                shares[number] = (agentic + 0.5) / (agentic + communal + 1.0)
+        return rows(shares)
 
 
 def read_lexicon(path: str | Path | None = None) -> AgencyLexicon:
@@ -167,24 +163,14 @@ def read_lexicon(path: str | Path | None = None) -> AgencyLexicon:
     DataError
         When the file is missing, no TOML, or lacks one of the two lists.
     """
-    return _shipped() if path is None else _from_file(Path(path))
-
-
-@cache
-def _shipped() -> AgencyLexicon:
-    text = files("portrayal.annotate.agency").joinpath("lexicon.toml").read_text(encoding="utf-8")
-    return _lexicon("lexicon", tomllib.loads(text), "lexicon.toml")
-
-
-def _from_file(path: Path) -> AgencyLexicon:
+    if path is None:
+        name, where = "lexicon", Path(__file__).with_name("lexicon.toml")
+    else:
+        name, where = f"lexicon:{Path(path).name}", Path(path)
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        read = tomllib.loads(where.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: no readable TOML file of word lists ({error}).") from error
-    return _lexicon(f"lexicon:{path.name}", read, str(path))
-
-
-def _lexicon(name: str, read: Mapping[str, object], where: str) -> AgencyLexicon:
+        raise DataError(f"{where}: no readable TOML file of word lists ({error}).") from error
     lists: dict[str, frozenset[str]] = {}
     for kind in _KINDS:
         given = read.get(kind)
@@ -211,6 +197,35 @@ _NEGATIONS = frozenset(("no", "not", "never", "without", "hardly", "neither", "n
 _STEEPNESS = 4.0
 
 
+@cache
+def polar_words() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the positive and the negative words of sentiment.toml."""
+    read = tomllib.loads(Path(__file__).with_name("sentiment.toml").read_text(encoding="utf-8"))
+    return frozenset(read["positive"].split()), frozenset(read["negative"].split())
+
+
+def word_polarity(text: str) -> float:
+    """Return (positive − negative) / (positive + negative) words; 0 where there are none.
+
+    "not" and its like turn around the next word that is either.
+
+    Examples
+    --------
+    >>> word_polarity("A good, not a bad, teacher"), word_polarity("A teacher")
+    (1.0, 0.0)
+    """
+    positive, negative = polar_words()
+    score = known = 0
+    sign = 1
+    for word in _WORD.findall(text.lower()):
+        found = (word in positive) - (word in negative)
+        if found:
+            score, known, sign = score + sign * found, known + 1, 1
+        elif word in _NEGATIONS or word.endswith("n't"):
+            sign = -1
+    return score / known if known else 0.0
+
+
 class SentimentClassifier:
     """P(agentic) = logistic(4 × polarity), polarity in −1 to 1.
 
@@ -221,39 +236,15 @@ class SentimentClassifier:
 
     def __init__(self, masked: bool = True) -> None:
         self.masked = masked
-        self.name, self._polarity = _engine()
+        self._polarity: Callable[[str], float] = word_polarity
+        self.name = "sentiment"
+        with suppress(ImportError):
+            from textblob import TextBlob
+
+            self._polarity = lambda text: float(TextBlob(text).sentiment.polarity)
+            self.name = "sentiment:textblob"
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         polarity = np.array([self._polarity(sentence) for sentence in sentences])
         return rows(1.0 / (1.0 + np.exp(-_STEEPNESS * polarity)))
-
-
-def _engine() -> tuple[str, Callable[[str], float]]:
-    try:
-        from textblob import TextBlob
-    except ImportError:
-        return "sentiment", _word_polarity
-    return "sentiment:textblob", lambda text: float(TextBlob(text).sentiment.polarity)
-
-
-@cache
-def _lists() -> tuple[frozenset[str], frozenset[str]]:
-    read = tomllib.loads(
-        files("portrayal.annotate.agency").joinpath("sentiment.toml").read_text(encoding="utf-8")
-    )
-    return frozenset(read["positive"].split()), frozenset(read["negative"].split())
-
-
-def _word_polarity(text: str) -> float:
-    """Return (positive − negative) / (positive + negative) words; 0 where there are none."""
-    positive, negative = _lists()
-    score = known = 0
-    sign = 1
-    for word in _WORD.findall(text.lower()):
-        found = (word in positive) - (word in negative)
-        if found:
-            score, known, sign = score + sign * found, known + 1, 1
-        elif word in _NEGATIONS or word.endswith("n't"):
-            sign = -1
-    return score / known if known else 0.0

@@ -237,14 +237,12 @@ def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
             if int(arrays["format"]) != FORMAT:
                 raise KeyError("format")
             name = bytes(arrays["name"]).decode()
-            parts = {
-                part: _read_scores(
-                    arrays[f"{side}_{part}_keys"],
-                    arrays[f"{side}_{part}"],
-                    float(arrays[f"{side}_{part}_scale"]),
-                )
-                for part in ("words", "tails", "pairs", "grams")
-            }
+            parts: dict[str, dict[str, float]] = {}
+            for part in ("words", "tails", "pairs", "grams"):
+                keys = bytes(arrays[f"{side}_{part}_keys"]).decode()
+                values = arrays[f"{side}_{part}"] * float(arrays[f"{side}_{part}_scale"])
+                names = keys.split("\n") if keys else []
+                parts[part] = dict(zip(names, values.tolist(), strict=True))
             bias = float(arrays[f"{side}_bias"])
     except (OSError, ValueError, KeyError) as error:
         raise DataError(
@@ -277,11 +275,6 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
             arrays[f"{side}_{part}_keys"] = np.frombuffer("\n".join(keys).encode(), dtype=np.uint8)
     with path.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
-
-
-def _read_scores(keys: Any, values: Any, scale: float) -> dict[str, float]:
-    names = bytes(keys).decode().split("\n") if len(keys) else []
-    return dict(zip(names, (values * scale).tolist(), strict=True))
 
 
 PARTS = ("words", "tails", "pairs", "grams")
@@ -391,21 +384,35 @@ def fit_counted(
     strength
         In place of that of the settings.
     """
+    from scipy import optimize
+
     fitting = counted.fitting
     matrix = counted.matrix[rows]
     kept = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
+    matrix = matrix[:, kept]
+    turned = matrix.T.tocsr()
+    wanted = np.asarray(targets, dtype=np.float64)
     given = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-    fitted, bias = _logistic(
-        matrix[:, kept],
-        np.asarray(targets, dtype=np.float64),
-        given,
-        strength or fitting.strength,
+    penalty = strength or fitting.strength
+
+    def loss(at: FloatArray) -> tuple[float, FloatArray]:
+        """The weighted cross-entropy plus |w|² / 2C; the bias is not penalised."""
+        scores, bias = at[:-1], at[-1]
+        logits = matrix @ scores + bias
+        cost = np.logaddexp(0.0, logits) - wanted * logits
+        error = given * (1.0 / (1.0 + np.exp(-logits)) - wanted)
+        gradient = np.append(turned @ error + scores / penalty, error.sum())
+        return float(given @ cost + scores @ scores / (2.0 * penalty)), gradient
+
+    start = np.zeros(len(kept) + 1)
+    done = optimize.minimize(
+        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "maxcor": 20}
     )
     parts: dict[str, dict[str, float]] = {part: {} for part in PARTS}
-    for index, score in zip(kept.tolist(), fitted.tolist(), strict=True):
+    for index, score in zip(kept.tolist(), done.x[:-1].tolist(), strict=True):
         part, key = counted.columns[index]
         parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
-    return WordScores(name, **parts, bias=bias)
+    return WordScores(name, **parts, bias=float(done.x[-1]))
 
 
 def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str, str], float]]:
@@ -420,26 +427,3 @@ def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str,
         yield ("pairs", f"{left} {right}"), unit
     for word in tail(found):
         yield ("tails", word), unit
-
-
-def _logistic(
-    matrix: Any, targets: FloatArray, weights: FloatArray, strength: float
-) -> tuple[FloatArray, float]:
-    """Minimise the weighted cross-entropy plus |w|² / 2C; the bias is not penalised."""
-    from scipy import optimize
-
-    turned = matrix.T.tocsr()
-
-    def loss(given: FloatArray) -> tuple[float, FloatArray]:
-        scores, bias = given[:-1], given[-1]
-        logits = matrix @ scores + bias
-        cost = np.logaddexp(0.0, logits) - targets * logits
-        error = weights * (1.0 / (1.0 + np.exp(-logits)) - targets)
-        gradient = np.append(turned @ error + scores / strength, error.sum())
-        return float(weights @ cost + scores @ scores / (2.0 * strength)), gradient
-
-    start = np.zeros(matrix.shape[1] + 1)
-    done = optimize.minimize(
-        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "maxcor": 20}
-    )
-    return done.x[:-1], float(done.x[-1])

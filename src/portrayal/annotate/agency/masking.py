@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -42,11 +42,58 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
     and the capitalised words after it, "[GROUP]" for races, nationalities, "male" and "female",
     "[TITLE]" for "Mr" and the like. Masking twice is masking once, with the same names.
     """
-    if isinstance(names, str):
-        names = (names,)
-    given = _parts_of(tuple(names))
+    given = frozenset(
+        _plain(part)
+        for name in ((names,) if isinstance(names, str) else names)
+        for part in _PART.findall(name)
+        if part[0].isupper()
+    )
     words = _words()
-    made = words.pattern.sub(lambda match: _replaced(match, words, given), text)
+
+    def replaced(match: re.Match[str]) -> str:
+        run = match[0]
+        if match["run"] is None:
+            if run[0] == "[":
+                return run
+            if match["colour"]:
+                return _GROUP
+            return "they" if run == "s/he" else words.neutral.get(run, _GROUP)
+        # Mask a run of capitalised words: what follows a name or title in it is a name too
+        in_name = bool(_AFTER_TITLE.search(text, max(0, match.start() - 9), match.start()))
+        made, last = [], 0
+        parts = list(_PART.finditer(run))
+        for index, part in enumerate(parts):
+            key, more = _plain(part[0]), index + 1 < len(parts)
+            made.append(run[last : part.start()])
+            last = part.end()
+            if key in words.neutral and key not in given:
+                neutral = words.neutral[key]
+                made.append(neutral.capitalize() if part[0][0].isupper() else neutral)
+                in_name = False
+            elif key in words.titles and (more or key in ("mr", "mrs", "ms", "mx")):
+                made.append(_TITLE)
+                in_name = True
+            elif (
+                in_name
+                or key in given
+                or key in words.names
+                or (more and (key in words.word_names or key in words.month_names))
+                # A word that is a name too says a name unless it opens a sentence
+                or (
+                    key in words.word_names
+                    and (index > 0 or not _BEFORE_START.search(text, 0, match.start()))
+                )
+            ):
+                made.append(_NAME)
+                in_name = True
+            elif key in words.groups or key in words.capital_groups:
+                made.append(_GROUP)
+            else:
+                made.append(part[0])
+                in_name = key in words.neutral_titles
+        return "".join([*made, run[last:]])
+
+    made = words.pattern.sub(replaced, text)
     return _REPEATED.sub(r"[\1]", made) if "]" in made else made
 
 
@@ -86,7 +133,11 @@ def _words() -> _Words:
     people = frozenset(read["groups"]["people"].split())
     people |= {word for word, to in neutral.items() if to in people} | groups
     names = {each: frozenset(read["names"][each].split()) for each in ("words", "months", "seldom")}
-    known = _given_names() - names["words"] - names["months"] - names["seldom"]
+    # First names of the 2020 Census with enough bearers
+    table = read_shipped("census_2020_first_names.parquet")
+    pairs = zip(table.names, table.counts.tolist(), strict=True)
+    known = frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
+    known -= names["words"] | names["months"] | names["seldom"]
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
     neutral |= {word: word for word in put - set(neutral)}
@@ -112,13 +163,6 @@ def _words() -> _Words:
     )
 
 
-def _given_names() -> frozenset[str]:
-    """First names of the 2020 Census with enough bearers, in plain lower case."""
-    table = read_shipped("census_2020_first_names.parquet")
-    pairs = zip(table.names, table.counts.tolist(), strict=True)
-    return frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
-
-
 def _any_of(words: Iterable[str]) -> str:
     """Return a pattern of any of the words, longer ones first, that shares what they start with."""
     tails: dict[str, list[str]] = {}
@@ -137,61 +181,3 @@ def _plain(word: str) -> str:
         return word.lower()
     parts = unicodedata.normalize("NFKD", word)
     return "".join(part for part in parts if not unicodedata.combining(part)).lower()
-
-
-@lru_cache(maxsize=1024)
-def _parts_of(names: tuple[str, ...]) -> frozenset[str]:
-    parts = (part for name in names for part in _PART.findall(name) if part[0].isupper())
-    return frozenset(_plain(part) for part in parts)
-
-
-def _replaced(match: re.Match[str], words: _Words, given: frozenset[str]) -> str:
-    if match["run"] is None:
-        word = match[0]
-        if word[0] == "[":
-            return word
-        if match["colour"]:
-            return _GROUP
-        return "they" if word == "s/he" else words.neutral.get(word, _GROUP)
-    # Mask a run of capitalised words: what follows a name or title in it is a name too
-    run = match[0]
-    in_name = bool(_AFTER_TITLE.search(match.string, max(0, match.start() - 9), match.start()))
-    made, last = [], 0
-    parts = list(_PART.finditer(run))
-    for index, part in enumerate(parts):
-        key = _plain(part[0])
-        made.append(run[last : part.start()])
-        last = part.end()
-        if key in words.neutral and key not in given:
-            neutral = words.neutral[key]
-            made.append(neutral.capitalize() if part[0][0].isupper() else neutral)
-            in_name = False
-        elif key in words.titles and (index + 1 < len(parts) or key in ("mr", "mrs", "ms", "mx")):
-            made.append(_TITLE)
-            in_name = True
-        elif in_name or _is_name(key, index, parts, match, words, given):
-            made.append(_NAME)
-            in_name = True
-        elif key in words.groups or key in words.capital_groups:
-            made.append(_GROUP)
-        else:
-            made.append(part[0])
-            in_name = key in words.neutral_titles
-    return "".join([*made, run[last:]])
-
-
-def _is_name(
-    key: str,
-    index: int,
-    parts: list[re.Match[str]],
-    match: re.Match[str],
-    words: _Words,
-    given: frozenset[str],
-) -> bool:
-    if key in given or key in words.names:
-        return True
-    if index + 1 < len(parts) and (key in words.word_names or key in words.month_names):
-        return True
-    if key not in words.word_names:
-        return False
-    return index > 0 or not _BEFORE_START.search(match.string, 0, match.start())

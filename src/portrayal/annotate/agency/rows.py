@@ -37,12 +37,12 @@ from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.annotator import Annotation, Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
-from portrayal.collect.ask.replies import Ask, Reply, ask_missing, asker, kept
+from portrayal.collect.ask.replies import Reply, ask_missing, asker, kept
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import fingerprint
-from portrayal.types import FloatArray, Say
+from portrayal.types import Say
 
 Row = Mapping[str, Any]
 Work = Any
@@ -120,7 +120,13 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             for row, known in zip(rows, strata, strict=True)
             for piece in _pieces(row["text"], known, masked=masked)
         ]
-        each = _each(classify, read)
+        # P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n)
+        if not read:
+            each = np.empty((1, 0))
+        elif isinstance(classify, Checkpoints):
+            each = classify.each(read)
+        else:
+            each = classify(read)[:, 1][None]
         ends = np.cumsum([len(found) for found in spans]).tolist()
         return [
             {
@@ -132,13 +138,6 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         ]
 
     return work
-
-
-def _each(classify: AgencyClassifier, read: Sequence[str]) -> FloatArray:
-    """P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n); one row without any."""
-    if not read:
-        return np.empty((1, 0))
-    return classify.each(read) if isinstance(classify, Checkpoints) else classify(read)[:, 1][None]
 
 
 def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:
@@ -279,7 +278,9 @@ class Classifying:
 
     def classifier(self, folder: Path, masked: bool = True) -> LLMClassifier:
         """Return a classifier that asks what has no answer in `folder`, which the caller holds."""
-        return LLMClassifier(self.spec, self._asker(folder), masked)
+        return LLMClassifier(
+            self.spec, asker(self.asking.cold(), folder / self.kept_in, _ANSWER_TOKENS), masked
+        )
 
     def ask(self, folder: Path, sentences: Iterable[str], tell: Say) -> dict[str, str]:
         """Ask what has no answer in `folder` yet, which the caller holds; equal sentences once.
@@ -329,9 +330,6 @@ class Classifying:
         return tuple(
             dataclasses.replace(each, settings={**each.settings, **more}) for each in wanted
         )
-
-    def _asker(self, folder: Path) -> Ask:
-        return asker(self.asking.cold(), folder / self.kept_in, _ANSWER_TOKENS)
 
 
 def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Classifying | None:

@@ -8,7 +8,7 @@ and written as safetensors, and code that comes with a model is never run.
 import json
 import math
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -213,22 +213,18 @@ def fine_tune(
     """
     fitting = fitting or Fitting()
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
-    made = encoder.tokenizer(list(train.sentences), truncation=True, max_length=fitting.max_tokens)
-    tokens = list(made["input_ids"])
-    steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
     import torch
 
-    plain: list[Any] = []
-    decayed: list[Any] = []
+    made = encoder.tokenizer(list(train.sentences), truncation=True, max_length=fitting.max_tokens)
+    steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
+    params: dict[float, list[Any]] = {fitting.weight_decay: [], 0.0: []}
     for name, weights in encoder.model.named_parameters():
-        (plain if weights.ndim < 2 or "norm" in name.lower() else decayed).append(weights)
-    groups = [
-        {"params": decayed, "weight_decay": fitting.weight_decay},
-        {"params": plain, "weight_decay": 0.0},
-    ]
+        plain = weights.ndim < 2 or "norm" in name.lower()
+        params[0.0 if plain else fitting.weight_decay].append(weights)
+    groups = [{"params": each, "weight_decay": decay} for decay, each in params.items()]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
-    # Return what a resumed training must share with the one that was stopped
+    # What a resumed training must share with the one that was stopped
     texts = ["\n".join(each.sentences if each else ()) for each in (train, validation)]
     digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
     given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
@@ -237,12 +233,25 @@ def fine_tune(
     if resume and (out / STATE).is_file():
         known = load_state(out, encoder, optimiser, rng, belongs)
         done = [Epoch(**epoch) for epoch in known]
-    schedule = _schedule(optimiser, steps, len(done) * steps // fitting.epochs)
-    while len(done) < fitting.epochs and not _is_past_best(done, fitting.patience):
-        batches = _batches([len(each) for each in tokens], fitting.batch_size, rng)
-        loss = _one_pass(encoder, tokens, train.labels, batches, optimiser, schedule)
-        accuracy = _accuracy(encoder, validation, fitting) if validation else None
-        best = _best(done)
+    warm, behind = max(1, steps // 10), len(done) * steps // fitting.epochs
+
+    def rate(step: int) -> float:
+        at = step + behind
+        return min((at + 1) / warm, max(0.0, (steps - at) / max(1, steps - warm)))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
+    while len(done) < fitting.epochs:
+        best = max((each.accuracy for each in done if each.accuracy is not None), default=-1.0)
+        last = [epoch.accuracy for epoch in done[-fitting.patience :]]
+        if done and all(each is not None and each < best for each in last):
+            break  # the last epochs all stay below the best one
+        loss = one_pass(
+            encoder, made["input_ids"], train.labels, fitting.batch_size, rng, optimiser, schedule
+        )
+        accuracy = None
+        if validation:
+            said = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
+            accuracy = float(np.mean((said[:, 1] > 0.5) == validation.labels))
         done.append(Epoch(len(done) + 1, loss, accuracy))
         if accuracy is None or accuracy > best:
             save_encoder(encoder, out)
@@ -253,62 +262,33 @@ def fine_tune(
     return done
 
 
-def _is_past_best(done: Sequence[Epoch], patience: int) -> bool:
-    """Whether the last epochs all stay below the best one."""
-    best = _best(done)
-    last = [epoch.accuracy for epoch in done[-patience:]]
-    return bool(done) and all(each is not None and each < best for each in last)
-
-
-def _best(done: Sequence[Epoch]) -> float:
-    return max((each.accuracy for each in done if each.accuracy is not None), default=-1.0)
-
-
-def _accuracy(encoder: Encoder, held: LabelledSentences, fitting: Fitting) -> float:
-    said = probabilities(encoder, held.sentences, max_tokens=fitting.max_tokens)
-    return float(np.mean((said[:, 1] > 0.5) == held.labels))
-
-
-def _schedule(optimiser: Any, steps: int, done: int = 0) -> Any:
-    """Return the schedule of the learning rate, `done` of `steps` steps having been taken."""
-    import torch
-
-    warm = max(1, steps // 10)
-
-    def factor(step: int) -> float:
-        at = step + done
-        return min((at + 1) / warm, max(0.0, (steps - at) / max(1, steps - warm)))
-
-    return torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
-
-
-def _batches(lengths: Sequence[int], size: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Yield batches of alike lengths in random order: sorted within pools of 16 batches."""
-    order = rng.permutation(len(lengths))
-    known = np.asarray(lengths)
-    batches = []
-    for start in range(0, len(order), 16 * size):
-        pool = order[start : start + 16 * size]
-        pool = pool[np.argsort(known[pool], kind="stable")]
-        batches += [pool[low : low + size] for low in range(0, len(pool), size)]
-    for index in rng.permutation(len(batches)):
-        yield batches[index]
-
-
-def _one_pass(
-    encoder: Any,
+def one_pass(
+    encoder: Encoder,
     tokens: Sequence[list[int]],
     labels: IntArray,
-    batches: Iterator[IntArray],
+    size: int,
+    rng: np.random.Generator,
     optimiser: Any,
     schedule: Any,
 ) -> float:
-    """Train on every batch once; return the mean loss per sentence."""
+    """Train an encoder once on every sentence, and return the mean loss per sentence.
+
+    Batches of `size` sentences hold alike lengths: sentences are drawn in a random order and sorted
+    within pools of 16 batches, and the batches come in a random order again.
+    """
     import torch
 
+    order = rng.permutation(len(tokens))
+    lengths = np.array([len(each) for each in tokens])
+    batches: list[IntArray] = []
+    for start in range(0, len(order), 16 * size):
+        pool = order[start : start + 16 * size]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        batches += [pool[low : low + size] for low in range(0, len(pool), size)]
     encoder.model.train()
     total = 0.0
-    for rows in batches:
+    for index in rng.permutation(len(batches)):
+        rows = batches[index]
         batch = encoder.tokenizer.pad(
             {"input_ids": [tokens[row] for row in rows]}, return_tensors="pt"
         )
@@ -438,16 +418,26 @@ def train_agency(
         raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
     if export and base == "linear":
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
-    train, held = _parts(labelled, validation, whole, fitting.seed)
+    if whole and validation:
+        raise OptionError("a training on all sentences takes no validation sentences.")
+    train, held = labelled, validation
+    if not (whole or validation):
+        train, held = split(labelled, 0.1, fitting.seed)
     out.mkdir(parents=True, exist_ok=True)
     epochs: list[Epoch] = []
+    kinds = [True, False]
     if base == "linear":
-        _train_linear(train, out)
-        kinds = [True, False]
+        name, labels = f"linear:{out.name}", train.labels.tolist()
+        texts = (_masked(train).sentences, train.sentences)
+        write_linear(out / "linear.npz", *(fit_linear(t, labels, name=name) for t in texts))
+    elif masked:
+        twice = (*_masked(train).sentences, *train.sentences)
+        both = replace(train, sentences=twice, labels=np.tile(train.labels, 2))
+        stop_by = held and _masked(held)
+        epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch, resume=resume)
     else:
-        given = (_both(train), held and _masked(held)) if masked else (train, held)
-        epochs = fine_tune(base, *given, out, fitting, on_epoch, resume=resume)
-        kinds = [True, False] if masked else [False]
+        epochs = fine_tune(base, train, held, out, fitting, on_epoch, resume=resume)
+        kinds = [False]
     made = [(out, kind) for kind in kinds]
     if export:
         exported = export_onnx(out, out / EXPORTS)
@@ -456,17 +446,6 @@ def train_agency(
     done = TrainedClassifier(out, tuple(scores), tuple(epochs))
     _write_card(done, base, train, held, validation is not None, masked, fitting, licence)
     return done
-
-
-def _parts(
-    labelled: LabelledSentences, validation: LabelledSentences | None, whole: bool, seed: int
-) -> tuple[LabelledSentences, LabelledSentences | None]:
-    """Return the sentences to train on and those held out, if any."""
-    if whole and validation:
-        raise OptionError("a training on all sentences takes no validation sentences.")
-    if whole or validation:
-        return labelled, validation
-    return split(labelled, 0.1, seed)
 
 
 WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
@@ -512,43 +491,25 @@ def train_checkpoints(
         raise OptionError(
             f"{out} holds other files, or checkpoints of other seeds; name a new folder."
         )
-    done = [
-        train_agency(labelled, base, folder, fitting=own, **how)
-        for folder, own in wanted.items()
-        if not (how.get("resume") and _is_done(folder, base, own))
-    ]
+    done = []
+    for folder, own in wanted.items():
+        card = folder / "agency.json"
+        if how.get("resume") and card.is_file() and not (folder / STATE).is_file():
+            # Trained to its end: kept where it is this classifier, and refused where it is another
+            facts = json.loads(card.read_text(encoding="utf-8"))
+            asked = {"base": base, "fitting": None if base == "linear" else asdict(own)}
+            if any(facts.get(name) != value for name, value in asked.items()):
+                raise OptionError(f"{folder} was trained with another base or other settings.")
+        else:
+            done.append(train_agency(labelled, base, folder, fitting=own, **how))
     for folder in wanted if how.get("export") else ():
         if (folder / EXPORTS).is_dir():
             shutil.copytree(folder / EXPORTS, out / EXPORTS / folder.name, dirs_exist_ok=True)
     return done
 
 
-def _is_done(folder: Path, base: str, fitting: Fitting) -> bool:
-    """Whether a folder holds this classifier, trained to its end; another one is refused."""
-    if (folder / STATE).is_file() or not (folder / "agency.json").is_file():
-        return False
-    facts = json.loads((folder / "agency.json").read_text(encoding="utf-8"))
-    asked = {"base": base, "fitting": None if base == "linear" else asdict(fitting)}
-    if any(facts.get(name) != value for name, value in asked.items()):
-        raise OptionError(f"{folder} was trained with another base or other settings.")
-    return True
-
-
-def _train_linear(train: LabelledSentences, out: Path) -> None:
-    name = f"linear:{out.name}"
-    masked = fit_linear(_masked(train).sentences, train.labels.tolist(), name=name)
-    plain = fit_linear(train.sentences, train.labels.tolist(), name=name)
-    write_linear(out / "linear.npz", masked, plain)
-
-
 def _masked(labelled: LabelledSentences) -> LabelledSentences:
     return replace(labelled, sentences=tuple(mask(each) for each in labelled.sentences))
-
-
-def _both(labelled: LabelledSentences) -> LabelledSentences:
-    """Return each sentence masked, then each as it stands."""
-    texts = (*_masked(labelled).sentences, *labelled.sentences)
-    return replace(labelled, sentences=texts, labels=np.tile(labelled.labels, 2))
 
 
 def _write_card(

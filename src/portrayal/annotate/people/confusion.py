@@ -123,24 +123,24 @@ def confusion_from(given: Mapping[str, Any], where: str) -> Confusion:
 
 def _prompts(given: Any) -> Prompts:
     """Stories by prompt from lists of lists of texts such as "F>M ann>bo | M>M bo>ann"."""
-    return tuple(tuple(_story(text) for text in prompt) for prompt in given)
-
-
-def _story(text: str) -> Story:
-    found = tuple(_slot(part) for part in text.split("|"))
-    if len(found) > 2:
-        raise ValueError(f"a story has one or two roles, not {text!r}")
-    return found
-
-
-def _slot(text: str) -> Slot:
-    genders, names = text.split()
-    gender, _, read = genders.partition(">")
-    if gender not in GENDERS or (read or gender) not in GENDERS:
-        raise ValueError(f"genders are {', '.join(GENDERS)}, not {genders!r}")
-    name, arrow, said = names.partition(">")
-    one, other = ("" if each == NO_NAME else each for each in (name, said if arrow else name))
-    return Slot(gender, read or gender, one, other)
+    prompts = []
+    for texts in given:
+        stories: list[Story] = []
+        for text in texts:
+            slots = []
+            for part in text.split("|"):
+                genders, names = part.split()
+                gender, _, read = genders.partition(">")
+                if gender not in GENDERS or (read or gender) not in GENDERS:
+                    raise ValueError(f"genders are {', '.join(GENDERS)}, not {genders!r}")
+                name, arrow, said = names.partition(">")
+                told = ["" if each == NO_NAME else each for each in (name, said if arrow else name)]
+                slots.append(Slot(gender, read or gender, *told))
+            if len(slots) > 2:
+                raise ValueError(f"a story has one or two roles, not {text!r}")
+            stories.append(tuple(slots))
+        prompts.append(tuple(stories))
+    return tuple(prompts)
 
 
 def written(story: Story) -> str:

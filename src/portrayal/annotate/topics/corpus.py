@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.run.directory import Run
-from portrayal.run.stages import Stage
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
@@ -111,8 +109,17 @@ class Lemmas(dict[str, str]):
         self._look_up = getAllLemmas
 
     def __missing__(self, form: str) -> str:
-        lemma = self[form] = _choose(form, self._look_up(form))
-        return lemma
+        """Choose one lemma without a tagger: a base form stays, an inflected one follows its verb.
+
+        "number" stays though "numb" has it as its comparative; "running" follows "run" though it is
+        a noun too; clitics stay, as "'s" is both "is" and a genitive.
+        """
+        found = self._look_up(form)
+        options = [found[part][0] for part in _PARTS_OF_SPEECH if part in found]
+        stays = not options or form.startswith("'") or not form.isalpha()
+        stays = stays or (form in options and not form.endswith(_INFLECTED))
+        self[form] = form if stays else options[0]
+        return self[form]
 
     def of(self, text: str) -> list[str]:
         """Return the lemmas of a text, in order; marks and signs are left out."""
@@ -128,20 +135,6 @@ def forms(text: str) -> list[str]:
 def lemmas() -> Lemmas:
     """Return this process's lemmas."""
     return Lemmas()
-
-
-def _choose(form: str, found: dict[str, tuple[str, ...]]) -> str:
-    """Return one lemma without a tagger: a base form stays, an inflected one follows its verb.
-
-    "number" stays though "numb" has it as its comparative; "running" follows "run" though it is a
-    noun too; clitics stay, as "'s" is both "is" and a genitive.
-    """
-    options = [found[part][0] for part in _PARTS_OF_SPEECH if part in found]
-    if not options or form.startswith("'") or not form.isalpha():
-        return form
-    if form in options and not form.endswith(_INFLECTED):
-        return form
-    return options[0]
 
 
 MIN_DOCUMENTS = 2
@@ -200,10 +193,16 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
         ("text", run.texts, run.prompts_path),
         ("reference", run.reference, run.reference_prompts_path),
     ):
-        for ids, about, texts in _shards(stage, prompts):
-            parts.append(bags_of(numbers.of(text) for text in texts))
-            keys += [_hash(seed, side, name) for name in ids]
-            pairs += [_hash(seed, "pair", name) for name in about]
+        pair_of: dict[str, str] = {}
+        if shards := stage.parts():
+            for row in pq.read_table(prompts, columns=["prompt_id", "strata"]).to_pylist():
+                pair_of[row["prompt_id"]] = dict(row["strata"]).get("pair", row["prompt_id"])
+        for shard in shards:
+            table = pq.read_table(shard, columns=["text_id", "prompt_id", "text", "outcome"])
+            rows = [row for row in table.to_pylist() if row["outcome"] == "ok"]
+            parts.append(bags_of(numbers.of(row["text"]) for row in rows))
+            keys += [_hash(seed, side, row["text_id"]) for row in rows]
+            pairs += [_hash(seed, "pair", pair_of[row["prompt_id"]]) for row in rows]
     sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
     bags = Bags(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -242,26 +241,6 @@ class _Numbers(dict[str, int]):
     @property
     def words(self) -> list[str]:
         return list(self._known)
-
-
-def _shards(stage: Stage, prompts: Path) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Yield ids, pairs and texts of the readable rows of each shard."""
-    parts = stage.parts()
-    if not parts:
-        return
-    table = pq.read_table(prompts, columns=["prompt_id", "strata"])
-    pair_of = {
-        row["prompt_id"]: dict(row["strata"]).get("pair", row["prompt_id"])
-        for row in table.to_pylist()
-    }
-    for part in parts:
-        rows = pq.read_table(part, columns=["text_id", "prompt_id", "text", "outcome"]).to_pylist()
-        read = [row for row in rows if row["outcome"] == "ok"]
-        yield (
-            [row["text_id"] for row in read],
-            [pair_of[row["prompt_id"]] for row in read],
-            [row["text"] for row in read],
-        )
 
 
 def _hash(seed: int, *words: str) -> bytes:

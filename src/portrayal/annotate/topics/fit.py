@@ -411,10 +411,32 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
     """
     n = len(corpus.bags)
     grid = tuple(sorted(set(settings.topics))) or topic_grid(n)
-    tried, reason = (
-        _try_out(corpus, grid, settings, say) if len(grid) > 1 else ([], _given(settings, n))
-    )
-    k = next((each["k"] for each in tried if each.get("chosen")), grid[0])
+    k, tried = grid[0], list[dict[str, Any]]()
+    if len(grid) > 1:
+        held = corpus.held_out.copy()
+        if held.all():
+            held[:-1] = False
+        fitted = corpus.bags.take(np.flatnonzero(~held))
+        seen, hidden = split_words(corpus.bags.take(np.flatnonzero(held)), settings.seed)
+        losses: list[Floats] = []
+        for each in grid:
+            lda = _fit(fitted, corpus, each, settings)
+            losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, seen, hidden))
+            perplexity = float(np.exp(losses[-1].sum() / hidden.words.sum()))
+            tried.append({"k": each, "perplexity": perplexity})
+            say(f"topics: K = {each}, perplexity of held-out halves {perplexity:,.1f}")
+            choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden.words)
+            if choice.worse > 1:
+                break
+        for row in tried:
+            row["chosen"] = row["k"] == choice.k
+        k, reason = choice.k, choice.reason
+    elif settings.topics:
+        reason = "as asked"
+    elif n >= PER_TOPIC * PAPER_K:
+        reason = "the paper's; --topics 200,250,300 chooses among those that the paper tried"
+    else:
+        reason = f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
     say(f"topics: K = {k}: {reason}")
     lda = _fit(corpus.bags, corpus, k, settings)
     facts = {
@@ -433,44 +455,10 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
     return TopicModel(corpus.words, topics, lda.alpha, lda.eta, corpus.word_count, facts)
 
 
-def _given(settings: TopicSettings, n: int) -> str:
-    """Why there is one number of topics only."""
-    if settings.topics:
-        return "as asked"
-    if n >= PER_TOPIC * PAPER_K:
-        return "the paper's; --topics 200,250,300 chooses among those that the paper tried"
-    return f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
-
-
 def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> "LdaModel":
     n = len(bags)
     chosen = {"passes": passes_for(n), "chunk": chunk_for(n), "seed": settings.seed}
     return fit_lda(bags, corpus.words, k, **chosen)
-
-
-def _try_out(
-    corpus: TopicCorpus, grid: tuple[int, ...], settings: TopicSettings, say: Say
-) -> tuple[list[dict[str, Any]], str]:
-    """Fit numbers of topics without the held-out documents: each with its perplexity, and why."""
-    held = corpus.held_out.copy()
-    if held.all():
-        held[:-1] = False
-    fitted = corpus.bags.take(np.flatnonzero(~held))
-    seen, hidden = split_words(corpus.bags.take(np.flatnonzero(held)), settings.seed)
-    losses: list[Floats] = []
-    tried: list[dict[str, Any]] = []
-    for k in grid:
-        lda = _fit(fitted, corpus, k, settings)
-        losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, seen, hidden))
-        perplexity = float(np.exp(losses[-1].sum() / hidden.words.sum()))
-        tried.append({"k": k, "perplexity": perplexity})
-        say(f"topics: K = {k}, perplexity of held-out halves {perplexity:,.1f}")
-        choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden.words)
-        if choice.worse > 1:
-            break
-    for each in tried:
-        each["chosen"] = each["k"] == choice.k
-    return tried, choice.reason
 
 
 def _mark(run: Run, settings: TopicSettings, given: TopicModel | None) -> str:

@@ -290,13 +290,12 @@ def load_topics(folder: str | Path) -> TopicModel:
 
 def identity(model: TopicModel) -> str:
     """Return a digest of the model's words and numbers."""
-    digest = {name: _digest(getattr(model, name)) for name in _NAMES}
+    digest = {}
+    for name in _NAMES:
+        plain = np.ascontiguousarray(getattr(model, name))
+        content = hashlib.blake2b(plain.tobytes()).hexdigest()
+        digest[name] = f"{plain.dtype.str}{plain.shape}{content}"
     return fingerprint(words=model.words, **digest)
-
-
-def _digest(array: Floats) -> str:
-    plain = np.ascontiguousarray(array)
-    return f"{plain.dtype.str}{plain.shape}" + hashlib.blake2b(plain.tobytes()).hexdigest()
 
 
 def _json(path: Path) -> Any:
@@ -315,9 +314,6 @@ SENTENCES = "group_words.v1"
 """The annotator whose sentences are used."""
 
 _BLOCK = 500  # texts that are worked on together
-
-Spans = list[tuple[int, int]]
-
 
 Numbers = np.ndarray[Any, np.dtype[Any]] | Column
 
@@ -367,27 +363,23 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
     word, count = Column(run.path, np.int32), Column(run.path, np.float32)
     start.append(np.zeros(1))
     lengths = [np.zeros(1, np.int64)]
-    for block in _blocks(run, reference):
-        bags = bags_of(model.read(text[a:b]) for text, spans in block for a, b in spans)
-        known = np.diff(bags.start) > 0
-        lengths.append(np.array([len(spans) for _, spans in block], dtype=np.int64))
-        topic.append(np.where(known, model.infer(bags).argmax(axis=1), -1))
-        start.append(len(word) + bags.start[1:])
-        word.append(bags.word)
-        count.append(bags.count)
-    return TopicTexts(np.cumsum(np.concatenate(lengths)), topic, start, word, count)
-
-
-def _blocks(run: Run, reference: bool) -> Iterator[list[tuple[str, Spans]]]:
-    """Yield texts with their sentences; unreadable ones have none."""
     stage = run.reference if reference else run.texts
     made = run.reference_annotations(SENTENCES) if reference else run.annotations(SENTENCES)
     for part in stage.parts():
         texts = pq.read_table(part, columns=["text"])["text"].to_pylist()
         spans = pq.read_table(made.folder / part.name, columns=["sentences"])["sentences"]
+        # Unreadable texts have no sentences
         rows = [
-            (text or "", [(span["start"], span["end"]) for span in found or ()])
+            [(text or "")[span["start"] : span["end"]] for span in found or ()]
             for text, found in zip(texts, spans.to_pylist(), strict=True)
         ]
         for low in range(0, len(rows), _BLOCK):
-            yield rows[low : low + _BLOCK]
+            block = rows[low : low + _BLOCK]
+            bags = bags_of(model.read(sentence) for text in block for sentence in text)
+            known = np.diff(bags.start) > 0
+            lengths.append(np.array([len(text) for text in block], dtype=np.int64))
+            topic.append(np.where(known, model.infer(bags).argmax(axis=1), -1))
+            start.append(len(word) + bags.start[1:])
+            word.append(bags.word)
+            count.append(bags.count)
+    return TopicTexts(np.cumsum(np.concatenate(lengths)), topic, start, word, count)

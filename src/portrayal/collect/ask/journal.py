@@ -128,10 +128,20 @@ class Journal:
         kept, damaged = [], []
         with self.path.open("rb") as stream:
             for line in stream:
-                found, rest = _records(line)
-                kept += found
-                if rest and line.endswith(b"\n"):
-                    damaged.append(rest)
+                # A line whose line feeds were damaged may hold whole ones.
+                rest, start = b"", 0
+                for end in _SUM.finditer(line):
+                    # One begins at the brace from which its sum is right.
+                    braces = (found.start() for found in _BRACE.finditer(line, start, end.end()))
+                    whole = (at for at in braces if _is_whole(line[at : end.end()] + b"\n"))
+                    brace = next(whole, None)
+                    if brace is not None:
+                        rest += line[start:brace]
+                        kept.append(line[brace : end.end()] + b"\n")
+                        start = end.end() + 1  # past what was the line feed
+                rest += line[start:]
+                if rest.strip() and line.endswith(b"\n"):
+                    damaged.append(rest.rstrip(b"\n"))
         if not kept:
             raise self._foreign()
         first, *lines = kept
@@ -139,7 +149,12 @@ class Journal:
             self.segment = self._check(first)
         else:
             self.segment, lines = last_part, kept
-        _set_aside(self.path.with_name(DAMAGED), damaged)
+        aside = self.path.with_name(DAMAGED)
+        held = aside.read_bytes().split(b"\n") if aside.exists() else []
+        with aside.open("ab") as out:  # none twice, should this be cut short
+            out.writelines(line + b"\n" for line in damaged if line not in held)
+            out.flush()
+            os.fsync(out.fileno())
         header = _header(self.segment, self.asked)
         _write_whole(self.path, header, lines)
         self.n_lines, self.n_damaged = len(lines), len(damaged)
@@ -272,32 +287,6 @@ def _is_whole(line: bytes) -> bool:
 
 
 _ENDING = len(b',"crc":"00000000"}\n')
-
-
-def _records(line: bytes) -> tuple[list[bytes], bytes]:
-    """The whole lines inside one whose line feeds were damaged, and what is left of it."""
-    found, rest, start = [], b"", 0
-    for end in _SUM.finditer(line):
-        # It begins at the brace from which its sum is right; what stands before that is damaged.
-        braces = (brace.start() for brace in _BRACE.finditer(line, start, end.end()))
-        first = next((at for at in braces if _is_whole(line[at : end.end()] + b"\n")), None)
-        if first is not None:
-            rest += line[start:first]
-            found.append(line[first : end.end()] + b"\n")
-            start = end.end() + 1  # past what was the line feed
-    rest += line[start:]
-    return found, rest if rest.strip() else b""
-
-
-def _set_aside(path: Path, lines: Iterable[bytes]) -> None:
-    """Add damaged lines to the file beside the journal; none twice, should this be cut short."""
-    held = path.read_bytes().split(b"\n") if path.exists() else []
-    with path.open("ab") as stream:
-        stream.writelines(
-            line.rstrip(b"\n") + b"\n" for line in lines if line.rstrip(b"\n") not in held
-        )
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def _write_whole(path: Path, header: bytes, lines: Iterable[bytes]) -> None:

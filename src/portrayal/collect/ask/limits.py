@@ -102,7 +102,14 @@ class Throttle:
             elif self.in_flight < int(self.limit):
                 break
             else:
-                await self._queue()
+                place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                self._waiting.append(place)
+                try:
+                    await place
+                except asyncio.CancelledError:
+                    if place.done() and not place.cancelled():
+                        self._wake()  # the place was given, and goes to the next
+                    raise
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         if self._requests:
@@ -110,16 +117,6 @@ class Throttle:
         if self._tokens:
             self._tokens.take(self._tokens_each)
         return self._epoch
-
-    async def _queue(self) -> None:
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._wake()
-            raise
 
     def leave(self, epoch: int, *, tokens: int | None = None) -> None:
         """Give the place back; `tokens` is the cost of an answer, None where there was none."""

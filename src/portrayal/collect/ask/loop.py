@@ -195,9 +195,30 @@ class Loop:
 
     async def run(self) -> None:
         """See all that was started through to its end; raise what ended it early."""
-        beat = asyncio.create_task(self._beat())
+
+        def interrupted() -> None:
+            """The first Ctrl-C drains, the second aborts."""
+            if self.stop.is_set():
+                self._error = KeyboardInterrupt()
+                self._abort.set()
+            else:
+                self.stopped = "interrupted"
+                self.stop.set()
+
+        async def flush_and_say() -> None:
+            """Flush the journal and tell the progress a few times a second."""
+            while True:
+                await asyncio.sleep(_BEAT_SECONDS)
+                try:
+                    await asyncio.to_thread(self.collection.journal.sync)
+                    self.say()
+                except Exception as error:
+                    self.end(error)
+                    return
+
+        beat = asyncio.create_task(flush_and_say())
         try:
-            with on_interrupt(self._interrupted):
+            with on_interrupt(interrupted):
                 for task in await self._until(self.stop) - self._in_flight:
                     task.cancel()
                 with suppress(TimeoutError):
@@ -224,32 +245,25 @@ class Loop:
             fired.cancel()
         return left
 
-    def _interrupted(self) -> None:
-        """The first Ctrl-C drains, the second aborts."""
-        if self.stop.is_set():
-            self._error = KeyboardInterrupt()
-            self._abort.set()
-        else:
-            self.stopped = "interrupted"
-            self.stop.set()
-
-    async def _beat(self) -> None:
-        """Flush the journal and tell the progress a few times a second."""
-        while True:
-            await asyncio.sleep(_BEAT_SECONDS)
-            try:
-                await asyncio.to_thread(self.collection.journal.sync)
-                self.say()
-            except Exception as error:
-                self.end(error)
-                return
-
     def say(self) -> None:
         """Tell whoever wants to know where it stands."""
         if self.asking.progress is None:
             return
         plan = self.collection.plan
         rate = self._rate.at(plan.n_done)
+        silent = time.monotonic() - (self._answered_at or self._began)
+        waits_for = ""
+        if self.trouble and (self.asking.batch or silent > 1 or not self._answered_at):
+            waits_for = self.trouble
+        elif self.stop.is_set() or not plan.n_left:
+            pass
+        elif self.asking.batch:
+            n = self.open_batches
+            waits_for = f"{n:,} batch(es) under way" if n else "handing in a batch"
+        elif self.in_progress and not self._answered_at:
+            waits_for = f"waiting for the first answer, {silent:.0f} s"
+        elif self.in_progress and silent > _SILENT_SECONDS:
+            waits_for = f"no answer for {silent:.0f} s"
         self.asking.progress(
             AskProgress(
                 done=plan.n_done,
@@ -263,24 +277,9 @@ class Loop:
                 limit=int(self.throttle.limit),
                 waiting=self.throttle.wait(),
                 stopping=self.stop.is_set(),
-                waits_for=self._waits_for(),
+                waits_for=waits_for,
             )
         )
-
-    def _waits_for(self) -> str:
-        silent = time.monotonic() - (self._answered_at or self._began)
-        if self.trouble and (self.asking.batch or silent > 1 or not self._answered_at):
-            return self.trouble
-        if self.stop.is_set() or not self.collection.plan.n_left:
-            return ""
-        if self.asking.batch:
-            n = self.open_batches
-            return f"{n:,} batch(es) under way" if n else "handing in a batch"
-        if not self.in_progress:
-            return ""
-        if not self._answered_at:
-            return f"waiting for the first answer, {silent:.0f} s"
-        return f"no answer for {silent:.0f} s" if silent > _SILENT_SECONDS else ""
 
     @property
     def _cost(self) -> float | None:

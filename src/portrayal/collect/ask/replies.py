@@ -159,8 +159,16 @@ class _LenientReader:
         while at < len(text):
             mark = text[at]
             if mark == "\\" and at + 1 < len(text):
-                said, at = self._escape(at + 1)
-                parts.append(said)
+                mark, at = text[at + 1], at + 2
+                if mark == "u" and (match := _HEX.match(text, at)):
+                    code, low = int(match.group(), 16), _LOW.match(text, match.end())
+                    at = match.end()
+                    if 0xD800 <= code < 0xDC00 and low is not None:
+                        code = 0x10000 + ((code - 0xD800) << 10) + int(low.group(1), 16) - 0xDC00
+                        at = low.end()
+                    parts.append(chr(code))
+                else:
+                    parts.append(_ESCAPES.get(mark, mark))
                 continue
             if mark == closing and _ENDS.match(text, at + 1):
                 self.at = at + 1
@@ -168,16 +176,6 @@ class _LenientReader:
             parts.append(mark)
             at += 1
         raise _CutOffError
-
-    def _escape(self, at: int) -> tuple[str, int]:
-        mark = self.text[at]
-        if mark == "u" and (match := _HEX.match(self.text, at + 1)):
-            code, low = int(match.group(), 16), _LOW.match(self.text, match.end())
-            if 0xD800 <= code < 0xDC00 and low is not None:
-                code = 0x10000 + ((code - 0xD800) << 10) + int(low.group(1), 16) - 0xDC00
-                return chr(code), low.end()
-            return chr(code), match.end()
-        return _ESCAPES.get(mark, mark), at + 1
 
     def _bare(self) -> str | bool | None:
         """Read a word without quotes; one at the very end may be cut off."""

@@ -76,31 +76,48 @@ class _ElsewhereError(Exception):
     """A redirect that is not followed."""
 
 
+def is_elsewhere(asked: str, target: str) -> bool:
+    """Whether a redirect leads to another host, another port, or away from encryption.
+
+    Examples
+    --------
+    >>> is_elsewhere("http://a.example/v1", "https://a.example/v1")
+    False
+    >>> is_elsewhere("https://a.example/v1", "http://a.example/v1")
+    True
+    """
+    here, there = urlsplit(asked), urlsplit(target)
+    if here.hostname != there.hostname:
+        return True
+    ports = [each.port or _PORTS.get(each.scheme) for each in (here, there)]
+    upgraded = (here.scheme, there.scheme, ports) == ("http", "https", [80, 443])
+    return not upgraded and (here.scheme != there.scheme or ports[0] != ports[1])
+
+
 def watched(client: Client) -> Client:
     """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
-    client.event_hooks = {"request": [_on_request], "response": [_on_response]}
+
+    async def on_request(request: Any) -> None:
+        seen = _SEEN.get()
+        limits = request.extensions.get("timeout")
+        if seen is not None and seen.timeout is not None and limits is not None:
+            request.extensions["timeout"] = {**limits, "read": seen.timeout}
+
+    async def on_response(response: Any) -> None:
+        seen = _SEEN.get()
+        if response.has_redirect_location:
+            target = urljoin(str(response.url), response.headers["location"])
+            if is_elsewhere(str(response.url), target):
+                if seen is not None:
+                    seen.elsewhere = target
+                raise _ElsewhereError("redirected to another host")
+        elif seen is not None:
+            seen.status, seen.body = response.status_code, None
+            if not seen.timeout:  # files of results are left to their reader
+                seen.body = await response.aread()
+
+    client.event_hooks = {"request": [on_request], "response": [on_response]}
     return client
-
-
-async def _on_request(request: Any) -> None:
-    seen = _SEEN.get()
-    limits = request.extensions.get("timeout")
-    if seen is not None and seen.timeout is not None and limits is not None:
-        request.extensions["timeout"] = {**limits, "read": seen.timeout}
-
-
-async def _on_response(response: Any) -> None:
-    seen = _SEEN.get()
-    if response.has_redirect_location:
-        target = urljoin(str(response.url), response.headers["location"])
-        if _is_elsewhere(str(response.url), target):
-            if seen is not None:
-                seen.elsewhere = target
-            raise _ElsewhereError("redirected to another host")
-    elif seen is not None:
-        seen.status, seen.body = response.status_code, None
-        if not seen.timeout:  # files of results are left to their reader
-            seen.body = await response.aread()
 
 
 def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
@@ -109,16 +126,6 @@ def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
         seen.status, seen.body = response_dict["status_code"], response_dict["body"]
         if 300 <= response_dict["status_code"] < 400:  # this client follows none
             seen.elsewhere = response_dict["headers"].get("location", "")
-
-
-def _is_elsewhere(asked: str, target: str) -> bool:
-    """Whether a redirect leads to another host, another port, or away from encryption."""
-    here, there = urlsplit(asked), urlsplit(target)
-    if here.hostname != there.hostname:
-        return True
-    ports = [each.port or _PORTS.get(each.scheme) for each in (here, there)]
-    upgraded = (here.scheme, there.scheme, ports) == ("http", "https", [80, 443])
-    return not upgraded and (here.scheme != there.scheme or ports[0] != ports[1])
 
 
 def redirected(name: str, target: str) -> StopError:
@@ -231,11 +238,9 @@ def wrong_with(body: bytes | None) -> str:
     if text.startswith(_EVENTS):
         return "a stream of events, which was not asked for"
     values = _values(body)
-    return _wrong_value(values[0]) if values else "no JSON, or JSON that is cut off"
-
-
-def _wrong_value(value: Any) -> str:
-    match value:
+    if not values:
+        return "no JSON, or JSON that is cut off"
+    match value := values[0]:
         case {"error": error} if error:
             said = error.get("message") or error.get("code") if isinstance(error, dict) else error
             words = " ".join(str(said).split())[:_LONGEST].rstrip(".")

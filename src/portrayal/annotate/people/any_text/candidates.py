@@ -105,19 +105,22 @@ def joined(text: str, tokens: Tokens, at: int) -> bool:
 
 def openings(text: str, tokens: Tokens) -> list[int]:
     """Positions of the words that can open a run."""
-    pairs = zip(tokens.words, tokens.low, strict=True)
-    capital = [at for at, (word, low) in enumerate(pairs) if word != low]
-    return [at for at in capital if _opens_name(text, tokens, at)]
-
-
-def _opens_name(text: str, tokens: Tokens, at: int) -> bool:
-    """Whether the word at `at`, which has a capital, can open a run."""
-    word = tokens.words[at]
-    if not word[0].isupper():
-        return _ARABIC.match(word) is not None
-    if len(word) > 1:
-        return not _ends_names(tokens, at)
-    return not (at and tokens.low[at - 1] in LISTS.lettered) and _initial(text, tokens, at) > 0
+    words, low = tokens.words, tokens.low
+    found = []
+    for at in [
+        at for at, (word, small) in enumerate(zip(words, low, strict=True)) if word != small
+    ]:
+        word = words[at]
+        if not word[0].isupper():
+            opens = _ARABIC.match(word) is not None
+        elif len(word) > 1:
+            opens = not _ends_names(tokens, at)
+        else:
+            lettered = at > 0 and low[at - 1] in LISTS.lettered
+            opens = not lettered and _initial(text, tokens, at) > 0
+        if opens:
+            found.append(at)
+    return found
 
 
 def _ends_names(tokens: Tokens, at: int) -> bool:
@@ -128,7 +131,7 @@ def _ends_names(tokens: Tokens, at: int) -> bool:
 def take(text: str, tokens: Tokens, at: int) -> Candidate:
     """The run that opens at `at`."""
     run = Candidate(at, at, [], [])
-    end = _take_titles(text, tokens, at, run)
+    end = take_titles(text, tokens, at, run)
     run.start = run.end = end
     # Note the words of the name from `at` on
     at = end
@@ -137,7 +140,7 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
     while end < len(words):
         word = words[end]
         marked = word in _CLOSED_BY or (end > at and gap(text, tokens, end - 1) != " ")
-        if run.parts and marked and (behind := _behind_nickname(text, tokens, end, run)):
+        if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
             end = closed = behind
             continue
         if end != closed and not joined(text, tokens, end):
@@ -177,11 +180,11 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
             run.named = at - 1
             run.end = at + 3
             run.score += 1.0
-        run.end = _behind_letters(text, tokens, run)
+        run.end = take_letters(text, tokens, run)
     return run
 
 
-def _take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
+def take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     """Note the titles from `at` on; returns the position behind them."""
     words, low = tokens.words, tokens.low
     n = len(words)
@@ -237,14 +240,20 @@ def _initial(text: str, tokens: Tokens, at: int) -> int:
     return 2 if close or name or inside else 0
 
 
-def _behind_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
+def take_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
     words = tokens.words
     mark = words[at]
     if run.nickname or not (mark in _CLOSED_BY or _gap_before(text, tokens, at) in _SINGLE):
         return 0
     first = at + (mark in _CLOSED_BY)
-    last = _closing(text, tokens, at)
+    # Position behind the last word of the nickname; 0 where nothing near closes it
+    last = 0
+    if mark in _CLOSED_BY:
+        ahead = words[first : first + 1 + _LONGEST_NICKNAME]
+        last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
+    elif first + 1 < len(words) and _gap_before(text, tokens, first + 1) in _SINGLE:
+        last = first + 1
     behind = last + (mark in _CLOSED_BY)
     if last <= first or behind >= len(words) or not _is_part(tokens, behind):
         return 0
@@ -258,23 +267,12 @@ def _behind_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     return behind
 
 
-def _closing(text: str, tokens: Tokens, at: int) -> int:
-    """Position behind the last word of what the mark at or before `at` opens; 0 for none near."""
-    words = tokens.words
-    if words[at] in _CLOSED_BY:
-        ahead = words[at + 1 : at + 2 + _LONGEST_NICKNAME]
-        mark = _CLOSED_BY[words[at]]
-        return at + 1 + ahead.index(mark) if mark in ahead else 0
-    behind = _gap_before(text, tokens, at + 1) if at + 1 < len(words) else ""
-    return at + 1 if behind in _SINGLE else 0
-
-
 def _gap_before(text: str, tokens: Tokens, at: int) -> str:
     """What stands before the token at `at`, without blanks."""
     return gap(text, tokens, at - 1).strip()
 
 
-def _behind_letters(text: str, tokens: Tokens, run: Candidate) -> int:
+def take_letters(text: str, tokens: Tokens, run: Candidate) -> int:
     """Position behind the letters that follow the name, with or without commas: ", Jr." too."""
     words, low, end = tokens.words, tokens.low, run.end
     whole = len(run.parts) > 1 or bool(run.titles)
@@ -340,36 +338,30 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
         run = take(text, tokens, at)
         behind = max(run.end, at + 1)
         if not run.parts:
-            run = _title_alone(tokens, run)
-        if not run.parts:
-            continue
+            last = run.titles[-1] if run.titles else -1
+            if last < 0 or (last and low[last - 1] in LISTS.before_nouns):
+                continue
+            # The last title is the word, as that of "Martin Luther King" may stand alone
+            run = Candidate(last, last + 1, [last], run.titles[:-1], named=last + 1, bound=True)
         run.opening = at in opens or (at > 0 and words[at - 1] in QUOTES)
-        if not run.bound and not _trim(tokens, run, lower):
+        if not run.bound and not trim(tokens, run, lower):
             continue
         run.words = [low[part] for part in run.parts]
         letters = leading(tokens, run)
         run.initials = (
             "" if len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT else letters
         )
-        if _names_another_thing(tokens, run):
+        if names_another_thing(tokens, run):
             others.add(run.words[-1])
-        elif run.bound or not _ruled_out(text, tokens, run):
+        elif run.bound or not is_ruled_out(text, tokens, run):
             run.gender = gender_of_titles(tokens, run)
-            found += _couple(tokens, run)
+            found += couple_of(tokens, run)
     if not others:
         return found
     return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
 
 
-def _title_alone(tokens: Tokens, run: Candidate) -> Candidate:
-    """The run with its last title as its word, as that of "Martin Luther King" may stand alone."""
-    at = run.titles[-1] if run.titles else -1
-    if at < 0 or (at and tokens.low[at - 1] in LISTS.before_nouns):
-        return run
-    return Candidate(at, at + 1, [at], run.titles[:-1], named=at + 1, bound=True)
-
-
-def _couple(tokens: Tokens, run: Candidate) -> list[Candidate]:
+def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
     """The run, or two where it names a couple: "Mr. and Mrs. Patel"."""
     low = tokens.low
     at = run.titles[0] - 1 if run.titles else -1
@@ -418,7 +410,7 @@ def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
     return ""
 
 
-def _names_another_thing(tokens: Tokens, run: Candidate) -> bool:
+def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     """Whether a storm, saint or place has the name: "Hurricane Ida", "St. Louis", "Troy, Ohio"."""
     low, first = tokens.low, run.words[0]
     before = low[run.start - 1] if run.start else "."
@@ -436,14 +428,15 @@ def _names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     return end + 2 >= len(low) or low[end + 2] in _BEHIND_PLACES
 
 
-def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
+def trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
     """Drop words that only open the sentence or describe the bearer; whether a name is left."""
     low, parts = tokens.low, run.parts
     while parts:
         word = low[parts[0]]
         describes = word in en.PERSON_NOUNS and (len(parts) > 1 or not en.is_given(word))
         opens = run.opening and not run.titles and parts[0] == run.start
-        opens = opens and (word in lower or _is_gerund(word, parts))
+        gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
+        opens = opens and (word in lower or gerund)
         if describes and len(parts) > 1:
             run.score = max(run.score, 0.8)
         elif not (describes or (opens and not (len(parts) > 1 and en.is_given(word)))):
@@ -463,39 +456,30 @@ def _trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
     return bool(parts)
 
 
-def _is_gerund(word: str, parts: list[int]) -> bool:
-    """Whether the first of several words is no name but a form of a verb: "Watching Ann"."""
-    return word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
-
-
-def _ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
+def is_ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether the run's own words, or what it is joined to, name no person."""
-    low = tokens.low
+    low, local = tokens.low, tokens.local.places
     named = [low[part] for part in run.parts]
-    first = named[0]
+    first, last = named[0], named[-1]
     if len(named) == 1:
-        if (first in _KNOWN or first in tokens.local.places) and not (
-            run.titles and low[run.titles[-1]] in LISTS.polite
-        ):
+        polite = run.titles and low[run.titles[-1]] in LISTS.polite
+        if (first in _KNOWN or first in local) and not polite:
             return True
-        return _continues(text, tokens, run) or (
-            low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
-        )
-    if len(named) > _MOST or _names_a_body(named, tokens.local.places):
+        of = low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
+        return of or _continues(text, tokens, run)
+    # Several words may name an organisation, place or event
+    body = (
+        not BODY_PARTS.isdisjoint(named[1:])
+        or first in LISTS.body_openers
+        or first in PLACE_OPENERS
+        or (first in _HEADS and not en.is_given(first))
+        or first in local
+        or last in local
+        or (last in _TAILS and not en.is_given(last))
+    )
+    if len(named) > _MOST or body:
         return not (run.titles and en.is_given(first) and len(named) <= _MOST)
     return _continues(text, tokens, run)
-
-
-def _names_a_body(named: list[str], local: frozenset[str]) -> bool:
-    """Whether several words name an organisation, place or event."""
-    first, last = named[0], named[-1]
-    if any(part in BODY_PARTS for part in named[1:]) or first in LISTS.body_openers:
-        return True
-    if first in PLACE_OPENERS or (first in _HEADS and not en.is_given(first)):
-        return True
-    if first in local or last in local:
-        return True
-    return last in _TAILS and not en.is_given(last)
 
 
 def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:

@@ -88,7 +88,7 @@ def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
     elif after in LISTS.who:
         score += 0.7
     elif after in (",", "(", "—", "–") or after in en.COPULAS:
-        score += 1.0 if _describes(tokens, run.end + 1) else 0.0
+        score += 1.0 if describes(tokens, run.end + 1) else 0.0
     behind = tokens.starts[run.end - 1] + len(words[run.end - 1])
     tail = text[behind : behind + _TAIL]
     if _AGE.match(tail):
@@ -118,21 +118,18 @@ def _against(tokens: Tokens, run: Candidate, before: str, after: str, *, single:
     return cost
 
 
-def _describes(tokens: Tokens, at: int) -> bool:
+def describes(tokens: Tokens, at: int) -> bool:
     """Whether a noun phrase for a person opens at `at`: "a singer", "the mother of two"."""
-    low = tokens.low
-    for position in range(at, min(at + 8, len(low))):
-        word = low[position]
+    for word in tokens.low[at : at + 8]:
         if word in en.PERSON_NOUNS:
             return True
-        if not word[0].isalpha() and word != "'s":
-            return False
-        if word in ("of", "in", "to", "and", "that", "which", "who", "with", "for"):
-            return False
+        if word in _ENDS_PHRASE or (not word[0].isalpha() and word != "'s"):
+            break
     return False
 
 
 HUMAN = LISTS.human
+_ENDS_PHRASE = frozenset(("of", "in", "to", "and", "that", "which", "who", "with", "for"))
 
 
 _ORIGIN = frozenset(
@@ -155,10 +152,9 @@ def support(tokens: Tokens, runs: Sequence[Candidate]) -> dict[int, float]:
         if run.titles or base_score(run.words) >= ENOUGH:
             continue
         several = len(run.words) > 1
-        value = _acts(tokens, run, several=several)
-        if _is_subject(tokens, run, several=several) and not _has_rival(tokens, runs, number):
-            behind = runs[number + 1].start if number + 1 < len(runs) else len(tokens.low)
-            back = _followed(tokens, run, behind)
+        value = acts_human(tokens, run, several=several)
+        if is_subject(tokens, run, several=several):
+            back = pronoun_behind(tokens, runs, number)
             if back >= 0:
                 close = several or (back == 0 and not en.is_given(run.words[0]))
                 value += _PRONOUN if close else _ALONE
@@ -175,29 +171,24 @@ def keeps_company(tokens: Tokens, run: Candidate, people: Collection[int]) -> fl
     return _COMPANY * beside
 
 
-def _acts(tokens: Tokens, run: Candidate, *, several: bool) -> float:
+def acts_human(tokens: Tokens, run: Candidate, *, several: bool) -> float:
     """What the verb behind the run says, which only people are the subject of."""
     low, end = tokens.low, run.end
     after, second = (*low[end : end + 2], ".", ".")[:2]
-    if after in HUMAN and several:
-        return _HUMANS
     if not several:
         before = low[run.start - 1] if run.start else "."
         inside = run.words[0] in en.NAMES_AND_WORDS and not run.opening and before[0].islower()
-        return 0.3 * inside + _verb(after) * en.is_given(run.words[0])
-    if (after, second) in _ORIGIN:
-        place = tokens.words[end + 2 : end + 3]
-        named = second != "from" or (place != [] and place[0][0].isupper())
-        return _ORIGINS if named else 0.0
-    return 0.0
+        verb = _ALONE if after in HUMAN else 0.3 if after in LISTS.posture else 0.0
+        return 0.3 * inside + verb * en.is_given(run.words[0])
+    if after in HUMAN:
+        return _HUMANS
+    # "Ann Lee comes from" a place, which has a capital
+    place = tokens.words[end + 2 : end + 3]
+    named = second != "from" or (place != [] and place[0][0].isupper())
+    return _ORIGINS if named and (after, second) in _ORIGIN else 0.0
 
 
-def _verb(word: str) -> float:
-    """What a verb behind a single word says."""
-    return _ALONE if word in HUMAN else 0.3 if word in LISTS.posture else 0.0
-
-
-def _is_subject(tokens: Tokens, run: Candidate, *, several: bool) -> bool:
+def is_subject(tokens: Tokens, run: Candidate, *, several: bool) -> bool:
     """Whether a verb stands behind the run, and no preposition of place before it."""
     low, end = tokens.low, run.end
     if end >= len(low) or (run.start and low[run.start - 1] in LISTS.no_subject):
@@ -205,41 +196,31 @@ def _is_subject(tokens: Tokens, run: Candidate, *, several: bool) -> bool:
     after = low[end]
     if after in en.COPULAS:
         return several and after != "'s" and not set(low[end + 1 : end + 2]) & LISTS.done
-    return after in en.VERBS_AFTER_NAME or after.endswith("ed") or _third_person(after)
+    third_person = len(after) > 3 and after.endswith("s") and not after.endswith(("ss", "'s"))
+    return after in en.VERBS_AFTER_NAME or after.endswith("ed") or third_person
 
 
-def _third_person(word: str) -> bool:
-    """Whether a word may be the third person of a verb: "runs"."""
-    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "'s"))
+def pronoun_behind(tokens: Tokens, runs: Sequence[Candidate], number: int) -> int:
+    """Sentences from a run to the pronoun that follows before anyone else, 0 or 1; else -1.
 
-
-def _has_rival(tokens: Tokens, runs: Sequence[Candidate], number: int) -> bool:
-    """Whether someone else, in this sentence or the one before, may be the next pronoun's."""
+    -1 too where someone else, in this sentence or the one before, may be the pronoun's.
+    """
     run, low, sentence = runs[number], tokens.low, tokens.sentence
-    least = sentence[run.start] - 1
+    here = sentence[run.start]
     if number:
         other = runs[number - 1]
-        if sentence[other.start] >= least and other.words[-1] != run.words[-1]:
-            return True
-    for at in range(run.start - 1, max(-1, run.start - 1 - _FURTHEST), -1):
-        if sentence[at] < least:
-            return False
-        if low[at] in en.PRONOUNS:
-            return True
-    return False
-
-
-def _followed(tokens: Tokens, run: Candidate, behind: int) -> int:
-    """Sentences from the run to the pronoun that follows before anyone else: 0, 1, or -1."""
-    low, sentence = tokens.low, tokens.sentence
-    here = sentence[run.start]
+        if sentence[other.start] >= here - 1 and other.words[-1] != run.words[-1]:
+            return -1
+    before = range(max(0, run.start - _FURTHEST), run.start)
+    if any(low[at] in en.PRONOUNS and sentence[at] >= here - 1 for at in before):
+        return -1
+    behind = runs[number + 1].start if number + 1 < len(runs) else len(low)
     for at in range(run.end, min(behind, run.end + _FURTHEST)):
-        if sentence[at] > here + 1 or low[at] in LISTS.things:
-            return -1
-        if low[at] in en.PRONOUNS:
+        noun = low[at] in en.PERSON_NOUNS and low[at - 1] in ("a", "an", "the")
+        if low[at] in en.PRONOUNS and low[at] not in LISTS.things and sentence[at] <= here + 1:
             return sentence[at] - here
-        if low[at] in en.PERSON_NOUNS and low[at - 1] in ("a", "an", "the"):
-            return -1
+        if sentence[at] > here + 1 or low[at] in LISTS.things or noun:
+            break
     return -1
 
 
@@ -309,24 +290,37 @@ class NameCluster:
         last = max(self.alone, self.full[before - 1] if before else -1)
         return last if last >= 0 else -self.longest.start - 1
 
+    def name_score(self, weights: Sequence[float]) -> float:
+        """How much the name behaves like a person's: its words, its contexts, how it recurs.
+
+        `weights` are what the words around each mention say for a person.
+        """
+        evidence = sum(weights)
+        if len(weights) > 3 and evidence < 0:
+            evidence /= len(weights) / 3
+        score = base_score(self.words) + min(evidence, _MOST_EVIDENCE)
+        later = {mention.words[0] for mention in self.mentions if len(mention.words) == 1}
+        given = en.is_given(self.words[0])
+        if len(self.words) == 1:
+            score += _OFTEN if given and len(weights) > 2 else 0.0
+        elif self.words[-1] in later:
+            score += _LATER_SURNAME
+        elif later:
+            score += _LATER_OTHER if given else -_LATER_SURNAME
+        return score
+
     def first_name(self, tokens: Tokens) -> str | None:
         """First name as written; None where only a title and a surname are given."""
-        run = self.longest
-        if len(self.words) == 1 and (self.initials or not self._untitled(tokens)):
-            return None
-        return tokens.words[run.parts[0]]
-
-    def _untitled(self, tokens: Tokens) -> bool:
-        """Whether the single word of the name is used as a first name."""
-        formal = sum(
-            any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
-            for mention in self.mentions
-        )
-        return formal == 0 or (len(self.mentions) - formal > formal and self._known)
-
-    @property
-    def _known(self) -> bool:
-        return en.is_given(self.words[0])
+        if len(self.words) == 1:
+            formal = sum(
+                any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
+                for mention in self.mentions
+            )
+            # A known first name may stand with a title here and there
+            seldom = len(self.mentions) - formal > formal and en.is_given(self.words[0])
+            if self.initials or (formal and not seldom):
+                return None
+        return tokens.words[self.longest.parts[0]]
 
 
 def cluster_names(
@@ -343,14 +337,14 @@ def cluster_names(
     weigh
         What the words around a run say for a person.
     """
-    clusters = _full_names(tokens, [run for run in runs if len(run.words) > 1 and not run.plural])
-    holders = _holders(clusters)
+    full = [run for run in runs if len(run.words) > 1 and not run.plural]
+    clusters, holders = full_names(tokens, full)
     single: dict[str, list[NameCluster]] = {}
     for run in runs:
         if len(run.words) == 1 and not run.plural:
             (word,) = run.words
             alone = single.get(word, [])
-            owner = _owner(tokens, holders.get(word, ()), alone, run)
+            owner = owner_of_word(tokens, holders.get(word, ()), alone, run)
             if owner is None and not run.bound:
                 owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
@@ -365,47 +359,30 @@ def cluster_names(
         if is_thing(text, tokens, cluster.words, cluster.mentions):
             continue
         weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
-        # How much the name behaves like a person's: its words, its contexts, and how it recurs
-        score = base_score(cluster.words)
-        evidence = sum(weights)
-        if len(weights) > 3 and evidence < 0:
-            evidence /= len(weights) / 3
-        score += min(evidence, _MOST_EVIDENCE)
-        if len(cluster.words) == 1 and len(weights) > 2 and en.is_given(cluster.words[0]):
-            score += _OFTEN
-        if len(cluster.words) > 1:
-            later = {m.words[0] for m in cluster.mentions if len(m.words) == 1}
-            if cluster.words[-1] in later:
-                score += _LATER_SURNAME
-            elif later:
-                score += _LATER_OTHER if en.is_given(cluster.words[0]) else -_LATER_SURNAME
-        cluster.score = score
+        cluster.score = cluster.name_score(weights)
         (found if cluster.score >= ENOUGH else doubtful).append(cluster)
-    every = found + _companions(tokens, found, doubtful)
-    return sorted(every, key=lambda cluster: cluster.mentions[0].start)
-
-
-def _companions(
-    tokens: Tokens, found: Sequence[NameCluster], doubtful: Sequence[NameCluster]
-) -> list[NameCluster]:
-    """Those of the doubtful people who stand beside others: "Ann Lee and Xola Mda"."""
-    people = {at for c in found for run in c.mentions for at in range(_opens(run), run.end)}
-    companions = []
+    # Doubtful people who stand beside others are people: "Ann Lee and Xola Mda"
+    people = {
+        at
+        for cluster in found
+        for run in cluster.mentions
+        for at in range((run.titles or [run.start])[0], run.end)
+    }
     for cluster in doubtful:
         company = max(keeps_company(tokens, run, people) for run in cluster.mentions)
         if company and len(cluster.words) > 1 and cluster.score + company >= ENOUGH:
             cluster.score += company
-            companions.append(cluster)
-    return companions
+            found.append(cluster)
+    return sorted(found, key=lambda cluster: cluster.mentions[0].start)
 
 
-def _opens(run: Candidate) -> int:
-    """Token position of the first title or word of a mention."""
-    return run.titles[0] if run.titles else run.start
+def full_names(
+    tokens: Tokens, runs: Sequence[Candidate]
+) -> tuple[list[NameCluster], dict[str, list[NameCluster]]]:
+    """People with names of several words, and word or nickname → whose names it stands in.
 
-
-def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
-    """People with names of several words; names are compared where they share a pair of words."""
+    Names are compared where they share a pair of words; at most `_RIVALS` share a word.
+    """
     clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
@@ -423,22 +400,18 @@ def _full_names(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
         for pair in pairs:
             if index not in holders.setdefault(pair, [])[:_RIVALS]:
                 holders[pair].append(index)
-    return clusters
-
-
-def _holders(clusters: Sequence[NameCluster]) -> dict[str, list[NameCluster]]:
-    """Word or nickname → people in whose full names it stands, up to `_RIVALS`."""
-    holders: dict[str, list[NameCluster]] = {}
+    by_word: dict[str, list[NameCluster]] = {}
     pet: dict[str, list[NameCluster]] = {}
     for cluster in clusters:
-        for word in dict.fromkeys((*cluster.words, *sorted(cluster.nicknames))):
-            near = holders.setdefault(word, [])
-            if len(near) < _RIVALS:
-                near.append(cluster)
-        for name in sorted(cluster.nicknames):
+        nicknames = sorted(cluster.nicknames)
+        for word in dict.fromkeys((*cluster.words, *nicknames)):
+            people = by_word.setdefault(word, [])
+            if len(people) < _RIVALS:
+                people.append(cluster)
+        for name in nicknames:
             for ending in ("y", "ie", name[-1] + "y", name[-1] + "ie"):
                 pet.setdefault(name + ending, [cluster])
-    return pet | holders
+    return clusters, pet | by_word
 
 
 def _same(cluster: NameCluster, run: Candidate) -> bool:
@@ -459,7 +432,7 @@ def _before_surname(tokens: Tokens, title: str) -> bool:
     return title in en.SURNAME_TITLES or title in tokens.local.formal
 
 
-def _owner(
+def owner_of_word(
     tokens: Tokens, matching: Sequence[NameCluster], alone: Sequence[NameCluster], run: Candidate
 ) -> NameCluster | None:
     """Whose name the single word of `run` is, or None.
@@ -474,28 +447,24 @@ def _owner(
     pool = last or ([] if formal else list(matching))
     if last or not pool:
         pool = [*pool, *alone]
-    pool = [c for c in pool if _agrees(c, run)]
-    if not pool:
-        return None
+    agree = []
+    for one in pool:
+        own = one.initials or (one.words[0] if len(one.words) > 1 else "")
+        genders = run.gender and one.gender not in ("", run.gender)
+        initials = run.initials and own and own[0] != run.initials[0]
+        # One word may belong to two people: "Mr. and Mrs. Patel"
+        shared = one.mentions and one.mentions[-1].parts[-1] == run.parts[-1]
+        if not (genders or initials or shared):
+            agree.append(one)
     return max(
-        pool,
+        agree,
+        default=None,
         key=lambda c: (
             run.gender != "" and c.gender == run.gender,
             bool(titles & c.titles),
             c.recency(run.start),
         ),
     )
-
-
-def _agrees(cluster: NameCluster, run: Candidate) -> bool:
-    """Whether neither gender nor initials nor a place beside it ("Mr. and Mrs.") set them apart."""
-    if run.gender and cluster.gender not in ("", run.gender):
-        return False
-    if run.initials:
-        own = cluster.initials or (cluster.words[0] if len(cluster.words) > 1 else "")
-        if own and own[0] != run.initials[0]:
-            return False
-    return not cluster.mentions or cluster.mentions[-1].parts[-1] != run.parts[-1]
 
 
 _WORDS, _LONG, _SHARE = 5, 4, 0.75

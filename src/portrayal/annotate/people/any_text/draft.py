@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from portrayal.annotate.people.any_text.candidates import (
@@ -75,28 +75,22 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
     low = tokens.low
     found = []
     for at, word in enumerate(low):
+        after = low[at + 1] if at + 1 < len(low) else "."
         if word in en.PERSON_NOUNS and at not in names and tokens.words[at][1:].islower():
-            after = low[at + 1] if at + 1 < len(low) else "."
             if after not in en.PERSON_NOUNS or at + 1 in names:
                 phrase = _phrase(tokens, at, names)
                 phrase.person = _described(tokens, phrase, names)
                 found.append(phrase)
-        elif word in en.ADJECTIVES and (plain := _by_adjective(tokens, at, names)):
-            found.append(plain)
+        elif word in en.ADJECTIVES and after not in ("and", "or") and after not in en.PERSON_NOUNS:
+            # An adjective tells it of a named person whatever noun follows: "Ann is non-binary"
+            if at > 1 and low[at - 1] in _IS | LISTS.between and at - 2 in names:
+                found.append(Phrase(at, at, "", en.GENDER[word], [at], names[at - 2], True))
+                continue
+            phrase = _phrase(tokens, at, names)
+            phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
+            if phrase.person >= 0:
+                found.append(phrase)
     return found
-
-
-def _by_adjective(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase | None:
-    """What the adjective at `at` says of a named person, whatever noun follows: "is non-binary"."""
-    low = tokens.low
-    after = low[at + 1] if at + 1 < len(low) else "."
-    if after in ("and", "or") or after in en.PERSON_NOUNS:
-        return None
-    if at > 1 and low[at - 1] in _IS | LISTS.between and at - 2 in names:
-        return Phrase(at, at, "", en.GENDER[low[at]], [at], names[at - 2], True)
-    phrase = _phrase(tokens, at, names)
-    phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
-    return phrase if phrase.person >= 0 else None
 
 
 def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
@@ -128,33 +122,27 @@ def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
 
 def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     """Index of the named person whom the phrase describes, or -1; notes predicates."""
-    low, start = tokens.low, phrase.start
+    low, start, at = tokens.low, phrase.start, phrase.at
     back = start - 1
     while back > 0 and low[back] in LISTS.between:
         back -= 1
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
-    where = _bearer(tokens, phrase, names, back)
-    return names.get(where, -1)
-
-
-def _bearer(tokens: Tokens, phrase: Phrase, names: Mapping[int, int], back: int) -> int:
-    """Position of the name that the phrase describes, or -1; `back` is where a verb may stand."""
-    low, start, at = tokens.low, phrase.start, phrase.at
     before = low[start - 1] if start else "."
     after = low[at + 1] if at + 1 < len(low) else "."
+    kin = phrase.kind == "'s" and low[at] in en.KIN and before != "with"
+    where = -1
     if at + 1 in names:
-        return at + 1
-    if after in en.NAMING and at + 2 in names:
-        return at + 2
-    if after == "," and at + 2 in names:
-        kin = phrase.kind == "'s" and low[at] in en.KIN and before != "with"
-        if kin or before in ("as", ".", "\n"):
-            return at + 2
-    if before in (",", "(", "—", "–") and start - 2 in names and phrase.kind:
-        return start - 2
-    if low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
-        return -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
-    return -1
+        where = at + 1
+    elif at + 2 in names and (
+        after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
+    ):
+        where = at + 2
+    elif before in (",", "(", "—", "–") and start - 2 in names and phrase.kind:
+        where = start - 2
+    elif low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
+        # "Ann 's" owns what follows, unless it is "a singer"
+        where = -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
+    return names.get(where, -1)
 
 
 _CERTAIN = 3.0
@@ -253,8 +241,8 @@ def draft_people(
             _add_mention(draft, index, run)
     for index, run in mentions_in(draft.headlines, tokens, clusters):
         _add_mention(draft, index, run)
-    _add_writer(draft, asked=writer)
-    _add_phrases(draft, find_phrases(draft.tokens, draft.names))
+    add_writer(draft, asked=writer)
+    add_phrases(draft, find_phrases(draft.tokens, draft.names))
     # Add pronouns of a gender and bring all events into order
     low = draft.tokens.low
     for at, word in enumerate(low):
@@ -266,14 +254,19 @@ def draft_people(
     draft.events.sort()
     who = _follow(draft)
     _add_they(draft, who)
-    _add_speech(draft, who)
+    # Add "I" of speakers in their quotations
+    if not FIRST_PERSON.isdisjoint(low):
+        speakers = find_speakers(tokens, draft.quotes, draft.names | who)
+        for at, word in enumerate(low):
+            if word in FIRST_PERSON and (speaker := speakers.get(draft.quotes[at], -1)) >= 0:
+                draft.people[speaker].spans.append(draft.span(at, at, "speech"))
     for one in draft.people:
         genders = _genders_of(draft, one)
         one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
     return draft.people
 
 
-def _add_writer(draft: TextDraft, *, asked: bool) -> None:
+def add_writer(draft: TextDraft, *, asked: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = draft.tokens
     if FIRST_PERSON.isdisjoint(tokens.low):
@@ -337,7 +330,7 @@ def _subject(tokens: Tokens, start: int, end: int) -> float:
     return 1.0 if opened or acts or before in en.SAYING else 0.0
 
 
-def _add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
+def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
     """Add what nouns say of named people, and unnamed people."""
     tokens = draft.tokens
     unnamed: dict[str, int] = {}
@@ -385,7 +378,16 @@ def _follow(draft: TextDraft) -> dict[int, int]:
     speakers = find_speakers(draft.tokens, draft.quotes, draft.names)
     hinted = [one.hinted for one in draft.people]
     found, _ = resolve(draft.events, hinted, draft.barred, speakers)
-    if they := _taking_they(draft, who, found):
+    # People to whom "they" refers at least `_MORE` times as often as "he" and "she"
+    told = Counter(person for person in found if person >= 0)
+    most = sum(word in en.THEY for word in draft.tokens.low)
+    they: frozenset[int] = frozenset()
+    if told and _MORE * min(told.values()) <= most:
+        genders = [_genders_of(draft, one) for one in draft.people]
+        named = [one.name is not None for one in draft.people]
+        uses = Counter(person for _, person in single_they(draft.tokens, who, genders, named))
+        they = frozenset(p for p, times in uses.items() if 0 < _MORE * told[p] <= times)
+    if they:
         others, _ = resolve(draft.events, hinted, draft.barred, speakers, they)
         moved = {new for new, old in zip(others, found, strict=True) if new != old}
         if all(new >= 0 and draft.people[new].name for new in moved):
@@ -403,20 +405,6 @@ def _follow(draft: TextDraft) -> dict[int, int]:
     return who
 
 
-def _taking_they(draft: TextDraft, who: Mapping[int, int], found: Sequence[int]) -> frozenset[int]:
-    """People to whom "they" refers at least `_MORE` times as often as "he" and "she"."""
-    others = Counter(person for person in found if person >= 0)
-    most = (
-        0 if en.THEY.isdisjoint(draft.tokens.low) else sum(w in en.THEY for w in draft.tokens.low)
-    )
-    if not others or _MORE * min(others.values()) > most:
-        return frozenset()
-    genders = [_genders_of(draft, one) for one in draft.people]
-    named = [one.name is not None for one in draft.people]
-    uses = Counter(person for _, person in single_they(draft.tokens, who, genders, named))
-    return frozenset(p for p, times in uses.items() if 0 < _MORE * others[p] <= times)
-
-
 def _add_they(draft: TextDraft, who: dict[int, int]) -> None:
     """Add singular "they"."""
     if en.THEY.isdisjoint(draft.tokens.low):
@@ -429,24 +417,10 @@ def _add_they(draft: TextDraft, who: dict[int, int]) -> None:
 
 def _genders_of(draft: TextDraft, one: PersonDraft) -> frozenset[str]:
     """Genders that the references so far tell."""
-    return frozenset(_genders(draft.text, one.spans, draft.tokens.local.genders))
-
-
-def _genders(text: str, spans: Sequence[Span], local: Mapping[str, str]) -> Iterator[str]:
-    """Gender of each reference."""
-    for span in spans:
+    found, local = set(), draft.tokens.local.genders
+    for span in one.spans:
         if span.kind == "reference":
-            word = text[span.start : span.end].casefold()
+            word = draft.text[span.start : span.end].casefold()
             known = en.PRONOUNS[word][0] if word in en.PRONOUNS else local.get(word)
-            yield known or en.GENDER.get(word, NON_BINARY)
-
-
-def _add_speech(draft: TextDraft, who: dict[int, int]) -> None:
-    """Add "I" of speakers in their quotations."""
-    tokens = draft.tokens
-    if FIRST_PERSON.isdisjoint(tokens.low):
-        return
-    speakers = find_speakers(tokens, draft.quotes, draft.names | who)
-    for at, word in enumerate(tokens.low):
-        if word in FIRST_PERSON and (speaker := speakers.get(draft.quotes[at], -1)) >= 0:
-            draft.people[speaker].spans.append(draft.span(at, at, "speech"))
+            found.add(known or en.GENDER.get(word, NON_BINARY))
+    return frozenset(found)

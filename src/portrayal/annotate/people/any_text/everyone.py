@@ -9,7 +9,7 @@ another gender. Nothing else of the language is known.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
-from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
+from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.sentences import sentences as split
 from portrayal.errors import DataError
 from portrayal.reference import NameTable, load_factor, name_table
@@ -58,16 +58,31 @@ def named_people(
             mentions.append((found.start, one))
             taken.update(range(first, last + 1))
     starts = [start for start, _ in sentences]
-    _add_pronouns(words, taken, mentions, starts, locale)
+    # Give each pronoun to whom it means
+    pronouns = {word: g for g, listed in locale.pronouns.items() for word in listed}
+    known: dict[int, str] = {}
+    for at, word in enumerate(words):
+        gender = pronouns.get(_key(word.group(), locale))
+        if gender is None or at in taken:
+            continue
+        here = bisect_right(starts, word.start())
+        for place, person in reversed(mentions):
+            if place > word.start():
+                continue
+            if bisect_right(starts, place) < here - 1:
+                break
+            if known.setdefault(id(person), gender) == gender:
+                person.spans.append(Span(word.start(), word.end(), "reference"))
+                break
     genders = local_words(locale).genders
     for one in people.values():
         told = {
-            gender
+            tells
             for span in one.spans
             if span.kind == "reference"
-            and (gender := genders.get(_key(text[span.start : span.end], locale)))
+            and (tells := genders.get(_key(text[span.start : span.end], locale)))
         }
-        one.gender = UNSPECIFIED if not told else UNSURE if len(told) > 1 else told.pop()
+        one.gender = UNSPECIFIED if not told else UNSURE if len(told) > 1 else min(told)
     return list(people.values())
 
 
@@ -145,31 +160,6 @@ def _key(word: str, locale: Locale) -> str:
         return key
     bare = (key.removeprefix(prefix) for prefix in locale.prefixes)
     return next((word for word in bare if word in genders), key)
-
-
-def _add_pronouns(
-    words: Sequence[re.Match[str]],
-    taken: set[int],
-    mentions: Sequence[tuple[int, PersonDraft]],
-    starts: Sequence[int],
-    locale: Locale,
-) -> None:
-    """Give each pronoun to whom it means."""
-    pronouns = {word: g for g, listed in locale.pronouns.items() for word in listed}
-    known: dict[int, str] = {}
-    for at, word in enumerate(words):
-        gender = pronouns.get(_key(word.group(), locale))
-        if gender is None or at in taken:
-            continue
-        here = bisect_right(starts, word.start())
-        for place, one in reversed(mentions):
-            if place > word.start():
-                continue
-            if bisect_right(starts, place) < here - 1:
-                break
-            if known.setdefault(id(one), gender) == gender:
-                one.spans.append(Span(word.start(), word.end(), "reference"))
-                break
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +260,13 @@ def find_everyone(
     >>> [(person.name, person.gender, person.sentences) for person in people]
     [('Ann Lee', 'F', (0, 1)), ('Bo Lee', 'M', (1,))]
     """
-    spans = split(text)
+    sentences, local = split(text), local_words(locale)
     if locale is not None and locale.language != "en":
-        drafts = named_people(text, spans, locale)
+        drafts = named_people(text, sentences, locale)
     else:
         flat = is_flat(text)
-        local = local_words(locale)
-        drafts = draft_people(recase(text) if flat else text, spans, writer=writer, local=local)
+        known = recase(text) if flat else text
+        drafts = draft_people(known, sentences, writer=writer, local=local)
         if flat:
             # Give names and titles back the letters that they have in a flat text
             written = str.upper if text.isupper() else str.lower
@@ -284,32 +274,40 @@ def find_everyone(
                 draft.first = draft.first and written(draft.first)
                 draft.name = draft.name and written(draft.name)
                 draft.titles = list(map(written, draft.titles))
-    starts = [start for start, _ in spans]
-    people = [
-        _person(text, starts, draft)
-        for draft in drafts
-        if draft.spans and (draft.name is not None or draft.writer or unnamed)
-    ]
-    if locale is not None:
-        people = _by_locale(people, local_words(locale))
+    starts = [start for start, _ in sentences]
+    people = []
+    for draft in drafts:
+        if not draft.spans or not (draft.name is not None or draft.writer or unnamed):
+            continue
+        spans = sorted(set(draft.spans))
+        words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
+        told = {*words, *(title.lower() for title in draft.titles[:1])}
+        first, name = draft.first, draft.name
+        if locale is not None and name is not None:
+            # What the locale lists as no person is one where words for people tell it
+            if not (told - local.sacred or draft.writer) and local.is_no_person(name):
+                continue
+            # Honorifics behind a name, or written together with it, are no part of it
+            parts = name.split()
+            while len(parts) > 1 and name_key(parts[-1]) in local.honorifics:
+                parts.pop()
+            name = " ".join(part[: len(local.bare(part.lower()))] for part in parts) or None
+        if locale is not None:
+            first = first and first[: len(local.bare(first.lower()))]
+        one = Person(
+            first=first,
+            name=name,
+            forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
+            title=draft.titles[0] if draft.titles else None,
+            gender=draft.gender,
+            references=tuple(dict.fromkeys(words)),
+            spans=tuple(spans),
+            sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),
+            confidence=draft.confidence,
+            writer=draft.writer,
+        )
+        people.append(one)
     return sorted(people, key=lambda person: person.spans[0].start)
-
-
-def _by_locale(people: Sequence[Person], local: LocalWords) -> list[Person]:
-    """People without honorifics in their names, and without what the locale lists as no person."""
-    kept = []
-    for person in people:
-        told = {*person.references, *filter(None, [person.title and person.title.lower()])}
-        shown = told - local.sacred or person.writer
-        if person.name is None or shown or not local.is_no_person(person.name):
-            # A person whose name has no honorific behind it, nor written together with it
-            words = (person.name or "").split()
-            while len(words) > 1 and name_key(words[-1]) in local.honorifics:
-                words.pop()
-            bare = [word[: len(local.bare(word.lower()))] for word in words]
-            first = person.first and person.first[: len(local.bare(person.first.lower()))]
-            kept.append(replace(person, name=" ".join(bare) or None, first=first))
-    return kept
 
 
 def main_person(people: Sequence[Person]) -> Person | None:
@@ -324,29 +322,10 @@ def main_person(people: Sequence[Person]) -> Person | None:
     >>> person.name
     'Ann Lee'
     """
-    return max(people, key=_prominence, default=None)
-
-
-def _prominence(person: Person) -> tuple[float, int]:
-    """Numbers of sentences, half of them for the writer, and of mentions."""
-    return len(person.sentences) * (0.5 if person.writer else 1.0), len(person.spans)
-
-
-def _person(text: str, starts: list[int], draft: PersonDraft) -> Person:
-    """What the draft shows of itself."""
-    spans = sorted(set(draft.spans))
-    words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
-    return Person(
-        first=draft.first,
-        name=draft.name,
-        forms=tuple(dict.fromkeys(text[s.start : s.end] for s in spans if s.kind == "name")),
-        title=draft.titles[0] if draft.titles else None,
-        gender=draft.gender,
-        references=tuple(dict.fromkeys(words)),
-        spans=tuple(spans),
-        sentences=tuple(sorted({bisect_right(starts, s.start) - 1 for s in spans})),
-        confidence=draft.confidence,
-        writer=draft.writer,
+    return max(
+        people,
+        key=lambda one: (len(one.sentences) * (0.5 if one.writer else 1.0), len(one.spans)),
+        default=None,
     )
 
 
@@ -388,10 +367,6 @@ def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
     }
 
 
-def _everyone(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
-    return _setup({})(row, strata)
-
-
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     locale = locale_of(settings)
 
@@ -416,7 +391,7 @@ EVERYONE = Annotator(
     equation="references of Table S6a and like nouns and titles; several genders give Unsure",
     source="Shieh et al. 2025, Supplement B.1 (word list); US Census Bureau 2020 (words that are "
     "first names, without their shares)",
-    run=_everyone,
+    run=_setup({}),
     setup=_setup,
     schema=_SCHEMA,
     accuracy="of the people named in 1,220 stories that no rule was written for and that are meant "

@@ -119,8 +119,14 @@ def resolve(
             first.setdefault(event.person, event.sentence)
     known = list(genders)
     found: list[int] = []
+    # Sentence → people first mentioned there, up to `RIVALS`
+    coming: dict[int, list[int]] = {}
+    for person, sentence in first.items():
+        people = coming.setdefault(sentence, [])
+        if len(people) < RIVALS:
+            people.append(person)
     for _ in range(WALKS):
-        found, votes = _walk(events, known, first, barred, speakers, they)
+        found, votes = walk_once(events, known, first, coming, barred, speakers, they)
         decided = [gender or _decided(vote) for gender, vote in zip(genders, votes, strict=True)]
         if decided == known:
             break
@@ -136,10 +142,11 @@ def _decided(votes: dict[str, float]) -> str:
     return best if votes[best] >= KEPT * sum(votes.values()) else ""
 
 
-def _walk(
+def walk_once(
     events: Sequence[Event],
     genders: Sequence[str],
     first: dict[int, int],
+    coming: dict[int, list[int]],
     barred: dict[int, int],
     speakers: dict[int, int],
     they: Collection[int],
@@ -149,7 +156,6 @@ def _walk(
     found: list[int] = []
     clause = (-1, -1, -1)
     recent: dict[int, None] = {}
-    coming = _coming(first)
     for event in events:
         if event.person >= 0:
             _see(seen[event.person], event)
@@ -164,7 +170,11 @@ def _walk(
                 continue
             state = seen[person]
             weight = _salience(event, person, state, first, clause)
-            weight *= _allowed(event, genders[person], state)
+            # Whether the gender, or the votes for one so far, allow this person
+            own = state.votes.get(event.gender, 0.0)
+            other = sum(n for vote, n in state.votes.items() if vote != event.gender)
+            told = float(genders[person] == event.gender)
+            weight *= told if genders[person] else OPEN if other <= own else OPEN * 0.15
             if event.quote >= 0 and speakers.get(event.quote) == person:
                 weight *= SPEAKER
             if person in they:
@@ -184,16 +194,6 @@ def _walk(
     return found, [state.votes for state in seen]
 
 
-def _coming(first: dict[int, int]) -> dict[int, list[int]]:
-    """Sentence → people first mentioned there, up to `RIVALS`."""
-    coming: dict[int, list[int]] = {}
-    for person, sentence in first.items():
-        people = coming.setdefault(sentence, [])
-        if len(people) < RIVALS:
-            people.append(person)
-    return coming
-
-
 def _recall(recent: dict[int, None], person: int) -> None:
     """Make the person the last of those mentioned, and forget who was not for long."""
     recent.pop(person, None)
@@ -209,16 +209,6 @@ def _see(state: _LastMention, event: Event) -> None:
     state.sentence = event.sentence
     state.subject = 1.0 if event.case == "s" else max(event.subject, 0.0)
     state.times += 1
-
-
-def _allowed(event: Event, gender: str, state: _LastMention) -> float:
-    """Factor for a person of this gender, or of the gender that the votes so far tell."""
-    if gender:
-        return 1.0 if gender == event.gender else 0.0
-    if not state.votes:
-        return OPEN
-    other = sum(weight for vote, weight in state.votes.items() if vote != event.gender)
-    return OPEN if other <= state.votes.get(event.gender, 0.0) else OPEN * 0.15
 
 
 def _salience(
@@ -278,7 +268,9 @@ def single_they(
         return []
     crowded: dict[int, int] = {}
     for at, word in enumerate(low):
-        if word in _SEVERAL or (word in LISTS.before_plurals and _looks_plural(tokens, at)):
+        ahead = low[at + 1 : at + 3] if word in LISTS.before_plurals else []
+        plural = any(w.endswith("s") and not w.endswith("ss") and len(w) > 3 for w in ahead)
+        if plural or word in _SEVERAL:
             crowded.setdefault(sentence[at], at)
     near: dict[int, set[int]] = {}
     found: dict[int, list[int]] = {}
@@ -303,12 +295,6 @@ def single_they(
         if NON_BINARY in genders[person] or (named[person] and len(uses) >= _LEAST)
         for at in uses
     ]
-
-
-def _looks_plural(tokens: Tokens, at: int) -> bool:
-    """Whether a plural noun stands behind "the", "these" or the like at `at`."""
-    ahead = tokens.low[at + 1 : at + 3]
-    return any(w.endswith("s") and not w.endswith("ss") and len(w) > 3 for w in ahead)
 
 
 FIRST_PERSON = word_set("i me my mine myself")

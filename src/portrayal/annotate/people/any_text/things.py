@@ -82,13 +82,13 @@ def is_thing(
     unknown, frequent = not en.bearers(words[-1]), en.bearers(words[0]) >= en.FREQUENT
     if len(words) > 2 and not frequent:
         return unknown
-    if any(_is_term(text, tokens, run) for run in mentions):
+    if any(is_term(text, tokens, run) for run in mentions):
         return unknown or not frequent
     behind = (_before(text, tokens, run.start) for run in mentions)
     return not frequent and not THINGS.articles.isdisjoint(behind)
 
 
-def _is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
+def is_term(text: str, tokens: Tokens, run: Candidate) -> bool:
     """Whether a mention stands as terms do: in quotation marks, or before what it means."""
     low, start, end = tokens.low, run.start, run.end
     if _named(tokens, start):

@@ -96,7 +96,17 @@ def export_finetune(
             f"{gold}: no row can be written ({told}). A row needs names and references by hand in "
             "gold_subject_name, gold_subject_references and those of the object."
         )
-    held_out = _held_out(chats, validation_share, seed)
+    # Prompts of the second file are drawn by seed; at least one of several where a share is asked
+    held_out: set[str] = set()
+    if validation_share:
+        if len(chats) < 2:
+            raise OptionError("a validation file needs rows of at least two prompts.")
+        digest = {
+            group: hashlib.blake2b(f"{seed}\n{group}".encode(), digest_size=8).digest()
+            for group in chats
+        }
+        wanted = min(max(round(validation_share * len(chats)), 1), len(chats) - 1)
+        held_out.update(sorted(chats, key=digest.__getitem__)[:wanted])
     train = [chat for group, rows in chats.items() if group not in held_out for chat in rows]
     rest = [chat for group, rows in chats.items() if group in held_out for chat in rows]
     write_atomically(target, "".join(train))
@@ -166,16 +176,3 @@ def _group(row: Mapping[str, Any]) -> str:
         if isinstance(row.get(name), str) and row[name].strip():
             return str(row[name])
     return f"{row.get('subject_role')}\n{row.get('object_role')}"
-
-
-def _held_out(chats: Mapping[str, list[str]], share: float, seed: int) -> set[str]:
-    """Prompts of the second file, drawn by seed; at least one of several where a share is asked."""
-    if not share:
-        return set()
-    if len(chats) < 2:
-        raise OptionError("a validation file needs rows of at least two prompts.")
-    order = sorted(
-        chats, key=lambda g: hashlib.blake2b(f"{seed}\n{g}".encode(), digest_size=8).digest()
-    )
-    wanted = min(max(round(share * len(order)), 1), len(order) - 1)
-    return set(order[:wanted])

@@ -136,26 +136,19 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
     A surname that follows is part of the name; titles stay in the text.
     """
     tokens, text = scene.tokens, scene.text
-    spans = sorted(
-        (tokens.starts[at], _end_of_name(scene, at, index), index)
-        for at, index in scene.names.items()
-    )
+    words, starts = tokens.words, tokens.starts
+    spans = []
+    for at, index in scene.names.items():
+        surname = scene.people[index].surname
+        behind = range(min(at + 2, len(words) - 1), at, -1) if words[at] != surname else ()
+        last = next((i for i in behind if words[i] == surname), at)
+        spans.append((starts[at], starts[last] + len(words[last]), index))
     pieces: list[str | int] = []
-    for begin, end, index in spans:
+    for begin, end, index in sorted(spans):
         if begin >= start:
             pieces += [text[start:begin], index]
             start = end
     return [*pieces, text[start:]]
-
-
-def _end_of_name(scene: Scene, at: int, index: int) -> int:
-    """Offset behind the name at token `at` and the surname that follows it."""
-    words, starts = scene.tokens.words, scene.tokens.starts
-    surname = scene.people[index].surname
-    for last in range(min(at + 2, len(words) - 1), at, -1):
-        if words[last] == surname and words[at] != surname:
-            return starts[last] + len(words[last])
-    return starts[at] + len(words[at])
 
 
 def hide(

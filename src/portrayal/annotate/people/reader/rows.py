@@ -4,7 +4,7 @@ The two are a log-linear pool, with weights learned on prompts left out.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -131,8 +131,13 @@ def join(
         weighed = weigh(scene, cast)
     weights = joining.genders_of_equals if scene.paired else joining.genders
     choice = weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
-    genders = _gender_odds(cast, weighed, reading, choice)
-    odds = [Odds(log_odds(name), *each) for name, each in zip(names, genders, strict=True)]
+    odds = []
+    rows = _rows(cast, reading)
+    for slot, (name, row, gender) in enumerate(zip(names, rows, choice.genders, strict=True)):
+        options = zip(*weighed, strict=True)
+        rules = sum(chance for option, chance in options if option.genders[slot] == gender)
+        network = exp(float(reading.genders[row, GENDERS.index(gender)]))
+        odds.append(Odds(log_odds(name), log_odds(network), log_odds(rules)))
     return cast, choice, odds
 
 
@@ -189,17 +194,6 @@ def _rows(cast: Cast, reading: NetworkOutput) -> list[int]:
     """The row of `reading.genders` for each slot."""
     nobody = reading.roles.shape[1] - 1
     return [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
-
-
-def _gender_odds(
-    cast: Cast, weighed: Weighed, reading: NetworkOutput, choice: GenderChoice
-) -> Iterator[tuple[float, float]]:
-    """Log-odds of each slot's gender, by the network and by the rules."""
-    for slot, (row, gender) in enumerate(zip(_rows(cast, reading), choice.genders, strict=True)):
-        options = zip(*weighed, strict=True)
-        rules = sum(chance for option, chance in options if option.genders[slot] == gender)
-        network = exp(float(reading.genders[row, GENDERS.index(gender)]))
-        yield log_odds(network), log_odds(rules)
 
 
 def _confidences(odds: Odds, joining: Joining) -> tuple[float, float, float]:

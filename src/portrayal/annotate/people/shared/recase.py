@@ -51,7 +51,13 @@ def recase(text: str) -> str:
     """
     low = _same_length(text, str.lower)
     tokens = scan(low)
-    places = _names(tokens) | _openings(tokens)
+    # Function words that open sentences get a capital; on other words it would mislead
+    openings = {
+        at
+        for at, word in enumerate(tokens.low)
+        if word in en.FUNCTION_WORDS and (at == 0 or tokens.low[at - 1] in _ENDS)
+    }
+    places = _names(tokens) | openings
     letters = list(low)
     for at in places:
         start = tokens.starts[at]
@@ -88,7 +94,7 @@ def _names(tokens: Tokens) -> set[int]:
     worth: dict[str, int] = {}
     for at, word in enumerate(low):
         if _may_be(word):
-            worth[word] = worth.get(word, 0) + _cues(low, at)
+            worth[word] = worth.get(word, 0) + name_cues(low, at)
     names = {word for word, cues in worth.items() if _is_name(word, cues)}
     found = {at for at, word in enumerate(low) if word in names and not _after_determiner(low, at)}
     for at, word in enumerate(low):
@@ -140,7 +146,7 @@ def _after_determiner(low: list[str], at: int) -> bool:
     )
 
 
-def _cues(low: list[str], at: int) -> int:
+def name_cues(low: list[str], at: int) -> int:
     """How much the words around one mention say that it is a name."""
     before = low[at - 1] if at else "."
     earlier = low[at - 2] if at > 1 else "."
@@ -165,13 +171,3 @@ def _cues(low: list[str], at: int) -> int:
     if before in en.SAYING and after in en.CLAUSE_MARKS:
         value += 1
     return value
-
-
-def _openings(tokens: Tokens) -> set[int]:
-    """Positions of function words that open sentences; of other words a capital would mislead."""
-    low = tokens.low
-    return {
-        at
-        for at, word in enumerate(low)
-        if word in en.FUNCTION_WORDS and (at == 0 or low[at - 1] in _ENDS)
-    }

@@ -202,7 +202,9 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
             quoted += [inside] * (at + 1 - len(quoted))
             ends, inside = 1, False
         elif first in _ENDS:
-            ends = not (inside or (mark == "." and at and _abbreviates(low[at - 1], stopped)))
+            ends = not (
+                inside or (mark == "." and at and (len(low[at - 1]) == 1 or low[at - 1] in stopped))
+            )
         else:
             low[at] = "–" if first == "-" else "'s"
         if ends:
@@ -214,23 +216,14 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     sentence += [number] * (len(words) - len(sentence))
     quoted += [inside] * (len(words) - len(quoted))
     if local is not ENGLISH:
-        _read_locally(words, low, local)
+        # English pronouns stand in the place of the locale's, and names without their honorifics
+        names = [local.endings and word[0].isupper() for word in words]
+        low = [
+            local.pronouns[word] if word in local.pronouns else local.bare(word) if name else word
+            for word, name in zip(low, names, strict=True)
+        ]
     starts = list(accumulate(map(len, pieces), initial=start))[1::2]
     return Tokens(words, low, starts, sentence, quoted, local)
-
-
-def _read_locally(words: list[str], low: list[str], local: LocalWords) -> None:
-    """Put English pronouns in the place of the locale's, and names without their honorifics."""
-    for at, word in enumerate(low):
-        if word in local.pronouns:
-            low[at] = local.pronouns[word]
-        elif local.endings and words[at][0].isupper():
-            low[at] = local.bare(word)
-
-
-def _abbreviates(word: str, stopped: frozenset[str]) -> bool:
-    """Whether a full stop behind `word` marks an abbreviation."""
-    return len(word) == 1 or word in stopped
 
 
 OTHER = -1

@@ -106,7 +106,7 @@ def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[flo
     two = len(slots) == 2
     likely = sum([person.score >= LEAST for person in people])
     used = len(slots) - slots.count(None)
-    pair = (0.0, 0.0, 0.0, 0.0)
+    pair: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     if used == 2 and not scene.paired:
         # How much role nouns beside the names agree with who is the subject, from -3 to 3
         value = 0.0
@@ -129,7 +129,7 @@ def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[flo
         float(scene.narrated),
         pair[3],
     )
-    found = []
+    found: list[tuple[float, ...]] = []
     for index in slots:
         person = None if index is None else people[index]
         own = (

@@ -146,7 +146,23 @@ class RemoteBatches:
         """Return (custom id, result) of an ended batch; see `BatchService.results`."""
         with self._sorted("reading results"):
             raw = await self._results(batch, lenient)
-        return [(result.custom_id, self._decode(result)) for result in raw]
+        read: list[tuple[str, Result]] = []
+        for result in raw:
+            made: Result = None
+            if result.status == "expired":
+                made = TryAgainError("timeout", "the batch expired before this request was run.")
+            elif result.status != "canceled":
+                try:
+                    request = self._request(result.custom_id, "x")  # only its settings are read
+                    made = self._remote.read(self._model.batch_decode(result, request))
+                except TryAgainError as error:
+                    made = error
+                except Exception as error:  # pydantic-ai's and pydantic's; one row sinks no batch
+                    status = 200 if result.status == "succeeded" else 0
+                    seen = LastResponse(body=(result.body or "").encode(), status=status)
+                    made = trouble_of(error, self.name, self._remote.variables, seen)
+            read.append((result.custom_id, made))
+        return read
 
     async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
         del lenient  # the client reads line by line and says when one is broken
@@ -181,22 +197,6 @@ class RemoteBatches:
     def _request(self, custom_id: str, prompt: str) -> BatchRequest:
         message, settings = self._remote.request(prompt), self._remote.settings
         return BatchRequest(custom_id=custom_id, messages=[message], model_settings=settings)
-
-    def _decode(self, result: BatchResult) -> Result:
-        if result.status == "canceled":
-            return None
-        if result.status == "expired":
-            return TryAgainError("timeout", "the batch expired before this request was run.")
-        try:
-            request = self._request(result.custom_id, "x")  # only its settings are read
-            return self._remote.read(self._model.batch_decode(result, request))
-        except TryAgainError as error:
-            return error
-        except Exception as error:  # pydantic-ai's and pydantic's; one row never sinks a batch
-            seen = LastResponse(
-                body=(result.body or "").encode(), status=200 if result.status == "succeeded" else 0
-            )
-            return trouble_of(error, self.name, self._remote.variables, seen)
 
     @contextmanager
     def _sorted(self, doing: str) -> Iterator[None]:

@@ -25,7 +25,7 @@ from portrayal.errors import DataError
 from portrayal.models.loading import load_transformer
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 
 Item = TypeVar("Item")
@@ -91,18 +91,13 @@ class Gatherer(Generic[Item, Result]):
                 self._full.clear()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._full.wait(), self._window)
-            batch = self._take()
+            batch: list[tuple[Item, asyncio.Future[Result]]] = []
+            while self._waiting and len(batch) < self._size:
+                item, future = self._waiting.popleft()
+                if not future.done():  # its caller still waits
+                    batch.append((item, future))
             if batch:
                 await self._answer(batch)
-
-    def _take(self) -> list[tuple[Item, "asyncio.Future[Result]"]]:
-        """Return up to `size` items whose callers still wait."""
-        batch: list[tuple[Item, asyncio.Future[Result]]] = []
-        while self._waiting and len(batch) < self._size:
-            item, future = self._waiting.popleft()
-            if not future.done():
-                batch.append((item, future))
-        return batch
 
     async def _answer(self, batch: list[tuple[Item, "asyncio.Future[Result]"]]) -> None:
         items = [item for item, _ in batch]
@@ -229,6 +224,10 @@ class LocalModel:
         tokens = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
         devices = [device] if device.type == "cuda" else []
+
+        def stopped(so_far: torch.Tensor, _scores: object, **_: object) -> torch.Tensor:
+            return torch.full((len(so_far),), self.stop.is_set(), device=so_far.device)
+
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(seed)
             made = self.model.generate(
@@ -236,18 +235,13 @@ class LocalModel:
                 attention_mask=mask.to(device),
                 max_new_tokens=room,
                 pad_token_id=pad,
-                stopping_criteria=[self._stopped],
+                stopping_criteria=[stopped],
                 **self.sampling,
             )
         if self.stop.is_set():
             raise TryAgainError("connection", f"{self.name}: the generation was stopped.")
         answers = made[:, width:].tolist()
         return [self._answer(p, a, room, ends) for p, a in zip(rows, answers, strict=True)]
-
-    def _stopped(self, tokens: "torch.Tensor", _scores: object, **_: object) -> "torch.Tensor":
-        import torch
-
-        return torch.full((len(tokens),), self.stop.is_set(), device=tokens.device)
 
     def _answer(
         self, prompt: Sequence[int], made: list[int], room: int, ends: Sequence[int]
@@ -304,18 +298,11 @@ def load(
         )
     except DataError as error:
         raise StopError(str(error)) from error
-    return LocalModel(path, made.model, made.tokenizer, _sampling(made.model, sampling), system)
-
-
-def _sampling(model: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Sample from the whole distribution unless the model's config or the user narrows it.
-
-    transformers would keep the 50 likeliest tokens where a model says nothing, which no model's
-    author asked for.
-    """
-    settings: dict[str, Any] = {"do_sample": True, "num_beams": 1, **asked}
-    if getattr(model.generation_config, "top_k", None) is None:
+    # Where neither the model's config nor the user narrows it, the whole distribution is sampled:
+    # transformers would keep the 50 likeliest tokens, which no model's author asked for.
+    settings: dict[str, Any] = {"do_sample": True, "num_beams": 1, **sampling}
+    if getattr(made.model.generation_config, "top_k", None) is None:
         settings.setdefault("top_k", 0)
     if settings.get("temperature") == 0:
-        return {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
-    return settings
+        settings = {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
+    return LocalModel(path, made.model, made.tokenizer, settings, system)

@@ -169,7 +169,14 @@ class LocalProvider:
         todo = list(rows)
         while todo:
             part = todo[: self._size]
-            seed = self._seed([questions[row.place] for row in part])
+            # The seed is that of its prompts and samples, or one never to be met again.
+            asked = [questions[row.place] for row in part]
+            parts: list[Any] = [self.name, dict(self.parameters), *asked]
+            if any(question.sample is None for question in asked):
+                self._asked += 1
+                parts += [self._process, self._asked]
+            digest = hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8)
+            seed = int.from_bytes(digest.digest()) >> 1
             try:
                 answers = model.generate([row.tokens for row in part], part[0].room, seed)
             except (RuntimeError, MemoryError) as error:
@@ -186,15 +193,6 @@ class LocalProvider:
                 todo = todo[1:]
             else:
                 self._size = len(part) // 2
-
-    def _seed(self, questions: Sequence[_Question]) -> int:
-        """Return the seed of a batch: of its prompts and samples, or never to be met again."""
-        parts: list[Any] = [self.name, dict(self.parameters), *questions]
-        if any(question.sample is None for question in questions):
-            self._asked += 1
-            parts += [self._process, self._asked]
-        digest = hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8)
-        return int.from_bytes(digest.digest()) >> 1
 
 
 def local(model: str, base_url: str | None, parameters: Mapping[str, Any]) -> LocalProvider:
