@@ -208,5 +208,5 @@ def test_topics_beside_originals_keep_their_level_and_have_power(texts):
         assert found[0] <= 0.06 + 3 * (0.06 * 0.94 / found[3]) ** 0.5, name
         if name[0] != "group_change.v1":
             assert found[2] == pytest.approx(found[1], rel=0.05), name
-    some = calibration_news.rejections(rng(10), calibration_news.News(texts=texts, bias=1.2), 6, 39)
+    some = calibration_news.rejections(rng(10), calibration_news.News(texts=texts, bias=1.2), 8, 59)
     assert some["group_change.v1", "full"][0] > 0.5

@@ -56,7 +56,7 @@ def test_codes_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> N
     other = small_project(tmp_path / "q", 12).folder
     assert "ana: 12 texts" in inside("label", "import", other, "codes.csv").ok().out
     inside("label", "import", other, "codes.csv").refused("--replace")
-    inside("label", "export", other, "--format", "xml").refused("csv, sheets, label-studio")
+    inside("label", "export", other, "--format", "xml").refused('"csv", "sheets", "label-studio"')
 
 
 def test_label_studio_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:

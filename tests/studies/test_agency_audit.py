@@ -289,8 +289,8 @@ def test_the_command_line_takes_groups_by_repeating_them(tmp_path):
         str(tmp_path / "r"),
         "--draws",
         "100",
-        "--permutations",
-        "20",
+        "--set",
+        "permutations=20",
         "--workers",
         "1",
     ]

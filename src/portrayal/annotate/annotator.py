@@ -159,8 +159,8 @@ def annotate_shard(
     for row, about in () if component.per_shard else zip(readable, known, strict=True):
         try:
             found.append(work(row, about))
-        except Exception as error:  # stands in the place of its row
-            found.append(error)
+        except Exception as failure:  # stands in the place of its row
+            found.append(failure)
     made = {text["text_id"]: result for text, result in zip(readable, found, strict=True)}
     empty = dict.fromkeys(component.schema.names)
     rows = []

@@ -195,6 +195,7 @@ class GroupReader:
         kept = dict(row.get("columns") or ())
         seen: list[dict[str, Any]] = []
         said: list[str] = []
+        one: dict[str, Any]
         for number, (factor, source) in enumerate(self.sources):
             keys = self._keys[number]
             full = {"factor": factor.name, "source": source.name, "spans": []}

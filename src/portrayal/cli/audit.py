@@ -152,7 +152,10 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
             asking_progress(quiet=json or not asked) as answered,
         ):
             settings = {"workers": os.cpu_count() or 1} | settings_of(chosen, answered)
-            settings = split_prompt_options(settings, name)
+            # `columns` are those of the texts; where there are none, of a file of headlines.
+            there = ("columns",) if sample or any(files.values()) else ()
+            columns = {key: settings.pop(key) for key in there if key in settings}
+            settings = split_prompt_options(settings, name) | columns
             settings.pop("reference", None)
             run = run_audit(
                 name,

@@ -444,7 +444,7 @@ ENDINGS = (".jsonl", ".csv")
 
 def people(
     *,
-    texts: Path,
+    texts: Annotated[Path, Parameter(allow_leading_hyphen=True)],  # "-" is what is piped in
     out: Path | None = None,
     unnamed: Flag = False,
     locale: Annotated[str | None, Parameter(metavar="NAME|DIR")] = None,

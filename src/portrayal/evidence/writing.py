@@ -311,8 +311,14 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
                 f"made by Portrayal {said['portrayal']}, and this is {__version__}: the parts of "
                 "the package were not compared, and the pack was not made again"
             ] = None
-        for pair in pairs:
-            problems |= dict.fromkeys(_differing(*pair))
+        for part, listed, held in pairs:
+            for name in sorted({*listed, *held}):
+                if name not in held:
+                    problems[Problem(part, name, "missing")] = None
+                elif name not in listed:
+                    problems[Problem(part, name, "not in the manifest")] = None
+                elif listed[name] != held[name]:
+                    problems[Problem(part, name, "changed")] = None
         if not problems and said["portrayal"] == __version__:
             # Whether the pack says what the run says, also where the manifest was written again.
             try:
@@ -328,13 +334,3 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
         n_files += sum(map(len, (*said["run"].values(), said["outside"], said["pack"])))
         manifests[str(each / MANIFEST)] = digest(each / MANIFEST)
     return Verification(tuple(problems), tuple(notes), n_files, manifests)
-
-
-def _differing(part: str, said: Mapping[str, str], held: Mapping[str, str]) -> Iterator[Problem]:
-    for name in sorted({*said, *held}):
-        if name not in held:
-            yield Problem(part, name, "missing")
-        elif name not in said:
-            yield Problem(part, name, "not in the manifest")
-        elif said[name] != held[name]:
-            yield Problem(part, name, "changed")

@@ -249,17 +249,14 @@ def _certainty(row: dict[str, Any]) -> tuple[str, str, str]:
     """Share, clustered interval, and exact interval, which is one-sided where nothing was found."""
     exact = _bounds(row["exact_interval"])
     if row["upper_of_none"] is not None:
-        exact = f"below {_small(row['upper_of_none'])}"
+        # A bound has two digits, however small: 0 is none.
+        top = row["upper_of_none"]
+        exact = f"below {f'{100 * top:.2g}{fmt.PERCENT}' if top < 0.001 else fmt.share(top)}"
     return fmt.share(row["share"]), _bounds(row["interval"]), exact
 
 
 def _bounds(bounds: dict[str, Any] | None) -> str:
     return fmt.NOTHING if bounds is None else fmt.span(bounds["low"], bounds["high"], "share")
-
-
-def _small(share: float) -> str:
-    """A share in percent with two digits, however small: it is a bound, and 0 is none."""
-    return f"{100 * share:.2g}{fmt.PERCENT}" if share < 0.001 else fmt.share(share)
 
 
 def _figure(figure: Coefficient | None) -> str:
@@ -362,7 +359,10 @@ def section(
     groups = cluster_codes(project, labels, by=by, merge=merge, level=level)
     said = agreement(labels, level=level, seed=seed)
     run = run_of(project)
-    names = _counts_by_role(project, groups, run, level)
+    exemplars = {group.exemplar for group in groups}
+    people = [p for item in project.items if item.item_id in exemplars for p in item.people]
+    named = (person.name for person in people if person.name)
+    names = {} if run is None else role_counts(run, named, level=level)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
     return CodedSection(
@@ -456,13 +456,24 @@ def _group(
     tied = f", one of {group.tied} equally large ones" if group.tied > 1 else ""
     n = 0 if largest is None else len(largest.items)
     how = f"Drawn at random from the largest cluster with a code ({fmt.plural(n, 'text')}{tied})."
+    row: dict[str, Any] = {
+        "model": item.strata.get("model", "no model named"),
+        "prompt": item.title,
+        "text": item.text[:100_000],
+        "size": len(item.text),
+    }
+    for slot in ("subject", "object"):
+        person = next((one for one in item.people if one.slot == slot), None)
+        row[f"{slot}_name"] = None if person is None else person.name
+        spans = () if person is None else person.spans[:200]
+        row[f"{slot}_spans"] = [{"start": start, "end": end} for start, end in spans]
     return GroupView(
         title,
         table,
         how + left,
         tuple(code_names(project)[key] for key in keys),
         tuple(_character(person, item, counts) for person in item.people),
-        _passage(item),
+        passage(row),
         cues,
     )
 
@@ -486,35 +497,6 @@ def _counted(count: RoleCount) -> str:
         return said
     low, high = (round(bound) for bound in (count.interval.low, count.interval.high))
     return f"{said} ({low:,}{fmt.DASH}{high:,})"
-
-
-def _passage(item: CodingItem) -> Passage:
-    row: dict[str, Any] = {
-        "model": item.strata.get("model", "no model named"),
-        "prompt": item.title,
-        "text": item.text[:100_000],
-        "size": len(item.text),
-    }
-    for slot in ("subject", "object"):
-        person = next((one for one in item.people if one.slot == slot), None)
-        row[f"{slot}_name"] = None if person is None else person.name
-        spans = () if person is None else person.spans[:200]
-        row[f"{slot}_spans"] = [{"start": start, "end": end} for start, end in spans]
-    return passage(row)
-
-
-def _counts_by_role(
-    project: Project,
-    groups: Sequence[GroupClusters],
-    run: Run | None,
-    level: float,
-) -> Mapping[tuple[str, str], RoleCounts]:
-    if run is None:
-        return {}
-    exemplars = {group.exemplar for group in groups}
-    people = [p for item in project.items if item.item_id in exemplars for p in item.people]
-    names = (person.name for person in people if person.name)
-    return role_counts(run, names, level=level)
 
 
 def _people(project: Project, said: LabelAgreement) -> RatersView:

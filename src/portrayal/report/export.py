@@ -4,12 +4,12 @@ All three are made from the page itself, so that a part which a study adds is in
 """
 
 import html
+import io
 import os
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -201,7 +201,13 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Pat
             write_atomically(folder / f"{block.key}.svg", images[block.key].wide)
             lines += [f"![{text}]({folder.name}/{block.key}.svg)", ""]
         elif block.kind == "table":
-            lines += [*_table_lines(block.rows), ""]
+            for row in block.rows[: ROWS + 1]:
+                cells = (_SPECIAL.sub(r"\\\1", cell) for cell in row)
+                lines.append("| " + " | ".join(cells) + " |")
+                lines += ["|" + " --- |" * len(row)] if row is block.rows[0] else []
+            if len(block.rows) > ROWS + 1:
+                lines.append(f"\n{len(block.rows) - ROWS - 1} more rows are in the page.")
+            lines.append("")
         else:
             mark = "- " if block.kind == "li" else ""
             mark = "#" * int(block.kind[1]) + " " if block.kind.startswith("h") else mark
@@ -211,28 +217,34 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Pat
     return target
 
 
-def _table_lines(rows: list[list[str]]) -> Iterator[str]:
-    for number, row in enumerate(rows[: ROWS + 1]):
-        yield "| " + " | ".join(_SPECIAL.sub(r"\\\1", cell) for cell in row) + " |"
-        if number == 0:
-            yield "|" + " --- |" * len(row)
-    if len(rows) > ROWS + 1:
-        yield f"\n{len(rows) - ROWS - 1} more rows are in the page."
-
-
 def _docx(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -> Path:
     try:
         import docx
+        import docx.shared
     except ImportError as error:
         raise MissingExtraError(
             "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
         ) from error
+    import vl_convert
+
     document = docx.Document()
     for block in blocks:
         if block.kind == "image":
-            _add_image(document, images.get(block.key))
+            if block.key in images:
+                drawn = images[block.key].wide
+                width = float(re.findall(r' width="([\d.]+)"', drawn)[0])
+                png = io.BytesIO(vl_convert.svg_to_png(drawn, scale=2))
+                document.add_picture(png, docx.shared.Inches(min(6.0, width / 110)))
         elif block.kind == "table":
-            _add_table(document, block.rows)
+            shown = block.rows[: ROWS + 1]
+            table = document.add_table(len(shown), max(map(len, shown)), "Light Grid Accent 1")
+            for line, row in zip(table.rows, shown, strict=True):
+                for cell, text in zip(line.cells, row, strict=False):
+                    cell.text = text
+                    cell.paragraphs[0].runs[0].font.size = docx.shared.Pt(7.5)
+            if len(block.rows) > len(shown):
+                more = len(block.rows) - len(shown)
+                document.add_paragraph(f"{more} more rows are in the page.")
         elif block.kind.startswith("h"):
             document.add_heading(block.text, int(block.kind[1]) - 1)
         else:
@@ -240,32 +252,6 @@ def _docx(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -
     with replacing(target) as temporary:
         document.save(str(temporary))
     return target
-
-
-def _add_image(document: Any, image: Drawing | None) -> None:
-    import io
-
-    import docx.shared
-    import vl_convert
-
-    if image is None:
-        return
-    width = float(re.findall(r' width="([\d.]+)"', image.wide)[0])
-    png = vl_convert.svg_to_png(image.wide, scale=2)
-    document.add_picture(io.BytesIO(png), docx.shared.Inches(min(6.0, width / 110)))
-
-
-def _add_table(document: Any, rows: list[list[str]]) -> None:
-    import docx.shared
-
-    shown = rows[: ROWS + 1]
-    table = document.add_table(len(shown), max(map(len, shown)), "Light Grid Accent 1")
-    for line, row in zip(table.rows, shown, strict=True):
-        for cell, text in zip(line.cells, row, strict=False):
-            cell.text = text
-            cell.paragraphs[0].runs[0].font.size = docx.shared.Pt(7.5)
-    if len(rows) > len(shown):
-        document.add_paragraph(f"{len(rows) - len(shown)} more rows are in the page.")
 
 
 def _pdf(page: str, target: Path) -> Path:
@@ -332,19 +318,17 @@ class Report:
         return cls(run, first.stated, f"{first.none} {first.near}".strip(), first.cannot)
 
     def _repr_html_(self) -> str:
-        return "".join([*self._lines()])
-
-    def _lines(self) -> Iterator[str]:
-        yield f"<p>{_safe(_read(self.run))}</p>"
+        lines = [f"<p>{_safe(_read(self.run))}</p>"]
         if self.none:
-            yield f"<p><strong>{_safe(self.none)}</strong></p>"
+            lines.append(f"<p><strong>{_safe(self.none)}</strong></p>")
         for found in self.findings:
             facts = "; ".join((found.strength, *found.facts))
-            yield f"<p><strong>{_safe(found.headline)}.</strong> {_safe(facts)}.</p>"
-        for line in self.cannot:
-            yield f"<p>{_safe(line)}</p>"
+            lines.append(f"<p><strong>{_safe(found.headline)}.</strong> {_safe(facts)}.</p>")
+        lines += [f"<p>{_safe(line)}</p>" for line in self.cannot]
         if self.run.report_path.is_file():
-            yield f"<p>The whole report: <code>{_safe(str(self.run.report_path))}</code></p>"
+            page = _safe(str(self.run.report_path))
+            lines.append(f"<p>The whole report: <code>{page}</code></p>")
+        return "".join(lines)
 
 
 def run_html(run: Run) -> str:

@@ -106,7 +106,14 @@ def doubted(view: View) -> Doubted | None:
     if not _is_measured(view):
         return None
     every = _in_doubt(view)
-    lines = [_doubt(e) for e in every[:MOST]]
+    lines = []
+    for e in every[:MOST]:
+        who, place = group_words(e.group), place_words(e, "in ")
+        lines.append(
+            f"{who[:1].upper()}{who[1:]}{f' {place}' if place else ''}, "
+            f"{measure_title(e.measure).lower()}: {fmt.number(e.value, e.statistic)} as read"
+            f"{reader_words(e)}"
+        )
     sheet = "" if "hand_labels" in view.options else _sheet(view.run)
     return Doubted(tuple(lines), len(every) - len(lines), sheet)
 
@@ -133,32 +140,19 @@ def _sheet(run: Run) -> str:
 def reader_line(run: Run) -> str:
     """Return how many headlines the reader's errors could have made; empty where not known."""
     with run.speaking():
-        return _reader_line(View.of(run), run)
-
-
-def _reader_line(view: View, run: Run) -> str:
-    if not _is_measured(view):
-        return ""
-    stated = [group for groups in _established(view).values() for group in groups]
-    unsure = len(_in_doubt(view))
-    if not unsure + len(stated):
-        return "reader's error: no ratio is beyond chance, so there was nothing to make"
-    if not unsure:
-        return f"reader's error: could have made none of {len(stated)} ratios beyond chance"
-    return (
-        f"reader's error: could have made {unsure} of {unsure + len(stated)} ratios beyond chance, "
-        f"which are not stated; to know it on these texts: {_sheet(run)}"
-    )
-
-
-def _doubt(e: Estimate) -> str:
-    """One ratio that the reader's errors could have made."""
-    who = group_words(e.group)
-    title, place = measure_title(e.measure), place_words(e, "in ")
-    return (
-        f"{who[:1].upper()}{who[1:]}{f' {place}' if place else ''}, {title.lower()}: "
-        f"{fmt.number(e.value, e.statistic)} as read{reader_words(e)}"
-    )
+        view = View.of(run)
+        if not _is_measured(view):
+            return ""
+        stated = [group for groups in _established(view).values() for group in groups]
+        unsure = len(_in_doubt(view))
+        if not unsure + len(stated):
+            return "reader's error: no ratio is beyond chance, so there was nothing to make"
+        if not unsure:
+            return f"reader's error: could have made none of {len(stated)} ratios beyond chance"
+        return (
+            f"reader's error: could have made {unsure} of {unsure + len(stated)} ratios beyond "
+            f"chance, which are not stated; to know it on these texts: {_sheet(run)}"
+        )
 
 
 def reader_words(e: Estimate) -> str:
@@ -179,8 +173,9 @@ def leads(view: View) -> list[Stated]:
     found: list[Stated] = []
     for measure in headline_measures(view):
         near = [e for e in _headline(view, measure) if _enough(view, e) and excludes_null(e)]
-        near = [e for e in near if not beyond_chance(e) and not _inside_null(e)]
-        found += [_finding(view, [e]) for e in near]
+        for e in near:
+            inside = e.null is not None and e.null.low <= (e.value or 0.0) <= e.null.high
+            found += [_finding(view, [e])] if not beyond_chance(e) and not inside else []
     taken = {_about(e) for f in findings(view) for e in f.estimates}
     fresh = {(*_about(f.first), place_words(f.first)): f for f in reversed(_strongest_first(found))}
     return _strongest_first([f for f in fresh.values() if _about(f.first) not in taken])[:3]
@@ -239,11 +234,6 @@ def excludes_null(estimate: Estimate) -> bool:
     return bounds is not None and known and not bounds.low <= none <= bounds.high
 
 
-def _inside_null(estimate: Estimate) -> bool:
-    null = estimate.null
-    return null is not None and null.low <= (estimate.value or 0.0) <= null.high
-
-
 def _grouped(estimates: list[Estimate]) -> list[list[Estimate]]:
     """The same group and direction in several domains together; strongest first."""
 
@@ -252,13 +242,11 @@ def _grouped(estimates: list[Estimate]) -> list[list[Estimate]]:
 
     together = [list(g) for _, g in groupby(sorted(estimates, key=key), key)]
     for group in together:
-        group.sort(key=lambda e: (_repeats(e), -distance(e), place_words(e)))
+        # Summaries over models of another estimate come last.
+        group.sort(
+            key=lambda e: (base_of(e.measure) != stem(e.measure), -distance(e), place_words(e))
+        )
     return sorted(together, key=lambda g: (-distance(g[0]), key(g[0])))
-
-
-def _repeats(e: Estimate) -> bool:
-    """Whether an estimate is a summary over models of another one's."""
-    return base_of(e.measure) != stem(e.measure)
 
 
 def _strongest_first(found: list[Stated]) -> list[Stated]:
@@ -270,9 +258,31 @@ def _strongest_first(found: list[Stated]) -> list[Stated]:
     return sorted(found, key=key)
 
 
+def headline_of(e: Estimate) -> str:
+    """Return the measure's own sentence; where it has none, or a broken one, one of its title."""
+    component = described(e.measure)
+    own = component.finding if component is not None else ""
+    if own:
+        try:
+            said = own.format(**template_fields(e)) if isinstance(own, str) else own(e)
+            return re.sub(" +", " ", said)
+        except Exception as error:
+            text = f"the sentence of a finding of {e.measure} failed: {error!r}"
+            warnings.warn(text, stacklevel=2)
+    title = measure_title(e.measure)
+    if title[1:2].islower():
+        title = title[:1].lower() + title[1:]
+    place = place_words(e, "in ")
+    where = f" {place}" if place else ""
+    none = f"{no_difference(e):g} would be no difference"
+    return (
+        f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, e.statistic)}, where {none}"
+    )
+
+
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
-    headline = _headline_words(first)
+    headline = headline_of(first)
     return Stated(
         headline[:1].upper() + headline[1:],
         facts_of(view, first),
@@ -307,33 +317,13 @@ def said_value(e: Estimate) -> str:
     return f"{number} times" if e.statistic == "ratio" else number
 
 
-def _headline_words(e: Estimate) -> str:
-    """The measure's own sentence; where it has none, or a broken one, one made from its title."""
-    component = described(e.measure)
-    own = component.finding if component is not None else ""
-    if own:
-        try:
-            said = own.format(**template_fields(e)) if isinstance(own, str) else own(e)
-            return re.sub(" +", " ", said)
-        except Exception as error:
-            text = f"the sentence of a finding of {e.measure} failed: {error!r}"
-            warnings.warn(text, stacklevel=2)
-    title = measure_title(e.measure)
-    if title[1:2].islower():
-        title = title[:1].lower() + title[1:]
-    place = place_words(e, "in ")
-    where = f" {place}" if place else ""
-    none = f"{no_difference(e):g} would be no difference"
-    return (
-        f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, e.statistic)}, where {none}"
-    )
-
-
 def _evidence(view: View, e: Estimate) -> str:
     """Prompts, null, q and the reader's error of an estimate."""
     parts = [f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"]
     if e.null is not None and not math.isnan(e.null.low):
-        parts.append(f"chance is {_null_words(e)}")
+        null = e.null.method or "what no difference gives"
+        drawn = null.startswith("drawn at random")
+        parts.append(f"chance is {units(e.unit, 2.0)} {null}" if drawn else f"chance is {null}")
     if q_of(e) is not None:
         parts.append(q_words(q_of(e)))
     reader = report_of(view).reader
@@ -344,13 +334,6 @@ def q_words(q: float | None, name: str = "q") -> str:
     """Return "q = 0.012" or "q <0.001"."""
     said = fmt.probability(q)
     return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
-
-
-def _null_words(e: Estimate) -> str:
-    method = "" if e.null is None else e.null.method
-    if method.startswith("drawn at random"):
-        return f"{units(e.unit, 2.0)} {method}"
-    return method or "what no difference gives"
 
 
 def _elsewhere(estimates: list[Estimate]) -> str:
@@ -380,7 +363,8 @@ def absent_groups(view: View) -> str:
         for e in view.of_main(measure):
             own = "seen_by" not in e.strata or "population" in e.strata  # no pair of factors
             if e.value == 0 and "baseline" in e.details and e.interval is not None and own:
-                gone.setdefault(_short(e), []).append(e)
+                who = f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
+                gone.setdefault(who, []).append(e)
     if not gone:
         return ""
     places = list(dict.fromkeys(place_words(e) or ALL for g in gone.values() for e in g))
@@ -406,7 +390,8 @@ def cannot_say(view: View) -> str:
     ratios = all(e.statistic == "ratio" for e in every)
     undefined = [e for e in every if e.value is None]
     few = [e for e in every if e.value is not None and e.n_clusters < FEW_PROMPTS]
-    open_ended = [e for e in every if _spans_null(e)]
+    bounds = [(e.interval, no_difference(e)) for e in every if e.value is not None]
+    open_ended = [span for span, none in bounds if span and span.low <= none <= span.high]
     parts = []
     if undefined:
         groups = Counter(group_words({k: v}) for e in undefined for k, v in e.group.items())
@@ -424,13 +409,3 @@ def cannot_say(view: View) -> str:
         "groups are treated alike"
     )
     return "What cannot be said: " + "; ".join(parts) + "."
-
-
-def _short(e: Estimate) -> str:
-    return f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
-
-
-def _spans_null(e: Estimate) -> bool:
-    if e.value is None or e.interval is None:
-        return False
-    return e.interval.low <= no_difference(e) <= e.interval.high

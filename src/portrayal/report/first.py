@@ -137,7 +137,31 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    said = [_missing(view, judged), _in_doubt(view), _too_few(judged), _without_baseline(judged)]
+    said = [_missing(view, judged), _in_doubt(view)]
+    # Groups of which no number could be measured.
+    groups: dict[str, bool] = {}
+    for e, strength in judged:
+        if len(e.group) == 1 and "pair" not in e.group and not no_baseline(e):
+            name = group_label(e.group)
+            groups[name] = groups.get(name, True) and strength is CANNOT
+    rare = [name for name, every in groups.items() if every]
+    if rare:
+        counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
+        what = "people" if counted - {"texts"} else "texts"
+        said.append(
+            f"Cannot be measured here: {_few_named(rare)}, as fewer than {FEW_PEOPLE} {what} of "
+            f"them or {FEW_PROMPTS} prompts were read, or the reader cannot tell them."
+        )
+    # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
+    single = [e for e, _ in judged if len(e.group) == 1]
+    known = {group_label(e.group) for e in single if not no_baseline(e)}
+    bare = dict.fromkeys(group_label(e.group) for e in single if no_baseline(e))
+    names = [name for name in bare if name not in known]
+    if names:
+        said.append(
+            f"No baseline gives a share of {_few_named(names)}: how often they occur stands in "
+            "the figures, compared with nothing."
+        )
     if unclear:
         said.append(
             f"{unclear:,} of {fmt.plural(len(judged), 'number')} show no clear difference, which "
@@ -168,38 +192,6 @@ def _in_doubt(view: View) -> str:
     more = len(known.lines) + known.more - 1
     also = f", and {more} more" if more else ""
     return f"Not stated, as the reader’s own errors could make it: {known.lines[0]}{also}."
-
-
-def _too_few(judged: Sequence[tuple[Estimate, Strength]]) -> str:
-    """Groups of which no number could be measured."""
-    groups: dict[str, bool] = {}
-    for e, strength in judged:
-        if len(e.group) == 1 and "pair" not in e.group and not no_baseline(e):
-            name = group_label(e.group)
-            groups[name] = groups.get(name, True) and strength is CANNOT
-    rare = [name for name, every in groups.items() if every]
-    if not rare:
-        return ""
-    counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
-    what = "people" if counted - {"texts"} else "texts"
-    return (
-        f"Cannot be measured here: {_few_named(rare)}, as fewer than {FEW_PEOPLE} {what} of them "
-        f"or {FEW_PROMPTS} prompts were read, or the reader cannot tell them."
-    )
-
-
-def _without_baseline(judged: Sequence[tuple[Estimate, Strength]]) -> str:
-    """Groups of a factor that no baseline gives a share of: they have shares, but no comparison."""
-    every = [e for e, _ in judged if len(e.group) == 1]
-    known = {group_label(e.group) for e in every if not no_baseline(e)}
-    bare = dict.fromkeys(group_label(e.group) for e in every if no_baseline(e))
-    names = [name for name in bare if name not in known]
-    if not names:
-        return ""
-    return (
-        f"No baseline gives a share of {_few_named(names)}: how often they occur stands in the "
-        "figures, compared with nothing."
-    )
 
 
 def _few_named(names: Sequence[str]) -> str:

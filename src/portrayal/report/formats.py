@@ -58,22 +58,14 @@ def ratio(value: float | None) -> str:
     size = abs(value)
     if 0 < size < 0.001:
         return "<0.001"
-    return f"{value:,.{_decimals(size)}f}" if size < 999.5 else f"{_rounded(value):,.0f}"
-
-
-def _decimals(size: float) -> int:
-    """Decimals of a ratio below 1,000: two significant digits, three just beside 1."""
-    if size == 0:
-        return 0
-    if size < 1:
+    if size >= 999.5:
+        return f"{round(value, 2 - math.floor(math.log10(size))):,.0f}"
+    # Two significant digits, three just beside 1.
+    digits = 2 if 1 <= size < 1.995 else 1 if 1.995 <= size < 9.95 else 0
+    if 0 < size < 1:
         digits = min(1 - math.floor(math.log10(size)), 3)
-        return digits if round(size, digits) != 1 else 3
-    return 2 if size < 1.995 else 1 if size < 9.95 else 0
-
-
-def _rounded(value: float) -> float:
-    """Round to three significant digits."""
-    return round(value, 2 - math.floor(math.log10(abs(value))))
+        digits = digits if round(size, digits) != 1 else 3
+    return f"{value:,.{digits}f}"
 
 
 def share(value: float | None) -> str:

@@ -56,19 +56,7 @@ def render(view: View, *, short: bool = False) -> str:
 def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, Drawing]]:
     """Return the page of a view as HTML, and the images of its charts by key."""
     with view.run.speaking():
-        return _drawn_page(view, short)
-
-
-def _drawn_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
-    environment = templates("portrayal.report")
-    if report_of(view).package:
-        from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
-
-        own = PrefixLoader({"study": PackageLoader(report_of(view).package, "templates")})
-        shared = PackageLoader("portrayal.report", "templates")
-        environment = environment.overlay(loader=ChoiceLoader([shared, own]))
-    given = _context(view, brief)
-    return environment.get_template("report.html.j2").render(given), dict(given["charts"].images)
+        return _filled_page(view, short)
 
 
 @dataclass(frozen=True)
@@ -104,8 +92,14 @@ def _filled(view: View, section: Section | None, template: str, content: Any = N
     return _Filled(f"study/{section.template}", own, script)
 
 
-def _context(view: View, brief: bool) -> dict[str, Any]:
-    report = report_of(view)
+def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
+    report, environment = report_of(view), templates("portrayal.report")
+    if report.package:
+        from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
+
+        own_templates = PrefixLoader({"study": PackageLoader(report.package, "templates")})
+        shared = PackageLoader("portrayal.report", "templates")
+        environment = environment.overlay(loader=ChoiceLoader([shared, own_templates]))
     found = _filled(view, report.found, "findings.html.j2", Found.of)
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)
     below = _filled(view, report.asked, "nothing.html.j2")
@@ -119,7 +113,10 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
     names = ("style.css", "first_screen.css")
     style = "".join(read_template("portrayal.report", name) for name in names) + colour_rules()
     compared, comparison = about.intervals(view)
-    return {
+    # Words to filter the table of estimates by: a group and a place of its own.
+    lines = table.get("rows", [])
+    words = [next((line[column] for line in lines if line[column]), "") for column in (3, 2)]
+    given = {
         **_asked(view),
         "wording": report.wording,
         "first": first,
@@ -140,10 +137,11 @@ def _context(view: View, brief: bool) -> dict[str, Any]:
         ),
         "scripts": [trusted(script.text) for script in scripts],
         "policy": " ".join(script.digest for script in scripts),
-        "example": _example(table.get("rows", [])),
+        "example": ", ".join([*(short(word, 20) for word in words if word), "…"]),
         "data": charts.packed(table),
         "csv": "" if brief else packed_csv(view),
     }
+    return environment.get_template("report.html.j2").render(given), dict(charts.images)
 
 
 def _asked(view: View) -> dict[str, Any]:
@@ -165,9 +163,3 @@ def _asked(view: View) -> dict[str, Any]:
         "facts": about.facts(view),
         "readable": about.readable(view),
     }
-
-
-def _example(rows: list[list[str]]) -> str:
-    """Words to filter the table of estimates by: a group and a place of its own."""
-    words = [next((row[column] for row in rows if row[column]), "") for column in (3, 2)]
-    return ", ".join([*(short(word, 20) for word in words if word), "…"])

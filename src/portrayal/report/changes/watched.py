@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,19 +67,6 @@ def _spec(found: Watch, rows: list[Timeline]) -> Spec:
     days = [each.when for each in found.rounds]
     by_day = len(set(days)) == len(days)
     placed = len(sheet.places_of(rows)) > 1
-    panels = [
-        _panel(found, row, axis, values, by_day=by_day)
-        | {"title": {**_TITLE, "text": row_label(row.strata, row.group, placed=placed)}}
-        for row in rows
-    ]
-    return {**tiled(panels, 3, 26), "resolve": {"scale": {"y": "shared"}}}
-
-
-def _panel(
-    found: Watch, row: Timeline, axis: Axis, values: dict[str, list[str]], *, by_day: bool
-) -> Spec:
-    colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
-    data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
     x: Spec = (
         {"field": "day", "type": "temporal", "scale": {"type": "utc"}}
         if by_day
@@ -89,24 +75,31 @@ def _panel(
     x |= {"title": None, "axis": {"tickCount": 3, "labelFontSize": 11, "labelOverlap": True}}
     shared = {"x": x, "tooltip": sheet.told(("Round", "Run", "Value", "Interval"))}
     point = {"type": "point", "filled": True, "size": 46, "strokeWidth": 1.8, "opacity": 1}
-    fill = {"condition": {"test": "datum.s", "value": colour}, "value": "white"}
-    line = {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": colour}
-    layers: list[Spec] = [
-        *([rule_at("y")] if axis.factor is not None else []),
-        *([kept(_SINCE, "datum.at", {})] if any(each["at"] for each in data) else []),
-        kept(line, "isValid(datum.v)", {"y": axis.channel("v")}),
-        kept(
-            {"type": "rule", "strokeWidth": 1.6, "color": colour},
-            "isValid(datum.lo)",
-            {"y": axis.channel("lo"), "y2": {"field": "hi"}},
-        ),
-        kept(
-            point,
-            "isValid(datum.v)",
-            {"y": axis.channel("v"), "stroke": {"value": colour}, "fill": fill},
-        ),
-    ]
-    return {"data": {"values": data}, **sheet.drawn(layers, shared, 185, 105)}
+    panels = []
+    for row in rows:
+        colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
+        data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
+        fill = {"condition": {"test": "datum.s", "value": colour}, "value": "white"}
+        line = {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": colour}
+        layers: list[Spec] = [
+            *([rule_at("y")] if axis.factor is not None else []),
+            *([kept(_SINCE, "datum.at", {})] if any(each["at"] for each in data) else []),
+            kept(line, "isValid(datum.v)", {"y": axis.channel("v")}),
+            kept(
+                {"type": "rule", "strokeWidth": 1.6, "color": colour},
+                "isValid(datum.lo)",
+                {"y": axis.channel("lo"), "y2": {"field": "hi"}},
+            ),
+            kept(
+                point,
+                "isValid(datum.v)",
+                {"y": axis.channel("v"), "stroke": {"value": colour}, "fill": fill},
+            ),
+        ]
+        title = {**_TITLE, "text": row_label(row.strata, row.group, placed=placed)}
+        one = sheet.drawn(layers, shared, 185, 105)
+        panels.append({"data": {"values": data}, **one, "title": title})
+    return {**tiled(panels, 3, 26), "resolve": {"scale": {"y": "shared"}}}
 
 
 def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, Any]:
@@ -157,6 +150,13 @@ def _write(found: Watch, path: str | Path) -> Path:
     first, last = found.rounds[0], found.rounds[-1]
     study = study_named(found.study)
     title = getattr(study, "title", found.study)
+    quiet_words = "No number was tested without a change."
+    if quiet:
+        quiet_words = (
+            f"{fmt.plural(len(quiet), 'number')} did not change as far as can be told. Each "
+            "interval says how large a change since the round with most evidence may be; a wide "
+            "one says that little is known, not that nothing changed."
+        )
     own = {
         "brand": "watch",
         "what": "What was watched",
@@ -171,7 +171,7 @@ def _write(found: Watch, path: str | Path) -> Path:
         "first": _first(found, len(tested)),
         "after": [],
         "same": sheet.CHANGES.table("quiet", None, quiet),
-        "same_words": _same_words(quiet),
+        "same_words": quiet_words,
         "untested": _untested(found),
         "sure_only": "p below 0.05 only",
         "table_label": "Watched numbers",
@@ -251,16 +251,6 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
         evidence += " The interval at the last round holds no change again."
     strong = row.p is not None and row.p < CLEAR and row.is_still_changed
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
-
-
-def _same_words(rows: Sequence[Timeline]) -> str:
-    if not rows:
-        return "No number was tested without a change."
-    return (
-        f"{fmt.plural(len(rows), 'number')} did not change as far as can be told. Each interval "
-        "says how large a change since the round with most evidence may be; a wide one says that "
-        "little is known, not that nothing changed."
-    )
 
 
 def _untested(found: Watch) -> list[str]:

@@ -37,13 +37,17 @@ def narrow(spec: Spec) -> Spec:
         if kind in spec:
             own = {k: v for k, v in spec.items() if k not in (kind, "columns", "spacing")}
             panels = [narrow(panel) for panel in spec[kind]]
-            if kind == "concat" and all(_is_small(panel) for panel in spec[kind]):
+            sizes = [panel.get("width") if "height" in panel else None for panel in spec[kind]]
+            fits = all(isinstance(size, int | float) and size < _SMALL for size in sizes)
+            if kind == "concat" and fits:
                 small = [_titled(panel, _TINY) | {"width": _TINY} for panel in panels]
                 return own | {"concat": small, "columns": 2, "spacing": 16}
             return own | {"vconcat": panels, "spacing": 16}
     y = next((e["y"] for e in _encodings(spec) if e.get("y", {}).get("type") == "nominal"), None)
     if y is None:
-        return _titled(spec, PHONE - 40) | _capped(spec)
+        width = spec.get("width")
+        cap = {"width": min(width, PHONE - 40)} if isinstance(width, int | float) else {}
+        return _titled(spec, PHONE - 40) | cap
     x = next((e["x"] for e in _encodings(spec) if e.get("x", {}).get("type") == "nominal"), None)
     if x is None:
         return _rows(_titled(spec, PHONE - 20))
@@ -56,16 +60,6 @@ def _titled(spec: Spec, width: float) -> Spec:
     whole = title if isinstance(title, dict) else {"text": title}
     words = whole["text"] if isinstance(whole["text"], str) else " ".join(whole["text"])
     return spec | {"title": whole | {"text": in_lines(words, width)}} if words else spec
-
-
-def _is_small(panel: Spec) -> bool:
-    width = panel.get("width")
-    return isinstance(width, int | float) and width < _SMALL and "height" in panel
-
-
-def _capped(spec: Spec) -> Spec:
-    width = spec.get("width")
-    return {"width": min(width, PHONE - 40)} if isinstance(width, int | float) else {}
 
 
 def _encodings(spec: Spec) -> list[Spec]:
@@ -109,20 +103,17 @@ def _rows(spec: Spec) -> Spec:
     more = {"for": "position"} if several else {}
     found = _changed(spec, "y", change)
     if not several and "layer" in found:
-        found["layer"] = [_thinner(part, step / (step + _LABEL)) for part in found["layer"]]
+        # Bars leave room for the label above them.
+        for i, part in enumerate(found["layer"]):
+            mark = part.get("mark")
+            band = mark.get("height", {}) if isinstance(mark, dict) else {}
+            if isinstance(band, dict) and "band" in band:
+                height = {"band": band["band"] * (step / (step + _LABEL))}
+                found["layer"][i] = part | {"mark": {**part["mark"], "height": height}}
     return found | {
         "width": PHONE - 20,
         "height": {"step": step + _LABEL, **more},
     }
-
-
-def _thinner(layer: Spec, share: float) -> Spec:
-    """A layer whose bars leave room for the label above them."""
-    mark = layer.get("mark")
-    band = mark.get("height", {}) if isinstance(mark, dict) else {}
-    if not isinstance(band, dict) or "band" not in band:
-        return layer
-    return layer | {"mark": {**layer["mark"], "height": {"band": band["band"] * share}}}
 
 
 def _cells(spec: Spec, columns: int) -> Spec:
@@ -147,15 +138,14 @@ def _cells(spec: Spec, columns: int) -> Spec:
         ),
     )
     if step < _CELL:
-        found["layer"] = [_small_text(part, step) for part in found.get("layer", ())]
+        size = 10 if step > 32 else 9
+        found["layer"] = [
+            part | {"mark": part["mark"] | {"fontSize": size}}
+            if isinstance(part.get("mark"), dict) and part["mark"].get("type") == "text"
+            else part
+            for part in found.get("layer", ())
+        ]
     return found | {"width": {"step": step}}
-
-
-def _small_text(layer: Spec, step: float) -> Spec:
-    mark = layer.get("mark")
-    if not isinstance(mark, dict) or mark.get("type") != "text":
-        return layer
-    return layer | {"mark": mark | {"fontSize": 10 if step > 32 else 9}}
 
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -222,37 +212,33 @@ def _drawn(spec: str, prefix: str) -> str:
     import vl_convert
 
     root = ET.fromstring(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))  # noqa: S314
-    for parent in list(root.iter()):
-        _slim(parent, prefix)
+    # Leave out what does not show; titles in place of labels, and names that are the chart's.
+    for element in list(root.iter()):
+        for child in list(element):
+            if child.get("class") in ("background", "foreground") and not (
+                {"fill", "stroke"} & child.attrib.keys()
+            ):
+                element.remove(child)
+        said = element.attrib.pop("aria-label", "")
+        if "\n" in said:
+            title = ET.Element(f"{{{_SVG}}}title")
+            title.text = said.strip()
+            element.insert(0, title)
+            if element.text:
+                title.tail, element.text = element.text, None
+        for name in _DROPPED:
+            element.attrib.pop(name, None)
+        if element.get("opacity") == "1":
+            del element.attrib["opacity"]
+        if not (element.get("class") or "").startswith("marks"):
+            element.attrib.pop("class", None)
+        for name, value in element.attrib.items():
+            if name in _PLACES:
+                element.set(name, _LONG.sub(r"\1", value))
+            elif name == "id":
+                element.set(name, prefix + value)
+            elif "url(#" in value:
+                element.set(name, value.replace("url(#", f"url(#{prefix}"))
     root.set("font-family", FONT)
     ET.register_namespace("", _SVG)
     return ET.tostring(root, encoding="unicode")
-
-
-def _slim(element: ET.Element, prefix: str) -> None:
-    """Leave out what does not show; titles in place of labels, and names that are the chart's."""
-    for child in list(element):
-        if child.get("class") in ("background", "foreground") and not (
-            {"fill", "stroke"} & child.attrib.keys()
-        ):
-            element.remove(child)
-    said = element.attrib.pop("aria-label", "")
-    if "\n" in said:
-        title = ET.Element(f"{{{_SVG}}}title")
-        title.text = said.strip()
-        element.insert(0, title)
-        if element.text:
-            title.tail, element.text = element.text, None
-    for name in _DROPPED:
-        element.attrib.pop(name, None)
-    if element.get("opacity") == "1":
-        del element.attrib["opacity"]
-    if not (element.get("class") or "").startswith("marks"):
-        element.attrib.pop("class", None)
-    for name, value in element.attrib.items():
-        if name in _PLACES:
-            element.set(name, _LONG.sub(r"\1", value))
-        elif name == "id":
-            element.set(name, prefix + value)
-        elif "url(#" in value:
-            element.set(name, value.replace("url(#", f"url(#{prefix}"))

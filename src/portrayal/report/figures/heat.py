@@ -109,6 +109,19 @@ def heat(
     labels
         Whether rows are labelled.
     """
+    dark = f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}"
+    text: Spec = {
+        "text": {"field": "t", "type": "nominal"},
+        "color": {
+            "condition": [
+                {"test": dark, "value": "white"},
+                {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
+                {"test": "datum.c === 'printed'", "value": "#3a3a3a"},
+                {"test": "datum.c === 'published'", "value": "#6f6f6f"},
+            ],
+            "value": "#5c5c5c",
+        },
+    }
     return {
         "title": in_lines(title, 420),
         "data": {"values": list(rows)},
@@ -135,7 +148,7 @@ def heat(
                     "strokeDash": [2, 2],
                 },
             },
-            {"mark": {"type": "text", "fontSize": 12}, "encoding": _heat_text(limit)},
+            {"mark": {"type": "text", "fontSize": 12}, "encoding": text},
         ],
     }
 
@@ -180,20 +193,4 @@ def _heat_colour(limit: float, legend: str) -> Spec:
             "legend": shown,
         },
         "value": "#ededed",
-    }
-
-
-def _heat_text(limit: float) -> Spec:
-    dark = f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}"
-    return {
-        "text": {"field": "t", "type": "nominal"},
-        "color": {
-            "condition": [
-                {"test": dark, "value": "white"},
-                {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
-                {"test": "datum.c === 'printed'", "value": "#3a3a3a"},
-                {"test": "datum.c === 'published'", "value": "#6f6f6f"},
-            ],
-            "value": "#5c5c5c",
-        },
     }

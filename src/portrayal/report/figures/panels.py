@@ -318,6 +318,17 @@ def _layers(view: View, data: Sequence[Datum], axis: Axis, size: float) -> list[
     def layer(field: str, mark: Spec, encoding: Spec) -> list[Spec]:
         return [kept(mark, f"isValid(datum.{field})", encoding)] if field in present else []
 
+    labels = [short(model, 28) for model in view.models]
+    shapes = SHAPES if len(labels) <= len(SHAPES) else ("circle",)
+    shape: Spec = {
+        "field": "m",
+        "type": "nominal",
+        "scale": {"domain": labels, "range": [*shapes] * (1 + len(labels) // len(shapes))},
+        "legend": None,
+    }
+    if len(labels) <= len(SHAPES):
+        shape["legend"] = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
+    little = {"type": "point", "filled": False, "size": 30, "strokeWidth": 1.1, "opacity": 0.75}
     line = 1.0 if axis.factor is not None else axis.line
     return [
         *layer("nl", band, x("nl", "nh")),
@@ -325,7 +336,7 @@ def _layers(view: View, data: Sequence[Datum], axis: Axis, size: float) -> list[
         *layer("pl", {"type": "rule", "strokeWidth": 1.2, "color": PUBLISHED}, x("pl", "ph")),
         *layer("d", grey, x("d")),
         *layer("p", tick, x("p")),
-        *([_models(view, {**x("o"), **own})] if "o" in present else []),
+        *layer("o", little, {**x("o"), **own, "shape": shape}),
         *layer("lo", {"type": "rule", "strokeWidth": 2}, {**x("lo", "hi"), **own}),
         *layer("al", _arrow("left"), {**x("lo"), **own}),
         *layer("ah", _arrow("right"), {**x("hi"), **own}),
@@ -339,21 +350,6 @@ def _arrow(side: str) -> Spec:
     """A triangle at the edge, where an interval goes on."""
     shape = f"triangle-{side}"
     return {"type": "point", "shape": shape, "filled": True, "size": 42, "opacity": 1}
-
-
-def _models(view: View, encoding: Spec) -> Spec:
-    labels = [short(model, 28) for model in view.models]
-    shapes = SHAPES if len(labels) <= len(SHAPES) else ("circle",)
-    shape: Spec = {
-        "field": "m",
-        "type": "nominal",
-        "scale": {"domain": labels, "range": [*shapes] * (1 + len(labels) // len(shapes))},
-        "legend": None,
-    }
-    if len(labels) <= len(SHAPES):
-        shape["legend"] = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
-    mark = {"type": "point", "filled": False, "size": 30, "strokeWidth": 1.1, "opacity": 0.75}
-    return kept(mark, "isValid(datum.o)", {**encoding, "shape": shape})
 
 
 def legend(

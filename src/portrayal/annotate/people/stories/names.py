@@ -190,18 +190,14 @@ IN_QUOTES, TITLED_IN_QUOTES = 0.4, 0.2
 """Weight of a name inside a quotation; "Mr. Pitt!" there is often someone named otherwise."""
 
 
-@dataclass(slots=True)
-class NameRuns:
-    """The runs of a text, and nicknames given in quotation marks ('William "Blitz" Bradford')."""
+def find_runs(tokens: Tokens) -> tuple[list[NameRun], dict[str, str]]:
+    """Runs of capitalised words that are not ruled out, in order; and nickname → first name.
 
-    runs: list[NameRun]
-    nicknames: dict[str, str]
-
-
-def find_runs(tokens: Tokens) -> NameRuns:
-    """NameRuns of capitalised words that are not ruled out, in order."""
+    A nickname stands in quotation marks within a name: 'William "Blitz" Bradford'.
+    """
     words, low, quoted = tokens.words, tokens.low, tokens.quoted
-    found = NameRuns([], {})
+    found: list[NameRun] = []
+    nicknames: dict[str, str] = {}
     forms = set(words)
     organisations: set[str] = set()
     behind, last = 0, len(words) - 3
@@ -219,19 +215,19 @@ def find_runs(tokens: Tokens) -> NameRuns:
             if words[end + 2] in QUOTES:
                 nickname, surname = words[end + 1], words[end + 3]
                 if nickname[0].isupper() and surname[0].isupper():
-                    found.nicknames[nickname.lower()] = run.parts[0].lower()
+                    nicknames[nickname.lower()] = run.parts[0].lower()
                     run.parts.append(surname)
                     run.end = end + 4
             behind = run.end
         if judge(tokens, run, forms):
             if quoted[run.opens]:
                 run.score *= TITLED_IN_QUOTES if run.formal else IN_QUOTES
-            found.runs.append(run)
+            found.append(run)
         elif len(run.parts) > 1 and run.parts[-1].lower() in en.PLACE_TAILS:
             organisations.update(run.parts[:-1])
     if organisations:
-        found.runs = [run for run in found.runs if run.titles or run.parts[0] not in organisations]
-    return found
+        found = [run for run in found if run.titles or run.parts[0] not in organisations]
+    return found, nicknames
 
 
 def _take(tokens: Tokens, position: int) -> NameRun:
@@ -313,10 +309,10 @@ class NamedPerson:
 
 def find_people(tokens: Tokens) -> list[NamedPerson]:
     """People named in the text, in order of first mention."""
-    found = find_runs(tokens)
+    runs, nicknames = find_runs(tokens)
     # Drop "Vibrant" from "Vibrant Megan" where "Megan" also stands alone
-    alone = {run.parts[0] for run in found.runs if len(run.parts) == 1}
-    for run in found.runs:
+    alone = {run.parts[0] for run in runs if len(run.parts) == 1}
+    for run in runs:
         if (
             len(run.parts) > 1
             and not run.titles
@@ -327,13 +323,13 @@ def find_people(tokens: Tokens) -> list[NamedPerson]:
             run.drop_first()
     people: dict[str, NamedPerson] = {}
     by_surname: dict[str, NamedPerson] = {}
-    for run in found.runs:
+    for run in runs:
         if len(run.parts) > 1 and (first := run.parts[0].lower()) not in people:
             people[first] = NamedPerson(run.parts[0], run.parts[-1])
             by_surname.setdefault(run.parts[-1].lower(), people[first])
-    for run in found.runs:
+    for run in runs:
         key = run.parts[0].lower()
-        key = found.nicknames.get(key, key)
+        key = nicknames.get(key, key)
         person = people.get(key)
         if person is None or (run.formal and len(run.parts) == 1 and key in by_surname):
             person = by_surname.get(key)

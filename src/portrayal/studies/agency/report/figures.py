@@ -11,7 +11,7 @@ from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import rule_at
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
-from portrayal.studies.agency.report.ranking import Ranking, rankings
+from portrayal.studies.agency.report.ranking import rankings
 from portrayal.studies.agency.report.series import (
     FIGURES,
     called,
@@ -68,13 +68,22 @@ def ranking(view: View) -> Iterator[Figure]:
     panels, cells = [], []
     for r in own:
         second = beside.get((r.where, r.attribute), {})
-        panels.append(_ranking_panel(view, r, second))
+        rows, data = [], []
         for e, letters in zip(r.groups, r.letters, strict=True):
             name = group_name(e.group)
             found = second.get(name)
+            row = name if r.why else f"{name} ({letters})"
+            rows.append(row)
+            data += [datum(view, each, row) for each in (e, found) if each is not None]
+            data += [
+                series.published_datum(row, p["model"], p["ratio_gap"], name)
+                for p in series.published_of(r.where[0], e.group)
+            ]
             said = points(found.value) if found else fmt.NOTHING
-            row = called(r.where), name, letters, points(e.value), series.span(e.interval), said
-            cells.append(row)
+            shown = points(e.value), series.span(e.interval), said
+            cells.append((called(r.where), name, letters, *shown))
+        title = f"{called(r.where)}: {r.attribute}"
+        panels.append(series.points_panel(view, data, rows, series.SHARES, title))
     heads = ("Texts", "Group", "Letters", "Ratio gap", "Interval", "Other masking")
     said = "; ".join(r.words for r in own[:4]) if len(own) <= 4 else ""
     yield FIGURES.figure(
@@ -89,20 +98,6 @@ def ranking(view: View) -> Iterator[Figure]:
         said=f". {said}" if said else "",
         paper=series.NOTE,
     )
-
-
-def _ranking_panel(view: View, r: Ranking, beside: dict[str, Estimate]) -> Spec:
-    rows, data = [], []
-    for e, letters in zip(r.groups, r.letters, strict=True):
-        name = group_name(e.group)
-        row = name if r.why else f"{name} ({letters})"
-        rows.append(row)
-        data += [datum(view, each, row) for each in (e, beside.get(name)) if each is not None]
-        data += [
-            series.published_datum(row, p["model"], p["ratio_gap"], name)
-            for p in series.published_of(r.where[0], e.group)
-        ]
-    return series.points_panel(view, data, rows, series.SHARES, f"{called(r.where)}: {r.attribute}")
 
 
 def gaps(view: View, _: list[Estimate]) -> Iterator[Figure]:

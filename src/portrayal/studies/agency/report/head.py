@@ -19,7 +19,6 @@ from portrayal.report.strength import (
     UNCLEAR,
     FirstScreen,
     Stated,
-    Strength,
     strength_of,
 )
 from portrayal.report.study import Fact
@@ -82,7 +81,10 @@ def _row(e: Estimate) -> str:
 
 def agency_head(view: View) -> Head:
     """Return what stands behind the first screen of an agency report."""
-    return Head(_masking(view), _details(view))
+    every = [e for e in of(view, "agency_gap", stratum=ALL) if e.value is not None]
+    # Differences of one attribute with sentences masked and as they stand.
+    pairs = beside_pairs(view, [e for e in every if len(e.group) == 1], MASKED)
+    return Head(FIGURES.table("masking", view, pairs), _details(view))
 
 
 def _variances(view: View, where: Where, said: list[Stated]) -> list[Stated]:
@@ -113,8 +115,45 @@ def _differences(view: View, where: Where) -> list[Stated]:
     found = []
     for kind in dict.fromkeys(tuple(sorted(e.group)) for e in rows if "beside" not in e.group):
         own = [e for e in rows if tuple(sorted(e.group)) == kind and e.value is not None]
-        if own:
-            found.append(_difference(view, where, own))
+        if not own:
+            continue
+        sure = [e for e in own if strength_of(view, e) in (STRONG, SOME)]
+        e = max(sure or own, key=lambda each: abs(each.value or 0.0))
+        upper, _, lower = group_name(e.group).partition(" − ")
+        # Fewer than ten texts about one of the groups measure nothing.
+        counts = [_n_texts(view, where, name) for name in (upper, lower)]
+        few = any(n is not None and n < FEW_PEOPLE for n in counts)
+        turned = (e.value or 0.0) < 0
+        if turned:
+            upper, lower = lower, upper
+        size = points(abs(e.value or 0.0), signed=False)
+        headline = (
+            f"{called(where)}: texts about {upper} people are {size} points more agentic (what a "
+            f"person achieves, over whom they help) than those about {lower} people"
+            if e.value
+            else f"{called(where)}: texts about {upper} and {lower} people are equally agentic"
+        )
+        facts = [f"+{size} points ({_span(e.interval, turned)})"]
+        if e.null is not None:
+            facts.append(f"chance alone: {_span(e.null, turned)}")
+        facts.append(_texts(view, where, upper, lower) or units_of(e))
+        # What keeps it from being told from 0 where its own interval leaves out 0.
+        unsure, q, bounds = "", q_of(e), e.interval
+        apart = bounds is not None and not bounds.low <= 0.0 <= bounds.high
+        if q is not None and apart and not is_sure(e):
+            unsure = " The interval leaves out 0, but shuffled groups lie as far apart."
+            if q >= SURE:
+                unsure = (
+                    " The interval leaves out 0, but q over all differences that were looked at is "
+                    f"{fmt.probability(q)}, so it is not told from chance."
+                )
+        evidence = (
+            f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"
+            f"{_chosen(own, sure)}.{_reason(e)}{unsure}{_beside(view, where, e, turned)}"
+        )
+        found.append(
+            Stated(headline, tuple(facts), evidence, CANNOT if few else strength_of(view, e), (e,))
+        )
     return found
 
 
@@ -136,39 +175,6 @@ def _from_people(view: View, where: Where) -> list[Stated]:
     facts.append(units_of(e))
     evidence = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}."
     return [Stated(headline, tuple(facts), evidence, strength_of(view, e), (e,))]
-
-
-def _difference(view: View, where: Where, own: list[Estimate]) -> Stated:
-    sure = [e for e in own if strength_of(view, e) in (STRONG, SOME)]
-    e = max(sure or own, key=lambda each: abs(each.value or 0.0))
-    upper, _, lower = group_name(e.group).partition(" − ")
-    turned = (e.value or 0.0) < 0
-    if turned:
-        upper, lower = lower, upper
-    size = points(abs(e.value or 0.0), signed=False)
-    headline = (
-        f"{called(where)}: texts about {upper} people are {size} points more agentic (what a "
-        f"person achieves, over whom they help) than those about {lower} people"
-        if e.value
-        else f"{called(where)}: texts about {upper} and {lower} people are equally agentic"
-    )
-    facts = [f"+{size} points ({_span(e.interval, turned)})"]
-    if e.null is not None:
-        facts.append(f"chance alone: {_span(e.null, turned)}")
-    facts.append(_texts(view, where, upper, lower) or units_of(e))
-    evidence = (
-        f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"
-        f"{_chosen(own, sure)}.{_reason(e)}{_unsure(e)}{_beside(view, where, e, turned)}"
-    )
-    return Stated(headline, tuple(facts), evidence, _strength(view, where, e), (e,))
-
-
-def _strength(view: View, where: Where, e: Estimate) -> Strength:
-    """Strength of a difference; fewer than ten texts about one of its groups measure nothing."""
-    upper, _, lower = group_name(e.group).partition(" − ")
-    counts = [_n_texts(view, where, name) for name in (upper, lower)]
-    few = any(n is not None and n < FEW_PEOPLE for n in counts)
-    return CANNOT if few else strength_of(view, e)
 
 
 def _texts(view: View, where: Where, upper: str, lower: str) -> str:
@@ -210,19 +216,6 @@ def _reason(e: Estimate) -> str:
     return "".join(f" {short(each, 240)}" for each in why)
 
 
-def _unsure(e: Estimate) -> str:
-    """What keeps a difference from being told from 0 where its own interval leaves out 0."""
-    q, bounds = q_of(e), e.interval
-    if bounds is None or q is None or bounds.low <= 0.0 <= bounds.high or is_sure(e):
-        return ""
-    if q >= SURE:
-        return (
-            f" The interval leaves out 0, but q over all differences that were looked at is "
-            f"{fmt.probability(q)}, so it is not told from chance."
-        )
-    return " The interval leaves out 0, but shuffled groups lie as far apart."
-
-
 def _beside(view: View, where: Where, e: Estimate, turned: bool) -> str:
     second = [
         b
@@ -234,13 +227,6 @@ def _beside(view: View, where: Where, e: Estimate, turned: bool) -> str:
     return "".join(
         f" {name}: {points(sign * (b.value or 0.0))} ({_span(b.interval, turned)})." for b in second
     )
-
-
-def _masking(view: View) -> Table:
-    """Differences of one attribute with sentences masked and as they stand."""
-    every = [e for e in of(view, "agency_gap", stratum=ALL) if e.value is not None]
-    pairs = beside_pairs(view, [e for e in every if len(e.group) == 1], MASKED)
-    return FIGURES.table("masking", view, pairs)
 
 
 def _limits(view: View) -> str:

@@ -54,26 +54,29 @@ def rankings(view: View, masking: str) -> list[Ranking]:
         for score in at(of(view, "agency_variance", stratum=ALL, masking=masking), where):
             name = score.group["attribute"]
             rows = _means(view, where, masking, name)
-            if name != "overall" and score.value is not None and len(rows) > 1:
-                found.append(_ranking(view, where, masking, score, rows))
+            if name == "overall" or score.value is None or len(rows) < 2:
+                continue
+            why = ""
+            if not score.tests:
+                why = "as shuffled groups all give the same variance"
+            else:
+                p, q = score.tests[0].p, q_of(score)
+                if (p if q is None else q) >= CHANCE:
+                    why = f"as chance alone puts groups as far apart (q {fmt.probability(q)})"
+            # Pairs of groups whose interval leaves out 0 and whose q is below 0.05.
+            told: set[frozenset[str]] = set()
+            for e in at(of(view, "agency_gap", stratum=ALL, masking=masking), where):
+                q, bounds = q_of(e), e.interval
+                known = e.value is not None and bounds is not None and "beside" not in e.group
+                if why or not known or q is None or q >= SURE:
+                    continue
+                if bounds is not None and not bounds.low <= 0.0 <= bounds.high:
+                    upper, _, lower = group_name(e.group).partition(" − ")
+                    told.add(frozenset((upper, lower)))
+            ordered = sorted(rows, key=lambda e: (-(e.value or 0.0), group_name(e.group)))
+            letters = letter_display([group_name(e.group) for e in ordered], told)
+            found.append(Ranking(where, name, tuple(ordered), tuple(letters), why))
     return found
-
-
-def _ranking(
-    view: View, where: Where, masking: str, score: Estimate, rows: list[Estimate]
-) -> Ranking:
-    ordered = sorted(rows, key=lambda e: (-(e.value or 0.0), group_name(e.group)))
-    why = ""
-    if not score.tests:
-        why = "as shuffled groups all give the same variance"
-    else:
-        p, q = score.tests[0].p, q_of(score)
-        if (p if q is None else q) >= CHANCE:
-            why = f"as chance alone puts groups as far apart (q {fmt.probability(q)})"
-    told = set() if why else _told_apart(view, where, masking)
-    names = [group_name(e.group) for e in ordered]
-    letters = letter_display(names, told)
-    return Ranking(where, score.group["attribute"], tuple(ordered), tuple(letters), why)
 
 
 def _means(view: View, where: Where, masking: str, name: str) -> list[Estimate]:
@@ -85,19 +88,6 @@ def _means(view: View, where: Where, masking: str, name: str) -> list[Estimate]:
         and e.value is not None
         and (len(e.group) > 1 if name == "intersectional" else list(e.group) == [name])
     ]
-
-
-def _told_apart(view: View, where: Where, masking: str) -> set[frozenset[str]]:
-    """Pairs of groups whose interval leaves out 0 and whose q is below 0.05."""
-    found: set[frozenset[str]] = set()
-    for e in at(of(view, "agency_gap", stratum=ALL, masking=masking), where):
-        q, bounds = q_of(e), e.interval
-        if e.value is None or bounds is None or "beside" in e.group or q is None or q >= SURE:
-            continue
-        if not bounds.low <= 0.0 <= bounds.high:
-            upper, _, lower = group_name(e.group).partition(" − ")
-            found.add(frozenset((upper, lower)))
-    return found
 
 
 def letter_display(names: Sequence[str], told: set[frozenset[str]]) -> list[str]:

@@ -156,13 +156,35 @@ def _level(view: View, place: Place) -> Figure:
         data[kind] = [datum(view, e, colour) for e in own[kind]]
         data[kind] += [row.datum(statistic) for row in paper[kind]]
     printed = any(paper.values())
+    distances = own["paired_distance"]
+    known = [e for e in distances if e.value is not None]
+    if known:
+        first = series.ordered(view, known)[0]
+        reading = (
+            f"{series.series(view, first)}: texts stand {fmt.distance(first.value)} from their "
+            f"originals in the {series.quantity(*place)} ({fmt.level(view.level)} interval "
+            f"{fmt.interval(first.interval, 'distance')}"
+        )
+        if first.null is not None and first.null.low == first.null.low:
+            reading += f"; dealt again at random, {fmt.interval(first.null, 'distance')}"
+        reading += f"; {fmt.plural(first.n_units, 'pair')})."
+    else:
+        why = next((e.undefined for e in distances if e.undefined), "nothing was measured")
+        # Why pairs do not count, most frequent first, over all series.
+        total: Counter[str] = Counter()
+        for e in distances:
+            total.update({no: n for no, n in e.exclusions.items() if no.startswith("no ")})
+        parts = [f"{short(no, 60)} in {n:,}" for no, n in total.most_common(3)]
+        pairs = sum(e.n_texts for e in distances)
+        left = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
+        reading = f"No distance is known at this level: {why}{left}.{_HELP.get(attribute, '')}"
     return FIGURES.figure(
         "level",
         view,
         every,
         kind_panels(view, panels, data, rows, list(colour)),
         key=f"level-{level}-{attribute}".replace("_", "-"),
-        reading=_level_reading(view, own["paired_distance"], place),
+        reading=reading,
         table=series.numbers(view, every),
         legend=series.key(colour, every, paper=printed),
         title=series.title_of(place),
@@ -171,29 +193,6 @@ def _level(view: View, place: Place) -> Figure:
         paper=series.NOTE if printed else "",
         whole=_WHOLE_TEXTS if level == DOCUMENT else "",
     )
-
-
-def _level_reading(view: View, own: Rows, place: Place) -> str:
-    known = [e for e in own if e.value is not None]
-    if not known:
-        why = next((e.undefined for e in own if e.undefined), "nothing was measured")
-        # Why pairs do not count, most frequent first, over all series.
-        total: Counter[str] = Counter()
-        for e in own:
-            total.update({why: n for why, n in e.exclusions.items() if why.startswith("no ")})
-        parts = [f"{short(why, 60)} in {n:,}" for why, n in total.most_common(3)]
-        pairs = sum(e.n_texts for e in own)
-        left = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
-        return f"No distance is known at this level: {why}{left}.{_HELP.get(place[1], '')}"
-    first = series.ordered(view, known)[0]
-    said = (
-        f"{series.series(view, first)}: texts stand {fmt.distance(first.value)} from their "
-        f"originals in the {series.quantity(*place)} ({fmt.level(view.level)} interval "
-        f"{fmt.interval(first.interval, 'distance')}"
-    )
-    if first.null is not None and first.null.low == first.null.low:
-        said += f"; dealt again at random, {fmt.interval(first.null, 'distance')}"
-    return f"{said}; {fmt.plural(first.n_units, 'pair')})."
 
 
 def equal_length(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
@@ -273,7 +272,32 @@ def turned(view: View) -> str:
     if not found:
         return ""
     found.sort(key=lambda turn: -turn[0])
-    said = f" {_turn(view, *found[0][1:])}"
+    n_told, full, equal = found[0]
+
+    def way(e: Estimate) -> str:
+        said = "closer to" if (e.value or 0) < 0 else "further from"
+        q = q_of(e)
+        tail = "" if q is None else f", q {'' if q < 0.001 else '= '}{fmt.probability(q)}"
+        return (
+            f"{fmt.distance(abs(e.value or 0))} {said} their originals (difference with "
+            f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}{tail})"
+        )
+
+    form, _, base = (short(part, 28) for part in full.strata["contrast"].partition(series.MINUS))
+    model = short(view.called(full.strata.get("model", "")), 28)
+    if n_told == 2:
+        verdict = "the order of the two reverses"
+    elif series.resolved(equal):
+        verdict = "only the second can be told from 0, so it is not said that the order reverses"
+    else:
+        number = fmt.plural(equal.n_clusters, "headline")
+        verdict = f"not resolved with {number}, so it is not said that the order reverses"
+    said = (
+        f" {series.title_of(series.place_of(full), ', ')}"
+        f"{f', {model}' if len(view.models) > 1 else ''}: texts of the form “{form}” stand "
+        f"{way(full)} than those of “{base}” at full length, and {way(equal)} at equal length: "
+        f"{verdict}."
+    )
     if len(found) > 1:
         sure = sum(n == 2 for n, _, _ in found[1:])
         said += (
@@ -286,33 +310,6 @@ def turned(view: View) -> str:
 def resolved_of(*differences: Estimate) -> int:
     """Return how many of these differences can be told from 0."""
     return sum(map(series.resolved, differences))
-
-
-def _turn(view: View, full: Estimate, equal: Estimate) -> str:
-    def way(e: Estimate) -> str:
-        said = "closer to" if (e.value or 0) < 0 else "further from"
-        q = q_of(e)
-        tail = "" if q is None else f", q {'' if q < 0.001 else '= '}{fmt.probability(q)}"
-        return (
-            f"{fmt.distance(abs(e.value or 0))} {said} their originals (difference with "
-            f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}{tail})"
-        )
-
-    form, _, base = (short(part, 28) for part in full.strata["contrast"].partition(series.MINUS))
-    model = short(view.called(full.strata.get("model", "")), 28)
-    if resolved_of(full, equal) == 2:
-        verdict = "the order of the two reverses"
-    elif series.resolved(equal):
-        verdict = "only the second can be told from 0, so it is not said that the order reverses"
-    else:
-        number = fmt.plural(equal.n_clusters, "headline")
-        verdict = f"not resolved with {number}, so it is not said that the order reverses"
-    return (
-        f"{series.title_of(series.place_of(full), ', ')}"
-        f"{f', {model}' if len(view.models) > 1 else ''}: texts of the form “{form}” stand "
-        f"{way(full)} than those of “{base}” at full length, and {way(equal)} at equal length: "
-        f"{verdict}."
-    )
 
 
 _EFFECTS = {
@@ -328,7 +325,7 @@ def prompt_effects(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield a figure of differences for each level and attribute."""
     own = series.worse(series.shown(view, estimates))
     for place in dict.fromkeys(map(series.place_of, own)):
-        yield _form_figure(view, place, at(own, place))
+        yield form_figure(view, place, at(own, place))
         yield from biased_forms(view, place)
 
 
@@ -340,7 +337,8 @@ def contrast(view: View, e: Estimate) -> str:
     return " · ".join([*parts, short(first, 24)]) + matched
 
 
-def _form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
+def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
+    """Return the figure of how prompt forms differ at one level and attribute."""
     known = any(e.value is not None for e in own)
     bases = {e.strata.get("contrast", "").partition(series.MINUS)[2] for e in own} - {""}
     base = f"“{short(bases.pop(), 24)}”" if len(bases) == 1 else "another form"
@@ -350,6 +348,18 @@ def _form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
         for kind in _EFFECTS
     }
     printed = any(paper.values())
+    whole = [e for e in own if e.strata.get("of") == "paired_distance" and e.value is not None]
+    clear = [e for e in whole if series.resolved(e)]
+    why = next((e.undefined for e in own if e.undefined), "none was measured")
+    reading = f"No difference of distances is known: {why}."
+    if whole:
+        e = max(clear or whole, key=lambda found: abs(found.value or 0.0))
+        number = fmt.plural(e.n_clusters, "headline")
+        reading = (
+            f"{contrast(view, e)}: the distance from the original differs from that of {base} by "
+            f"{fmt.difference(e.value)} ({fmt.level(view.level)} interval "
+            f"{fmt.interval(e.interval, 'difference')})"
+        ) + (", which can be told from 0." if clear else f"; {number} cannot tell it from 0.")
     labels = list(dict.fromkeys(contrast(view, e) for e in series.ordered(view, own)))
     labels += dict.fromkeys(row.label for rows in paper.values() for row in rows)
     colour = series.colours(view, [e for e in own if e.group])
@@ -368,7 +378,7 @@ def _form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
         own,
         spec if known or printed else None,
         key=f"forms-{place[0]}-{place[1]}".replace("_", "-"),
-        reading=_form_reading(view, own, base),
+        reading=reading,
         table=series.numbers(view, own) if known else _undefined(view, own),
         legend=series.key(colour, own, paper=printed, against="0"),
         title=f"Prompt forms, {level}: {place[1]}",
@@ -385,23 +395,6 @@ def _undefined(view: View, own: list[Estimate]) -> Table:
     )
     heads = ("Form", "Measure", "Undefined, as")
     return Table(heads, tuple(rows)[:FEW], 3, max(len(rows) - FEW, 0))
-
-
-def _form_reading(view: View, own: list[Estimate], base: str) -> str:
-    whole = [e for e in own if e.strata.get("of") == "paired_distance" and e.value is not None]
-    if not whole:
-        why = next((e.undefined for e in own if e.undefined), "none was measured")
-        return f"No difference of distances is known: {why}."
-    clear = [e for e in whole if series.resolved(e)]
-    e = max(clear or whole, key=lambda found: abs(found.value or 0.0))
-    said = (
-        f"{contrast(view, e)}: the distance from the original differs from that of {base} by "
-        f"{fmt.difference(e.value)} ({fmt.level(view.level)} interval "
-        f"{fmt.interval(e.interval, 'difference')})"
-    )
-    if clear:
-        return f"{said}, which can be told from 0."
-    return f"{said}; {fmt.plural(e.n_clusters, 'headline')} cannot tell it from 0."
 
 
 PANELS = {

@@ -87,11 +87,8 @@ def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
     own = [e for e in shown(view, of(view, "paired_distance")) if e.value is not None]
     return (
         [_stated(view, e, _change_headline(view, e)) for e in largest.values()],
-        [_stated(view, e, _form_headline(view, e), f" {_form_verdict(e)}.") for e in effects],
-        [
-            _stated(view, e, _distance_headline(view, e), f" {_verdict(e)}.{_fell(view, e)}")
-            for e in own
-        ],
+        [_form(view, e) for e in effects],
+        [_distance(view, e) for e in own],
     )
 
 
@@ -123,32 +120,43 @@ def _change_headline(view: View, e: Estimate) -> str:
     )
 
 
-def _distance_headline(view: View, e: Estimate) -> str:
+def _distance(view: View, e: Estimate) -> Stated:
+    """How far texts stand from their originals, and whether chance explains it."""
     said = (
         f"In the {series.quantity(*place_of(e))}, {_texts(view, e)} stand {fmt.distance(e.value)} "
         "from their originals on average"
     )
     if e.strata["level"] in SHARES:
         said += f", as if {fmt.share(e.value)} of them were another group’s"
-    return said
+    return _stated(view, e, said, f" {_verdict(e)}.{_fell(view, e)}")
 
 
-def _form_headline(view: View, e: Estimate) -> str:
+def _form(view: View, e: Estimate) -> Stated:
+    """How a prompt form differs from another, and whether that is told from 0."""
     first, _, second = e.strata.get("contrast", "").partition(series.MINUS)
-    size, way = fmt.distance(abs(e.value or 0.0)), "closer to"
-    if (e.value or 0.0) > 0:
-        way = "further from"
+    size = fmt.distance(abs(e.value or 0.0))
+    way = "further from" if (e.value or 0.0) > 0 else "closer to"
     who = f"{short(view.called(e.strata.get('model', '')), 28)}: " if len(view.models) > 1 else ""
     place = f"{series.title_of(place_of(e), ', ')}: {who}texts of the"
-    if size == fmt.distance(0.0):
-        return (
-            f"{place} forms “{short(first, 30)}” and “{short(second, 30)}” stand equally far from "
-            "their originals"
-        )
-    return (
+    headline = (
         f"{place} form “{short(first, 30)}” stand {size} {way} their originals than those of "
         f"“{short(second, 30)}”"
     )
+    if size == fmt.distance(0.0):
+        headline = (
+            f"{place} forms “{short(first, 30)}” and “{short(second, 30)}” stand equally far from "
+            "their originals"
+        )
+    q, bounds = q_of(e), e.interval
+    verdict = f"{fmt.plural(e.n_clusters, 'headline')} cannot tell this difference from 0"
+    if series.resolved(e):
+        verdict = "The difference can be told from 0"
+    elif q is not None and bounds is not None and not bounds.low <= 0.0 <= bounds.high:
+        verdict = (
+            "The interval leaves out 0, but not once the number of tests is allowed for "
+            f"(q = {fmt.probability(q)})"
+        )
+    return _stated(view, e, headline, f" {verdict}.")
 
 
 def _verdict(e: Estimate) -> str:
@@ -169,19 +177,6 @@ def _verdict(e: Estimate) -> str:
     if q is None or e.interval is None:
         return f"It lies outside that range, but {number} cannot tell it from chance"
     return f"It lies outside that range, but its interval over {number} reaches into it"
-
-
-def _form_verdict(e: Estimate) -> str:
-    """Whether a difference can be told from 0, and what stands against it."""
-    q, bounds = q_of(e), e.interval
-    if series.resolved(e):
-        return "The difference can be told from 0"
-    if q is not None and bounds is not None and not bounds.low <= 0.0 <= bounds.high:
-        return (
-            "The interval leaves out 0, but not once the number of tests is allowed for "
-            f"(q = {fmt.probability(q)})"
-        )
-    return f"{fmt.plural(e.n_clusters, 'headline')} cannot tell this difference from 0"
 
 
 def _texts(view: View, e: Estimate) -> str:

@@ -227,44 +227,35 @@ def _sides(
     found = {}
     for name, text in texts.items():
         scores = polarity.get(name, ()), toxicity.get(name, ())
-        sentences, shown = _sentences(text["text"], words.get(name, {}), scores, marks)
+        body, own = text["text"], words.get(name, {})
+        # The sentences of the text with their marks and scores, up to where they reach.
+        spans = sorted((s["start"], s["end"], s["column"]) for s in own.get("spans") or ())
+        places = [(low, high, marks[column]) for low, high, column in spans if column in marks]
+        sentences: list[ScoredSentence] = []
+        at = 0
+        for i, where in enumerate(own.get("sentences") or ()):
+            if where["end"] > LONGEST and sentences:
+                break
+            tone, toxic = (each[i] if i < len(each) else None for each in scores)
+            if where["start"] > at:
+                sentences.append(ScoredSentence(((visible(body[at : where["start"]]), ""),)))
+            shade, said = "", []
+            if tone is not None and abs(tone) >= FAINT:
+                shade = "good" if tone > 0 else "bad"
+                shade += " strong" if abs(tone) >= STRONG else ""
+                said = [fmt.signed(tone)]
+            if toxic is not None and toxic >= 0.01:
+                said.append(f"toxicity {toxic:.2f}")
+            at = min(where["end"], LONGEST)
+            pieces = tuple(marked(body, places, where["start"], at))
+            sentences.append(ScoredSentence(pieces, shade, ", ".join(said)))
+        if at < len(body) <= LONGEST:
+            sentences.append(ScoredSentence(tuple(marked(body, places, at, len(body)))))
+            at = len(body)
         cut = ""
-        if shown < len(text["text"].rstrip()):
-            cut = f"Shortened: {fmt.count(shown)} of {fmt.count(len(text['text']))} characters."
+        if at < len(body.rstrip()):
+            cut = f"Shortened: {fmt.count(at)} of {fmt.count(len(body))} characters."
         writer = "Original" if reference else short(text["model"], 60)
-        said = fmt.plural(words.get(name, {}).get("words") or 0, "word")
-        found[name] = TextSide(writer, said, tuple(sentences), cut)
+        n_words = fmt.plural(own.get("words") or 0, "word")
+        found[name] = TextSide(writer, n_words, tuple(sentences), cut)
     return found
-
-
-def _sentences(
-    body: str,
-    words: Mapping[str, Any],
-    scores: tuple[Sequence[float | None], Sequence[float | None]],
-    marks: Mapping[int, str],
-) -> tuple[list[ScoredSentence], int]:
-    """The sentences of a text with their marks and scores, and how far they reach."""
-    spans = sorted((s["start"], s["end"], s["column"]) for s in words.get("spans") or ())
-    places = [(low, high, marks[column]) for low, high, column in spans if column in marks]
-    found: list[ScoredSentence] = []
-    at = 0
-    for i, where in enumerate(words.get("sentences") or ()):
-        if where["end"] > LONGEST and found:
-            break
-        polarity, toxic = (own[i] if i < len(own) else None for own in scores)
-        if where["start"] > at:
-            found.append(ScoredSentence(((visible(body[at : where["start"]]), ""),)))
-        shade, said = "", []
-        if polarity is not None and abs(polarity) >= FAINT:
-            shade = "good" if polarity > 0 else "bad"
-            shade += " strong" if abs(polarity) >= STRONG else ""
-            said = [fmt.signed(polarity)]
-        if toxic is not None and toxic >= 0.01:
-            said.append(f"toxicity {toxic:.2f}")
-        at = min(where["end"], LONGEST)
-        pieces = tuple(marked(body, places, where["start"], at))
-        found.append(ScoredSentence(pieces, shade, ", ".join(said)))
-    if at < len(body) <= LONGEST:
-        found.append(ScoredSentence(tuple(marked(body, places, at, len(body)))))
-        at = len(body)
-    return found, at

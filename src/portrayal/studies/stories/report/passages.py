@@ -28,7 +28,14 @@ def readings(view: View, found: list[Stated]) -> list[Reading]:
     if not texts or not people:
         return []
     chosen = [_reading(view, finding, texts, people) for finding in found[:4]]
-    return [*chosen, _any(view, texts, people)]
+    # Two stories of each kind drawn from all, whatever was found.
+    rows = []
+    for laden in (False, True):
+        given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
+        rows += rows_of(_QUERY, given)
+    how = "Whatever the numbers say, read some stories that no finding chose."
+    drawn = tuple(passage(row) for row in rows)
+    return [*chosen, Reading("Stories drawn at random", how, drawn)]
 
 
 def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path]) -> Reading:
@@ -59,16 +66,6 @@ def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path])
         rows = rows_of(_QUERY, {**given, "named": False, "gendered": False})
         how = "No story fits closely; these are drawn at random from the same kind."
     return Reading(finding.headline, how, tuple(passage(row) for row in rows))
-
-
-def _any(view: View, texts: list[Path], people: list[Path]) -> Reading:
-    """Two stories of each kind drawn from all, whatever was found."""
-    rows = []
-    for laden in (False, True):
-        given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
-        rows += rows_of(_QUERY, given)
-    how = "Whatever the numbers say, read some stories that no finding chose."
-    return Reading("Stories drawn at random", how, tuple(passage(row) for row in rows))
 
 
 def _given(view: View, texts: list[Path], people: list[Path]) -> dict[str, Any]:
