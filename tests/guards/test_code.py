@@ -26,7 +26,7 @@ _NO_CODE = (
     tokenize.ENDMARKER,
 )
 MODULES = modules()
-CEILING = 52_300
+CEILING = 51_850
 """Lines of code that the package may have; who raises it says here for what, and it goes down."""
 
 

@@ -31,7 +31,6 @@ from portrayal.errors import OptionError
 if TYPE_CHECKING:
     from portrayal.coding import Documents, GroupObservations, MarkedWord, WordComparison
     from portrayal.collect.corpus import Corpus
-    from portrayal.measure.cues.lists import CueList
     from portrayal.measure.cues.search import CueHits
     from portrayal.reference.locales import Locale
 
@@ -127,6 +126,7 @@ def cues(
     """
     from portrayal.measure import Scope
     from portrayal.measure.cues.counts import cue_counts, cue_rows
+    from portrayal.measure.cues.lists import cue_list, cues_of
     from portrayal.measure.cues.search import find_cues
     from portrayal.validate import check_choice
 
@@ -137,7 +137,7 @@ def cues(
     if by == "role" and corpus.people is None:
         raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
     with show.working("searching", quiet=format == "json"):
-        hits = find_cues(corpus, _cue_list(list_, term))
+        hits = find_cues(corpus, cues_of(term) if term else cue_list(list_))
         rows = cue_rows(list(cue_counts(hits, scope)))
     facts = {
         "list": hits.cues.name,
@@ -168,12 +168,6 @@ def corpus_of(run: Path | None, texts: Path | None, column: list[str] | None) ->
     if run is not None:
         return run_corpus(Run.open(run))
     return file_corpus(str(texts), parse_columns(column or ()))
-
-
-def _cue_list(spec: str, terms: list[str] | None) -> "CueList":
-    from portrayal.measure.cues.lists import cue_list, cues_of
-
-    return cues_of(terms) if terms else cue_list(spec)
 
 
 def _keep(run: Path, facts: dict[str, Any]) -> None:
@@ -231,7 +225,9 @@ def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> Non
             f"{row['mentions']:,}",
             row["undefined"] or _share(row["share"]),
             _range(row["interval"]),
-            _exact(row),
+            _range(row["exact_interval"])
+            if row["upper_of_none"] is None
+            else f"below {_share(row['upper_of_none'])}",
         )
         for row in rows
         if _wanted(row, by)
@@ -247,12 +243,6 @@ def _wanted(row: dict[str, Any], by: str) -> bool:
 
 def _published(count: float | None) -> str:
     return "" if count is None else f" (paper: {count:,.0f})"
-
-
-def _exact(row: dict[str, Any]) -> str:
-    if row["upper_of_none"] is not None:
-        return f"below {_share(row['upper_of_none'])}"
-    return _range(row["exact_interval"])
 
 
 def _range(interval: dict[str, Any] | None) -> str:

@@ -160,15 +160,14 @@ def z_from_interval(
     if np.any(low > high):
         raise ValueError("an interval's lower bound cannot exceed its upper bound.")
     if log:
-        value, low, high = (_log_or_nan(part) for part in (value, low, high))
+        value, low, high = (
+            np.log(np.where((part > 0) & np.isfinite(part), part, np.nan))
+            for part in (value, low, high)
+        )
     else:
         value = value - 1.0
     width = np.where(high > low, high - low, np.nan)
     return divide(value, width / _WIDTH_OF_95)
-
-
-def _log_or_nan(values: FloatArray) -> FloatArray:
-    return np.asarray(np.log(np.where((values > 0) & np.isfinite(values), values, np.nan)))
 
 
 def agreeing_interval(

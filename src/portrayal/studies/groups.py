@@ -100,14 +100,12 @@ def group_tables(run: Run, study: Study, options: Options, annotators: Sequence[
 
     def texts() -> GroupTexts:
         people = run.annotations(named) if named else None
-        factors, by = factors_of(options), _by(run, study)
+        strata = read_prompts(run.prompts_path).values()
+        if study.group_by is None:
+            by = attributes_of(strata, study.fields.strata)[:1]
+        else:
+            by = attributes_of(strata, study.group_by)
+        factors = factors_of(options)
         return read_group_texts(run, factors, run.annotations(GROUPS), people, by)
 
     return Tables(scope, {"group_texts": texts})
-
-
-def _by(run: Run, study: Study) -> tuple[str, ...]:
-    strata = read_prompts(run.prompts_path).values()
-    if study.group_by is not None:
-        return attributes_of(strata, study.group_by)
-    return attributes_of(strata, study.fields.strata)[:1]

@@ -113,7 +113,11 @@ def inferred(
             if min(n_clusters, fewest or n_clusters) < 2
             else f"{units.many} are {alike}"
         )
-        said[NO_INTERVAL] = why + _offer(n_clusters, n_texts, units)
+        if units.kind != "text" and n_texts >= 2 * max(n_clusters, 1):  # many texts of few clusters
+            why += (
+                "; --cluster text takes each text as a unit, for texts that are made independently"
+            )
+        said[NO_INTERVAL] = why
         p = math.nan
     else:
         more["interval"] = Interval(low, high, scope.level, f"{method} {over}", n_clusters)
@@ -127,13 +131,6 @@ def inferred(
     if said:
         more["instruments"] = {**scope.instruments, "masking": place.masking, **said}
     return more
-
-
-def _offer(n_clusters: int, n_texts: float, units: Units) -> str:
-    """What to do where many texts are of few clusters."""
-    if units.kind == "text" or n_texts < 2 * max(n_clusters, 1):
-        return ""
-    return "; --cluster text takes each text as a unit, for texts that are made independently"
 
 
 def null_of(

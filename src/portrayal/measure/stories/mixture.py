@@ -108,22 +108,17 @@ def race_models(tally: Tally, name_tables: Mapping[str, NameTable]) -> tuple[Rac
             for races in split
             if len(races) and not np.isnan(likelihood[:, races]).any(1).all()
         ]
-        tally.cache["race models"] = tuple(
-            _race_model(tally, races, bearers, likelihood, first.name) for races in known
-        )
+        made = []
+        for races in known:
+            listed = ~np.isnan(likelihood[:, races]).any(1)
+            names = np.flatnonzero(~np.isnan(tally.likelihood[:-1, races]).any(1))
+            people, shares = bearers[listed], _with_others(likelihood[listed][:, races])
+            at_hand = _with_others(tally.likelihood[names][:, races])
+            model = name_model(people, shares, at_hand, hold_untold(people, shares))
+            made.append(RaceModel(races, names, model, people, first.name))
+        tally.cache["race models"] = tuple(made)
     found: tuple[RaceModel, ...] = tally.cache["race models"]
     return found
-
-
-def _race_model(
-    tally: Tally, races: IntArray, bearers: FloatArray, likelihood: FloatArray, table: str
-) -> RaceModel:
-    listed = ~np.isnan(likelihood[:, races]).any(1)
-    names = np.flatnonzero(~np.isnan(tally.likelihood[:-1, races]).any(1))
-    people, shares = bearers[listed], _with_others(likelihood[listed][:, races])
-    at_hand = _with_others(tally.likelihood[names][:, races])
-    held = hold_untold(people, shares)
-    return RaceModel(races, names, name_model(people, shares, at_hand, held), people, table)
 
 
 def _with_others(shares: FloatArray) -> FloatArray:
