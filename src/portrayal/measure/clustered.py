@@ -30,13 +30,14 @@ from portrayal.records import (
 from portrayal.registry import Component
 from portrayal.stats import (
     agreeing_interval,
+    divide,
     infer_differences,
     infer_means,
     infer_ratios,
     infer_shares,
     wilson,
 )
-from portrayal.stats.clustered import Clustered
+from portrayal.stats.clustered import NO_UNITS, ONE_PROMPT, Clustered
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -153,6 +154,18 @@ class GroupSums:
         self, scope: Scope, *, scale: npt.ArrayLike = 1.0, null: npt.ArrayLike = np.nan
     ) -> "Inference":
         """Infer each group's share over `scale`, tested against `null`; see `share_inference`."""
+        if len(self.clusters) == 1 and np.isnan(null).all():
+            # One prompt has a share and nothing else: no posterior need be computed to say so.
+            nan, units = np.full(len(self.groups), np.nan), self.n_upper[0]
+            alone = Clustered(
+                value=divide(self.upper[0], units * np.asarray(scale, dtype=np.float64)),
+                **dict.fromkeys(("low", "high", "p"), nan),
+                n_clusters=(units > 0).astype(np.int64),
+                carriers=(self.upper[0] > 0).astype(np.float64),
+                df=np.zeros(len(nan)),
+                reason=np.where(units > 0, ONE_PROMPT, NO_UNITS),
+            )
+            return inference(alone, SHARE, SHARE_TEST)
         return share_inference(
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
