@@ -30,14 +30,13 @@ from portrayal.records import (
 from portrayal.registry import Component
 from portrayal.stats import (
     agreeing_interval,
-    divide,
     infer_differences,
     infer_means,
     infer_ratios,
     infer_shares,
     wilson,
 )
-from portrayal.stats.clustered import NO_UNITS, ONE_PROMPT, Clustered
+from portrayal.stats.clustered import Clustered
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -154,18 +153,6 @@ class GroupSums:
         self, scope: Scope, *, scale: npt.ArrayLike = 1.0, null: npt.ArrayLike = np.nan
     ) -> "Inference":
         """Infer each group's share over `scale`, tested against `null`; see `share_inference`."""
-        if len(self.clusters) == 1 and np.isnan(null).all():
-            # One prompt has a share and nothing else: no posterior need be computed to say so.
-            nan, units = np.full(len(self.groups), np.nan), self.n_upper[0]
-            alone = Clustered(
-                value=divide(self.upper[0], units * np.asarray(scale, dtype=np.float64)),
-                **dict.fromkeys(("low", "high", "p"), nan),
-                n_clusters=(units > 0).astype(np.int64),
-                carriers=(self.upper[0] > 0).astype(np.float64),
-                df=np.zeros(len(nan)),
-                reason=np.where(units > 0, ONE_PROMPT, NO_UNITS),
-            )
-            return inference(alone, SHARE, SHARE_TEST)
         return share_inference(
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
@@ -233,15 +220,8 @@ def estimates_of(
     of_column = None if kept is None else sums.kept(kept, scale)
     for i, group in enumerate(sums.groups):
         more = dict(own(i))
-        undefined = more.pop("undefined", None)
-        missing = found.missing(i, test=tested and "test" not in more, cluster=sums.cluster)
-        interval = more.pop("interval", found.interval(i, scope, sums.cluster))
-        if interval is not None:
-            missing.pop(NO_INTERVAL, None)
-        first = more.pop("test", found.test(i, sums.cluster))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
         instruments |= more.pop("instruments", {})
-        instruments = {name: value for name, value in instruments.items() if value}
         fields: dict[str, Any] = {
             "group": dict(group),
             "n_units": float(units[i]),
@@ -250,18 +230,23 @@ def estimates_of(
             **{name: more.pop(name) for name in _WHERE & more.keys()},
         }
         fields["exclusions"] = {**shared.get("exclusions", {}), **more.pop("exclusions", {})}
-        details = {**found.effective(i), **more.pop("details", {})}
+        counts = more.pop("counts", {})
+        undefined = more.pop("undefined", None)
         if undefined is not None:
-            stays = {"details": more.pop("counts", {}), "instruments": instruments}
+            stays = {"details": counts, "instruments": instruments}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
             continue
-        details |= more.pop("counts", {})
+        missing = found.missing(i, test=tested and "test" not in more, cluster=sums.cluster)
+        interval = more.pop("interval", found.interval(i, scope, sums.cluster))
+        if interval is not None:
+            missing.pop(NO_INTERVAL, None)
+        first = more.pop("test", found.test(i, sums.cluster))
         yield scope.estimate(
             measure,
             value=float(found.value[i]),
             interval=interval,
             tests=((first,) if tested else ()) + tuple(more.pop("tests", ())),
-            details=details,
+            details={**found.effective(i), **more.pop("details", {}), **counts},
             sums=None if of_column is None else of_column(i),
             **{**fields, **more, "instruments": {**missing, **instruments}},
         )

@@ -124,12 +124,12 @@ class Plan:
 
     @property
     def input_tokens(self) -> int:
-        """TokenEstimate asked, of all models together."""
+        """Tokens asked, of all models together."""
         return round(self.n_texts * (self.input.per_text or 0.0))
 
     @property
     def output_tokens(self) -> int | None:
-        """TokenEstimate answered, of all models together; None where not known."""
+        """Tokens answered, of all models together; None where not known."""
         each = self.output.per_text
         return None if each is None else round(self.n_texts * each)
 

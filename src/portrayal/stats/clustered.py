@@ -128,22 +128,23 @@ def infer_shares(
     a, n = _pair(count, total)
     squared = a if squares is None else _sums("squares", squares)
     evidence = share_evidence(a, n, squared)
-    low, high = evidence_interval(evidence, level)
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), evidence.share.shape)
     inside = (tested > 0) & (tested < 1)
-    p = evidence_p(evidence, np.where(inside, tested, np.nan))
     clusters = (n > 0).sum(0)
     reason = np.select(
         [n.sum(0) <= 0, clusters < 2, ~inside], [NO_UNITS, ONE_PROMPT, NO_NULL], default=""
     )
+    # One prompt has a share and nothing else: no posterior need be computed to say so.
     known = (clusters >= 2) & (n.sum(0) > 0)
-    low, high = (np.where(known, bound, np.nan) for bound in (low, high))
+    low, high, p = (np.full(known.shape, np.nan) for _ in range(3))
+    low[known], high[known] = evidence_interval(evidence.of(known), level)
+    p[known] = evidence_p(evidence.of(known), np.where(inside, tested, np.nan)[known])
     low, high = _agree(low, high, tested, p, level)
     return Clustered(
         value=evidence.share,
         low=low,
         high=high,
-        p=np.where(reason == "", p, np.nan),
+        p=p,
         n_clusters=clusters,
         carriers=effective_number(a),
         df=evidence.df,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scipy import special
 
 from portrayal.stats._arguments import divide
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 SMALLEST_EFFECT = 0.25
 """Least design effect: roles that occur together in prompts, and fractional counts, can be < 1."""
@@ -70,6 +70,11 @@ class Evidence:
     largest: FloatArray
     atom: float = 0.5
     tilt: float | FloatArray = 4.0
+
+    def of(self, groups: BoolArray) -> "Evidence":
+        """Return the evidence of these groups alone, shape (n_groups,)."""
+        arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray)}
+        return replace(self, **{name: each[groups] for name, each in arrays.items()})
 
 
 def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) -> Evidence:

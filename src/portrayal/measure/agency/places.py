@@ -31,7 +31,7 @@ BLOCK = "block"
 
 @dataclass(frozen=True)
 class CellSums:
-    """CellSums of ratio gaps, and numbers of texts, each of shape (..., n_runs, n_cells)."""
+    """Sums of ratio gaps, and numbers of texts, each of shape (..., n_runs, n_cells)."""
 
     total: FloatArray
     count: FloatArray
@@ -48,7 +48,7 @@ class CellSums:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """CellSums by independent unit.
+    """Sums by independent unit.
 
     Attributes
     ----------

@@ -1,6 +1,7 @@
 """Shares of groups: of texts or people, of mentions, and over the baselines of the factor."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,13 @@ def _of_stratum(
         measure,
         sums,
         sums.shares(scope),
-        scope,
+        _observed_by(scope, observed),
         own,
         tested=False,
         statistic="share",
         strata={**stratum.labels, "seen_by": observed.source.name},
         n_texts=int(status.sum()) if observed.unit == TEXT else 0,
         exclusions=exclusions,
-        instruments=_instruments(observed),
     )
 
 
@@ -105,10 +105,12 @@ def _sums(
     )
 
 
-def _instruments(observed: Observation) -> dict[str, str]:
-    """What it was observed by: the labelling model only where that was asked."""
-    asked = isinstance(observed.source, ModelSource)
-    return {"factor": observed.factor.name, **({} if asked else {"factor_model": ""})}
+def _observed_by(scope: Scope, observed: Observation) -> Scope:
+    """The scope with what was observed by: the labelling model only where that was asked."""
+    instruments = {**scope.instruments, "factor": observed.factor.name}
+    if not isinstance(observed.source, ModelSource):
+        instruments.pop("factor_model", None)
+    return replace(scope, instruments=instruments)
 
 
 def _exclusions(observed: Observation, stratum: GroupStratum) -> tuple[FloatArray, dict[str, int]]:
@@ -174,11 +176,7 @@ def _ratios(measure: Component, group_texts: GroupTexts, scope: Scope) -> Iterat
     for observed in (each for each in group_texts.observed if each.unit == measure.unit):
         for stratum in strata_of(group_texts, observed.prompt, observed.model):
             for baseline in observed.factor.baselines:
-                # A baseline by stratum says nothing of strata that are pooled.
-                value = stratum.labels.get(baseline.stratum, ALL) if baseline.stratum else None
-                shares = baseline.of() if value is None else baseline.of(value)
-                if value != ALL and shares is not None:
-                    yield from _over(measure, group_texts, observed, stratum, baseline, scope)
+                yield from _over(measure, group_texts, observed, stratum, baseline, scope)
 
 
 def _over(
@@ -189,9 +187,12 @@ def _over(
     baseline: FactorBaseline,
     scope: Scope,
 ) -> Iterator[Estimate]:
-    """Yield the shares of a stratum over those of a baseline."""
+    """Yield the shares of a stratum over those of a baseline, where it has any for the stratum."""
     keys = observed.factor.keys
-    shares = baseline.of(*([stratum.labels[baseline.stratum]] if baseline.stratum else [])) or {}
+    value = stratum.labels.get(baseline.stratum, ALL) if baseline.stratum else None
+    shares = baseline.of() if value is None else baseline.of(value)
+    if value == ALL or shares is None:  # a baseline by stratum says nothing of pooled strata
+        return
     starred = np.array([shares.get(key, 0.0) or np.nan for key in keys])
     # Of names, what names drawn at random from the bearers of the name table would give.
     expected = np.where(np.isnan(observed.population), 1.0, observed.population / starred)
@@ -222,7 +223,7 @@ def _over(
         measure,
         sums,
         sums.shares(scope, scale=starred, null=expected),
-        scope,
+        _observed_by(scope, observed),
         own,
         scale=1.0 / starred,
         statistic="ratio",
@@ -234,7 +235,6 @@ def _over(
         n_texts=int(status.sum()) if observed.unit == TEXT else 0,
         exclusions=exclusions,
         instruments={
-            **_instruments(observed),
             "baseline": baseline.name,
             "baseline_source": f"{baseline.source}{dated}",
         },

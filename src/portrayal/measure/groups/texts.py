@@ -46,7 +46,7 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
 _PLACES = 60
-"""GroupStratum at most that several strata are crossed to."""
+"""Strata at most that several strata are crossed to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class GroupTexts:
     ----------
     prompts, strata, models
         Names of prompts, what is known of each, and names of models.
-    seen, both
+    observed, both
         By factor and source; and by pairs of sources of one factor.
     by
         Strata that estimates are split by.
