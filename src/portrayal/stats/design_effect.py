@@ -16,6 +16,7 @@ How a share is inferred
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,8 +74,10 @@ class Evidence:
 
     def of(self, groups: BoolArray) -> "Evidence":
         """Return the evidence of these groups alone, shape (n_groups,)."""
-        arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray)}
-        return replace(self, **{name: each[groups] for name, each in arrays.items()})
+        arrays: dict[str, Any] = {
+            name: each[groups] for name, each in vars(self).items() if isinstance(each, np.ndarray)
+        }
+        return replace(self, **arrays)
 
 
 def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) -> Evidence:
