@@ -33,7 +33,8 @@ from portrayal.planning import (
     subordination_power,
 )
 from portrayal.reference import RACES, baseline
-from portrayal.stats.roles import RoleSums
+from portrayal.stats import divide
+from portrayal.stats.contrasts import TwoSides
 from portrayal.types import FloatArray
 
 PROMPTS, TEXTS, CORRELATIONS = (5, 10, 15, 25, 50), (5, 20, 100), (0.0, 0.05, 0.2, 0.5)
@@ -152,10 +153,9 @@ def fractional(seed: int, reps: int) -> Iterable[Row]:
 def ratio_errors(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
     """Type I error at .05 of ratio 1 where roles mean nothing."""
     sums = worlds.role_world(rng, cell, reps)
-    upper, lower = (sums.lesser, sums.n_lesser), (sums.greater, sums.n_greater)
-    coins = stats.role_inference(sums, stats.prompt_subsets(cell.prompts, rng, 999, 10))
+    upper, lower = (sums.upper, sums.n_upper), (sums.lower, sums.n_lower)
     return {
-        "swapped prompts (roles)": float(np.mean(coins.p < 0.05)),
+        "weighted scores (roles)": float(np.mean(stats.infer_contrasts(sums).p < 0.05)),
         "effective binomial (where roles cannot be swapped)": float(
             np.mean(stats.infer_ratios(upper, lower, 0.95).p < 0.05)
         ),
@@ -163,11 +163,11 @@ def ratio_errors(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
     }
 
 
-def _log_ratio_p(sums: RoleSums) -> FloatArray:
-    prompts = len(sums.lesser)
+def _log_ratio_p(sums: TwoSides) -> FloatArray:
+    prompts = len(sums.upper)
     with np.errstate(divide="ignore", invalid="ignore"):
-        a, n, b, m = (x.sum(0) for x in (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater))
-        influence = sums.lesser / a - sums.n_lesser / n - sums.greater / b + sums.n_greater / m
+        a, n, b, m = (x.sum(0) for x in (sums.upper, sums.n_upper, sums.lower, sums.n_lower))
+        influence = sums.upper / a - sums.n_upper / n - sums.lower / b + sums.n_lower / m
         error = np.sqrt(prompts / (prompts - 1) * (influence**2).sum(0))
         t = np.abs(np.log(a / n) - np.log(b / m)) / error
         return np.asarray(2.0 * distributions.t.sf(t, prompts - 1))
@@ -184,35 +184,54 @@ def ratios(options: argparse.Namespace) -> None:
     show(f"Type I error at .05 of ratio 1, {reps} audits a cell", head, zones(found, max))
 
 
-def role_coverage(rng: Rng, cell: Cell, ratio: float, reps: int) -> Row:
-    """Coverage, share with an interval, disagreements and power of swapped prompts."""
+def role_coverage(rng: Rng, cell: Cell, ratio: float, reps: int, *, shared: bool) -> Row:
+    """Coverage, share with an interval, power of prompts like these, power of a t of shares.
+
+    `shared` prompts favour a group alike in both roles; else each role's share is drawn apart.
+    """
     sums = worlds.role_world(rng, cell, reps, ratio)
-    found = stats.role_inference(sums, stats.prompt_subsets(cell.prompts, rng, 1_999, 11))
+    if shared:
+        own = np.minimum(
+            worlds.prompt_shares(rng, sums.upper.shape, cell.share, cell.icc), 1 / ratio
+        )
+        counts = [rng.binomial(cell.texts, own * each) + 0.0 for each in (ratio, 1.0)]
+        sums = TwoSides(counts[0], sums.n_upper, counts[1], sums.n_lower)
+    found = stats.infer_contrasts(sums)
     some = ~np.isnan(found.low)
-    beside = (found.low > 1) | (found.high < 1)
-    outside = (found.ratio < found.null_low) | (found.ratio > found.null_high)
-    refused = found.p < 0.05
-    wrong = int(np.sum(some & ((refused != beside) | (refused != outside))))
     inside = (found.low <= ratio) & (ratio <= found.high)
-    coverage = float(np.mean(inside[some])) if some.any() else "–"
-    other = float(np.mean(_log_ratio_p(sums) < 0.05))
-    return coverage, float(some.mean()), float(np.mean(refused)), other, wrong
+    apart = divide(sums.upper, sums.n_upper) - divide(sums.lower, sums.n_lower)
+    error = apart.std(0, ddof=1) / np.sqrt(cell.prompts)
+    paired = 2 * distributions.t.sf(np.abs(divide(apart.mean(0), error)), cell.prompts - 1)
+    wrong = some & ((found.p < 0.05) != ((found.low > 1) | (found.high < 1)))
+    return (
+        float(np.mean(inside[some])) if some.any() else "–",
+        float(some.mean()),
+        float(np.mean(found.p < 0.05)),
+        float(np.mean(paired < 0.05)),
+        float(np.mean(found.fixed_p < 0.05)),
+        int(wrong.sum()),
+    )
 
 
 def roles(options: argparse.Namespace) -> None:
-    """Coverage and power of swapped prompts."""
-    reps = options.reps or 400
+    """Level, coverage and power of ratios of two roles."""
+    reps = options.reps or 1_000
+    designs = [
+        *((5, 100, 0.05, 0.14), (5, 100, 0.2, 0.14), (8, 20, 0.05, 0.14), (8, 100, 0.2, 0.14)),
+        *((14, 100, 0.2, 0.05), (14, 20, 0.05, 0.14), (25, 20, 0.2, 0.02), (50, 20, 0.2, 0.14)),
+    ]
 
     def rows() -> Iterable[Row]:
-        cells = product((5, 6, 10, 25, 50), ((20, 0.05, 0.14), (20, 0.2, 0.14), (20, 0.05, 0.02)))
-        for number, (prompts, (texts, icc, share)) in enumerate(cells):
-            for ratio in (1.0, 2.0, 5.0):
+        for number, (design, shared) in enumerate(product(designs, (True, False))):
+            for ratio in (1.0, 3.0):
                 rng = np.random.default_rng([options.seed, 3, number, int(ratio)])
-                cell = Cell(prompts, texts, icc, share)
-                yield str(cell), ratio, *role_coverage(rng, cell, ratio, reps)
+                cell = Cell(*design)
+                found = role_coverage(rng, cell, ratio, reps, shared=shared)
+                yield str(cell), "alike" if shared else "apart", ratio, *found
 
-    head = ("cell", "true ratio", "coverage", "has an interval", "p < .05", "p < .05, log t")
-    show(f"Subordination by swapped prompts, {reps} audits a cell", (*head, "disagree"), rows())
+    head = ("cell", "roles of a prompt", "true ratio", "coverage", "has an interval", "p < .05")
+    head += ("paired t of shares", "these prompts", "disagree")
+    show(f"Ratios of two roles, {reps} audits a cell", head, rows())
 
 
 # ---------------------------------------------------------------------------- means
@@ -397,7 +416,7 @@ def median_errors(
     for _ in range(reps):
         names = worlds.clustered_names(rng, people.weight, prompts, 20, 2, icc)
         above = (black[names][..., np.newaxis] > thresholds).sum(1).astype(float)
-        sums = RoleSums(above[:, 0], total, above[:, 1], total)
+        sums = TwoSides(above[:, 0], total, above[:, 1], total)
         p.append(float(stats.median_inference(sums, subsets).p[0]))
     return int(np.sum(~np.isnan(p))), float(np.mean(np.array(p) < 0.05))
 
@@ -433,18 +452,13 @@ def models(options: argparse.Namespace) -> None:
 # ---------------------------------------------------------------------------- whole audits
 
 
-def gold_audit(rng: Rng, gold: worlds.Gold, swapped: np.ndarray) -> list[FloatArray]:
+def gold_audit(gold: worlds.Gold, swapped: np.ndarray) -> list[FloatArray]:
     """p, low and high of 31 groups in every stratum, and p by the t of the log ratio."""
     found = []
     for inside in gold.strata:
         sums = gold.sums(inside, swapped)
-        subsets = stats.prompt_subsets(len(sums.lesser), rng, 1_999, 12)
-        each = stats.role_inference(sums, subsets)
-        p = each.p
-        if len(sums.lesser) > 12:
-            here = sums.lesser + sums.greater > 0
-            p = stats.sharper_p(stats.contributions(sums), here, p, rng, 59_999)
-        found.append(np.stack([p, each.low, each.high, _log_ratio_p(sums)]))
+        each = stats.infer_contrasts(sums)
+        found.append(np.stack([each.p, each.low, each.high, _log_ratio_p(sums)]))
     return list(np.concatenate(found, axis=1))
 
 
@@ -461,7 +475,7 @@ def gold(options: argparse.Namespace) -> None:
                 coins = rng.random(len(stories.prompt)) < 0.5
                 if by == "prompts":
                     coins = coins[: stories.prompt.max() + 1][stories.prompt]
-                p, low, high, old = gold_audit(rng, stories, coins)
+                p, low, high, old = gold_audit(stories, coins)
                 q, old_q = (stats.benjamini_hochberg(each) for each in (p, old))
                 tested = ~np.isnan(p)
                 beside = np.sum((p < 0.05) & (low <= 1) & (high >= 1))

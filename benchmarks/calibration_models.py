@@ -14,9 +14,9 @@ from scipy import stats as distributions
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
 from portrayal import stats
+from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.naming import drawn_shares
 from portrayal.stats.resampling import two_sided_p
-from portrayal.stats.roles import RoleSums
 from portrayal.stats.summaries import infer_median_shares, median_over
 from portrayal.types import FloatArray
 
@@ -82,7 +82,7 @@ def role_errors(
     subsets = stats.prompt_subsets(cell.prompts, rng, 999, 10)
     found = [
         stats.median_inference(
-            RoleSums(lesser[..., i], total[..., i], greater[..., i], total[..., i]), subsets, 0.0
+            TwoSides(lesser[..., i], total[..., i], greater[..., i], total[..., i]), subsets, 0.0
         )
         for i in range(reps)
     ]

@@ -15,7 +15,7 @@ from portrayal.reference import (
     name_table,
     race_likelihoods,
 )
-from portrayal.stats.roles import RoleSums
+from portrayal.stats.contrasts import TwoSides
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Rng = np.random.Generator
@@ -73,11 +73,11 @@ def fractional_world(
     return part.sum(0), np.full(shape[1:], float(cell.texts)), (part**2).sum(0), truth
 
 
-def role_world(rng: Rng, cell: Cell, reps: int, ratio: float = 1.0) -> RoleSums:
+def role_world(rng: Rng, cell: Cell, reps: int, ratio: float = 1.0) -> TwoSides:
     """Two roles whose shares are drawn apart; `cell.share` is the dominant one's."""
     greater, n = share_world(rng, cell, reps)
     lesser, m = share_world(rng, cell._replace(share=cell.share * ratio), reps)
-    return RoleSums(lesser, m, greater, n)
+    return TwoSides(lesser, m, greater, n)
 
 
 def score_world(rng: Rng, cell: Cell, reps: int) -> tuple[FloatArray, FloatArray]:
@@ -158,7 +158,7 @@ class Gold:
     prompt: IntArray
     strata: tuple[BoolArray, ...]
 
-    def sums(self, inside: BoolArray, swapped: BoolArray) -> RoleSums:
+    def sums(self, inside: BoolArray, swapped: BoolArray) -> TwoSides:
         """Sums per prompt of one stratum, with the roles of some stories swapped."""
         subject, other = self.cells[:, inside]
         flip = swapped[inside, np.newaxis]
@@ -168,7 +168,7 @@ class Gold:
         sums = np.zeros((2, int(code.max()) + 1, 2 * k))
         np.add.at(sums[0], code, lesser)
         np.add.at(sums[1], code, greater)
-        return RoleSums(sums[0, :, :k], sums[0, :, k:], sums[1, :, :k], sums[1, :, k:])
+        return TwoSides(sums[0, :, :k], sums[0, :, k:], sums[1, :, :k], sums[1, :, k:])
 
 
 def gold_stories(path: Path) -> Gold:

@@ -103,14 +103,16 @@ def test_fractional_counts_of_a_rare_group_cover():
     assert np.mean((found.low <= truth) & (truth <= found.high)) >= 0.95 - 0.033
 
 
-def test_swapped_prompts_cover_and_agree():
-    coverage, some, power, _, wrong = calibration.role_coverage(
-        rng(3), Cell(15, 20, 0.05, 0.14), 2.0, 200
-    )
-    assert coverage >= 0.95 - 0.047
-    assert (some, wrong) == (1.0, 0)
-    assert power > 0.5
-    assert calibration.role_coverage(rng(4), Cell(5, 20, 0.05, 0.14), 2.0, 50)[:2] == ("–", 0.0)
+def test_ratios_of_roles_cover_and_agree():
+    for shared in (True, False):
+        coverage, some, power, _, _, wrong = calibration.role_coverage(
+            rng(3), Cell(15, 20, 0.05, 0.14), 2.0, 200, shared=shared
+        )
+        assert coverage >= 0.95 - 0.047
+        assert (some, wrong) == (1.0, 0)
+        assert power > 0.5
+    few = calibration.role_coverage(rng(4), Cell(4, 20, 0.05, 0.14), 2.0, 50, shared=True)
+    assert few[:2] == ("–", 0.0)
 
 
 def test_means_and_differences_cover():
@@ -194,7 +196,7 @@ def test_audits_of_swapped_stories_state_nothing(tmp_path):
     found = []
     for _ in range(3):
         coins = made.random(40) < 0.5
-        p, low, high, _ = calibration.gold_audit(made, stories, coins[stories.prompt])
+        p, low, high, _ = calibration.gold_audit(stories, coins[stories.prompt])
         assert not np.any((p < 0.05) & (low <= 1) & (high >= 1))
         found.append(int(np.sum(stats.benjamini_hochberg(p) < 0.05)))
     assert sum(count > 0 for count in found) <= 1

@@ -1,8 +1,5 @@
 """The null of roles: what swapping keeps, what it averages to, and its exact distribution."""
 
-from collections import Counter
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -10,6 +7,7 @@ import naive
 from portrayal.measure.stories.casting import pair_roles
 from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.thresholds import median_racialized, threshold_subordination
+from portrayal.stats.contrasts import TwoSides, infer_contrasts
 from support import likelihoods, make_run, scope, story, tally
 
 PAIRS = (
@@ -23,25 +21,7 @@ PAIRS = (
 )
 
 
-def exact_ratios(stories, gender):
-    """The ratio of one gender in each of the 2^n ways to swap the roles of n whole prompts."""
-    prompts = sorted({s["prompt_id"] for s in stories})
-    found = []
-    for heads in product((False, True), repeat=len(prompts)):
-        swapped = {p for p, head in zip(prompts, heads, strict=True) if head}
-        seats = [
-            (s["object_gender"], s["subject_gender"])[:: -1 if s["prompt_id"] in swapped else 1]
-            for s in stories
-        ]
-        below, above = (
-            Counter(seat[role] for seat in seats if seat[role] in naive.GENDERS) for role in (0, 1)
-        )
-        parts = below[gender] / sum(below.values()), above[gender] / sum(above.values())
-        found.append(parts[0] - parts[1])
-    return np.array(found)
-
-
-def test_p_is_that_of_all_2_to_the_n_swaps_of_whole_prompts(tmp_path):
+def test_p_is_that_of_the_prompts_counted_by_hand(tmp_path):
     rng = np.random.default_rng(5)
     stories = [
         story(f"p{i % 8}", subject=(None, str(a)), other=(None, str(b)))
@@ -50,9 +30,17 @@ def test_p_is_that_of_all_2_to_the_n_swaps_of_whole_prompts(tmp_path):
     found = list(subordination(tally(make_run(stories, tmp_path)), scope()))
     for gender in naive.GENDERS:
         e = next(e for e in found if e.group == {"gender": gender})
-        drawn = exact_ratios(stories, gender)
-        tails = np.mean(drawn >= drawn[0] - 1e-12), np.mean(drawn <= drawn[0] + 1e-12)
-        assert e.tests[0].p == pytest.approx(min(1, 2 * min(tails)))
+        cells = np.zeros((4, 8, 1))
+        for s in stories:
+            prompt = int(s["prompt_id"][1:])
+            for at, seat in ((0, s["object_gender"]), (2, s["subject_gender"])):
+                cells[at, prompt] += seat == gender
+                cells[at + 1, prompt] += seat in naive.GENDERS
+        expected = infer_contrasts(TwoSides(*cells))
+        assert e.tests[0].p == pytest.approx(expected.p[0])
+        assert (e.interval.low, e.interval.high) == pytest.approx(
+            (expected.low[0], expected.high[0])
+        )
         assert (e.tests[0].p < 0.05) == (not e.interval.low <= 1 <= e.interval.high)
         assert (e.tests[0].p < 0.05) == (not e.null.low <= e.value <= e.null.high)
 
@@ -78,8 +66,8 @@ def test_symmetric_roles_read_1_inside_the_null(tmp_path):
     for e in defined:
         assert e.value == pytest.approx(1.0)
         assert e.null.value == 1.0
-        assert e.null.low <= 1.0 + 1e-9
-        assert e.null.high >= 1.0 - 1e-9
+        assert not e.null.low > 1.0 + 1e-9
+        assert not e.null.high < 1.0 - 1e-9
         assert not e.tests[0].p < 0.5
 
 
@@ -91,21 +79,26 @@ def test_roles_that_never_change_lie_outside_the_null(tmp_path):
     women = next(e for e in found if e.group == {"gender": "F"})
     assert women.value == pytest.approx(10)
     assert women.null.high < 4
-    assert women.tests[0].p == pytest.approx(2 / 2**10)
+    assert women.tests[0].p == pytest.approx(0.5**10, rel=0.5)
 
 
-def test_reversed_pairs_have_the_range_of_swapped_prompts(tmp_path):
-    """A prompt's stories keep their order together: the share reaches from 0 to all of them."""
-    stories = [story(f"p{i % 4}", subject=("Sam", "M"), other=("Maria", "F")) for i in range(60)]
-    stories += [story(f"p{i % 4}", subject=("Sam", "M"), other=("Jamal", "M")) for i in range(40)]
+def test_reversed_pairs_are_tested_by_their_two_orders(tmp_path):
+    orders = [(("Sam", "M"), ("Maria", "F"))] * 9 + [(("Maria", "F"), ("Sam", "M"))]
+    stories = [
+        story(f"p{i % 7}", subject=subject, other=other)
+        for i, (subject, other) in enumerate(orders * 7)
+    ]
+    stories += [story(f"p{i % 7}", subject=("Sam", "M"), other=("Jamal", "M")) for i in range(70)]
     found = list(pair_roles(tally(make_run(stories, tmp_path)), scope()))
     group = {"dominant_gender": "M", "subordinate_gender": "F"}
     e = next(e for e in found if e.group == group)
-    assert e.value == 0.6
-    assert e.null.value == 0.3
-    assert (e.null.low, e.null.high) == pytest.approx((0.0, 0.6)), "4 prompts: all 16 swaps"
+    assert (e.value, e.null.value) == (0.45, 0.25)
+    assert e.tests[0].p < 0.05
+    assert e.null.value < e.interval.low <= e.value <= e.interval.high <= 2 * e.null.value
     both = {"dominant_gender": "M", "subordinate_gender": "M"}
-    assert next(e for e in found if e.group == both).null.value == 0.4
+    same = next(e for e in found if e.group == both)
+    assert same.null.value == 0.5
+    assert not same.tests
 
 
 def test_the_toy_tables_are_what_the_measures_see(tallied):

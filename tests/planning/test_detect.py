@@ -126,8 +126,8 @@ def test_what_counting_reads_of_a_true_ratio(census):
         counting.tilted(20.0)
 
 
-def test_fewer_than_six_prompts_have_no_test_of_roles():
-    for prompts, some in ((5, False), (6, True)):
+def test_fewer_than_five_prompts_have_no_test_of_roles():
+    for prompts, some in ((4, False), (6, True)):
         test = subordination_power(counted_whole(0.2), Design(prompts, 50, 0.0, replicates=200), 1)
         assert math.isnan(smallest_detectable(test, 0.8, 4.5)) != some
         assert (test(4.5) > 0) == some

@@ -90,7 +90,8 @@ def test_detectable_effects_of_the_laissez_faire_prompts():
     for row in rows:
         assert row.n_texts == 10 * row.n_prompts
         assert row.below is None or row.below < 1
-        assert row.undefined or row.above > 1
+        # Of five prompts a race needs a ratio beyond what is searched.
+        assert row.undefined or row.n_prompts < 6 or row.above > 1
 
 
 def test_changes_between_models_take_more_texts_than_a_models_own_ratios():
@@ -113,16 +114,16 @@ def test_changes_between_models_take_more_texts_than_a_models_own_ratios():
         plan(agency(), 1, change=True)
 
 
-def test_one_prompt_and_fewer_than_six_are_undefined_and_say_why():
+def test_one_prompt_and_fewer_than_five_are_undefined_and_say_why():
     for compare in (None, REFERENCE):
         for row in plan(prompts()[:1], 500, compare=compare, **QUICK).detectable:
             assert (row.above, row.below) == (None, None)
             if row.group.get("race") not in ("AI/AN", "NH/PI"):
                 assert row.undefined.startswith("one prompt: its texts say nothing about other")
-    laden = [prompt for prompt in prompts() if "object_role" in prompt.strata][:5]
+    laden = [prompt for prompt in prompts() if "object_role" in prompt.strata][:4]
     for row in plan(laden, 50, shares={"gender": {"F": 0.5}}, **QUICK).detectable:
         assert (row.above, row.below) == (None, None)
-        assert row.undefined.startswith("no ratio is found: the group occurs in 5 prompts")
+        assert row.undefined.startswith("no ratio is found: the group can be compared in 4 prompts")
 
 
 def test_groups_of_equal_share_are_simulated_once(tmp_path, monkeypatch):

@@ -34,9 +34,12 @@ from portrayal.stats import (
     infer_means,
     infer_ratios,
     infer_shares,
+    too_few_contrasts,
     wilson,
 )
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
+from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -48,6 +51,9 @@ RATIO = "clustered effective binomial of the odds over prompts, design effect av
 RATIO_TEST = "clustered effective binomial test of the odds over prompts, design effect averaged"
 MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of freedom"
 MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedom"
+CONTRAST = "weighted scores of prompts, t with prompts less 2 degrees of freedom"
+CONTRAST_TEST = "t test of the weighted scores of prompts, whose sides could be changed"
+SIDES_CHANGED = "roles of whole prompts changed at random"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
@@ -105,6 +111,18 @@ class Inference(Clustered):
         return {EFFECTIVE: float(self.carriers[i])}
 
 
+@dataclass(frozen=True)
+class Ratios(Inference):
+    """Ratios of two shares, with the range of ratios that a fair coin for each prompt gives."""
+
+    contrasts: Contrasts
+
+    def null(self, i: int, scope: Scope) -> Null:
+        """The ratios of group `i` where prompts could as well have changed sides."""
+        low, high = float(self.contrasts.null_low[i]), float(self.contrasts.null_high[i])
+        return Null(1.0, low, high, scope.level, SIDES_CHANGED)
+
+
 @dataclass(frozen=True, eq=False)
 class GroupSums:
     """What each cluster of one stratum adds to the estimates of its groups.
@@ -123,7 +141,9 @@ class GroupSums:
     squares
         Sums of squared contributions, shape (n, k), where units count fractionally.
     lower, n_lower
-        Those of the second mean of a difference or a ratio of means, shape (n, k).
+        Those of the second mean of a difference, or second share of a ratio, shape (n, k).
+    lower_squares
+        As `squares`.
     cluster
         What a cluster is: "prompt" or "pair".
     """
@@ -135,6 +155,7 @@ class GroupSums:
     squares: FloatArray | None = None
     lower: FloatArray | None = None
     n_lower: FloatArray | None = None
+    lower_squares: FloatArray | None = None
     cluster: str = "prompt"
 
     def of_clusters(self, which: BoolArray) -> "GroupSums":
@@ -157,6 +178,30 @@ class GroupSums:
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
 
+    def ratios(self, scope: Scope) -> "Ratios":
+        """Infer the ratio of each group's two shares, tested against 1."""
+        assert self.lower is not None
+        assert self.n_lower is not None
+        squares = None
+        if self.squares is not None and self.lower_squares is not None:
+            squares = self.squares + self.lower_squares
+        sides = TwoSides(self.upper, self.n_upper, self.lower, self.n_lower, squares)
+        found = infer_contrasts(sides, scope.level)
+        reasons = [too_few_contrasts(n, scope.level) or "" for n in found.n_prompts.tolist()]
+        return Ratios(
+            value=found.ratio,
+            low=found.low,
+            high=found.high,
+            p=found.p,
+            n_clusters=((self.n_upper > 0) & (self.n_lower > 0)).sum(0),
+            carriers=effective_number(self.upper + self.lower),
+            df=np.maximum(found.n_prompts - 2.0, 0.0),
+            reason=np.array(reasons, dtype=np.str_),
+            method=np.full(len(found.p), CONTRAST),
+            tested=CONTRAST_TEST,
+            contrasts=found,
+        )
+
     def differences(self, scope: Scope) -> "Inference":
         """Infer each group's mean less its second mean, tested against 0."""
         assert self.lower is not None
@@ -166,7 +211,7 @@ class GroupSums:
     def kept(self, form: Form, scale: npt.ArrayLike = 1.0) -> Callable[[int], PromptSums]:
         """Return the function of a group to what each cluster adds to its estimate."""
         lower = None
-        if self.lower is not None and self.n_lower is not None:
+        if form != "mean" and self.lower is not None and self.n_lower is not None:
             lower = (self.lower, self.n_lower)
         upper = (self.upper, self.n_upper)
         return kept_sums(self.clusters, upper, lower, form=form, scale=scale)
@@ -174,6 +219,11 @@ class GroupSums:
     def means(self, scope: Scope) -> "Inference":
         """Infer each group's mean, tested against 0."""
         return mean_inference(self.upper, self.n_upper, scope)
+
+
+def two_sides(upper: GroupSums, lower: GroupSums) -> GroupSums:
+    """Join the shares of two roles, or models, of the same clusters and groups."""
+    return replace(upper, lower=lower.upper, n_lower=lower.n_upper, lower_squares=lower.squares)
 
 
 _WHERE = {"strata", "n_texts", "n_units", "n_clusters"}
@@ -203,7 +253,8 @@ def estimates_of(
     own
         Gives a group's `undefined` (why it has no value), and what it has beside value, interval
         and clustered test: `null`, `details`, `tests` (further ones), `paper_interval`,
-        `exclusions`; `interval` and `test` where another method than the sums' made them.
+        `exclusions`; `interval` and `test` where another method than the sums' made them, or
+        None where there is none to make.
         Its `instruments` stand beside those of the audit. None of the fields that come of a value
         is kept where there is none.
     tested
@@ -245,7 +296,7 @@ def estimates_of(
             measure,
             value=float(found.value[i]),
             interval=interval,
-            tests=((first,) if tested else ()) + tuple(more.pop("tests", ())),
+            tests=((first,) if tested and first else ()) + tuple(more.pop("tests", ())),
             details={**found.effective(i), **more.pop("details", {}), **counts},
             sums=None if of_column is None else of_column(i),
             **{**fields, **more, "instruments": {**missing, **instruments}},

@@ -24,7 +24,7 @@ from portrayal.planning.power import (
 )
 from portrayal.records import ALL, Prompt
 from portrayal.reference import RACES, NameTable, name_bearers
-from portrayal.stats import fewest_prompts, no_test_reason, reads_representation
+from portrayal.stats import no_test_reason, reads_representation, too_few_contrasts
 from portrayal.stats.tails import chi2_ppf, t_isf
 
 _QUANTILES = 4_000
@@ -184,9 +184,11 @@ class Effects:
         reason = row.undefined
         if reason is None and row.n_prompts < 2:
             reason = ONE_PROMPT
-        elif reason is None and few and row.n_prompts < fewest_prompts(self.level):
-            why = no_test_reason(row.n_prompts, self.level)
-            reason = f"no {'ratio' if row.statistic in STORY_RATIOS else 'change'} is found: {why}"
+        elif reason is None and few:
+            untested = no_test_reason if self.change else too_few_contrasts
+            why = untested(row.n_prompts, self.level)
+            what = "ratio" if row.statistic in STORY_RATIOS else "change"
+            reason = f"no {what} is found: {why}" if why else None
         effect = design_effect(row.n_units, row.n_prompts, icc)
         if reason is not None:
             return replace(row, design_effect=effect, undefined=reason)

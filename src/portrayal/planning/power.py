@@ -14,18 +14,17 @@ import numpy as np
 from scipy import special
 
 from portrayal.stats import (
-    coin_test,
-    contributions,
     evidence_p,
     fair_inference,
     fair_naming,
+    infer_contrasts,
     paired_changes,
     paired_ratios,
     prompt_subsets,
     share_evidence,
 )
+from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.naming import FairNaming
-from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 
 REPLICATES = 1_000
@@ -160,31 +159,24 @@ def representation_power(counting: Counting, design: Design, seed: int) -> Power
 
 
 def subordination_power(counting: Counting, design: Design, seed: int) -> Power:
-    """Return the power of swapped prompts as a function of the true subordination ratio.
+    """Return the power of a comparison of two roles as a function of the true subordination ratio.
 
     The dominant role has the population's share of the group, the subordinate one the ratio times
     it.
     """
     lesser, greater = (_Draws(design, [seed, role]) for role in range(2))
-    subsets = prompt_subsets(
-        design.prompts, np.random.default_rng([seed, 2]), _SUBSETS, _ALL_SUBSETS
-    )
     units = np.full((design.prompts, design.replicates), float(design.texts))
     dominant = greater.counts(counting, 1.0)
+    part = float(counting.weight @ counting.value**2) / counting.share  # of one, a person's mean
 
     def power(true: float) -> float:
-        sums = RoleSums(lesser.counts(counting, true), units, dominant, units)
-        part = contributions(sums)
-        here = sums.lesser + sums.greater > 0
-        # A hundred audits at a time stay in the processor's cache.
-        p = np.concatenate(
-            [
-                coin_test(part[:, at : at + 100], here[:, at : at + 100], subsets, design.level)[0]
-                for at in range(0, design.replicates, 100)
-            ]
+        subordinate = lesser.counts(counting, true)
+        squares = part * (subordinate + dominant)
+        found = infer_contrasts(
+            TwoSides(subordinate, units, dominant, units, squares), design.level
         )
-        right = np.sign(part.sum(0)) == np.sign(true - 1.0)
-        return float(np.mean((p < 1.0 - design.level) & right))
+        right = np.sign(found.ratio - 1.0) == np.sign(true - 1.0)
+        return float(np.mean((found.p < 1.0 - design.level) & right))
 
     return power
 

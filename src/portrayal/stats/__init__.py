@@ -30,6 +30,11 @@ from portrayal.stats.clustered import (
     infer_ratios,
     infer_shares,
 )
+from portrayal.stats.contrasts import (
+    fewest_contrasts,
+    infer_contrasts,
+    too_few_contrasts,
+)
 from portrayal.stats.design_effect import (
     design_effect,
     effect_density,
@@ -95,14 +100,10 @@ from portrayal.stats.resampling import (
 )
 from portrayal.stats.roles import (
     coin_test,
-    contributions,
     fewest_prompts,
     median_inference,
     no_test_reason,
     prompt_subsets,
-    role_inference,
-    sharper_p,
-    subset_ratios,
 )
 from portrayal.stats.summaries import (
     cohens_d,
@@ -152,7 +153,6 @@ __all__ = [
     "cohens_d",
     "cohens_kappa",
     "coin_test",
-    "contributions",
     "count_by_chance",
     "design_effect",
     "divide",
@@ -166,6 +166,7 @@ __all__ = [
     "f_sf",
     "fair_inference",
     "fair_naming",
+    "fewest_contrasts",
     "fewest_prompts",
     "find_blocks",
     "fisher_p",
@@ -176,6 +177,7 @@ __all__ = [
     "hold_untold",
     "holm",
     "hypergeometric_pmf",
+    "infer_contrasts",
     "infer_differences",
     "infer_influences",
     "infer_lifts",
@@ -225,20 +227,18 @@ __all__ = [
     "repetition",
     "repetition_effect",
     "repetition_of",
-    "role_inference",
     "role_scores",
     "satterthwaite",
     "score_ratio_test",
     "score_test",
     "share_evidence",
-    "sharper_p",
     "shuffle_within",
     "smooth",
     "specific_agreement",
     "spread_as_bearers",
-    "subset_ratios",
     "t_isf",
     "t_sf",
+    "too_few_contrasts",
     "two_phase",
     "two_sided_p",
     "upper_of_none",

@@ -1,14 +1,10 @@
-"""Randomisation tests of roles: whole prompts change their two roles by a fair coin.
+"""Random subsets of prompts: for medians of ratios, and other numbers without a score of their own.
 
-A *contribution* is what one prompt adds to the difference of a group's shares in two roles. Where
-roles mean nothing, the sign of each contribution is a fair coin, whatever the texts of one prompt
-have in common. So the prompts themselves give the null, and a test that exists when a group stands
-in one role only.
-
-The same coins give an interval. Ratio r is refused where the contributions under r are improbable
-as coins, and that is the case when few random subsets of prompts have a ratio on the other side of
-r: the interval runs from the lower to the upper tail of the ratio over random subsets of prompts
-(Hartigan 1969). p-value, interval and null range come from one set of subsets and always agree.
+Where roles mean nothing, whole prompts change their two roles by a fair coin, whatever the texts of
+one prompt have in common. So the prompts themselves give the null: of a *contribution*, what one
+prompt adds to a number, the sign is a coin. The same coins give an interval: it runs from the lower
+to the upper tail of the number over random subsets of prompts (Hartigan 1969). A single ratio has
+scores by prompt, which say more (`contrasts.py`).
 
 Sources: Hartigan (1969), Using subsample values as typical values, JASA 64; Hemerik, Goeman and
 Finos (2020), Robust testing in generalized linear models by sign flipping score contributions,
@@ -18,9 +14,9 @@ JRSS B 82; Phipson and Smyth (2010), Permutation p-values should never be zero.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
-from portrayal.stats._arguments import check_level, divide_or_zero
+from portrayal.stats._arguments import check_level
+from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -30,47 +26,7 @@ EXACT_PROMPTS = 13
 DRAWS = 9_999
 """Subsets drawn where there are more prompts."""
 
-SHARP_DRAWS = 199_999
-"""Subsets drawn for p-values that have to survive a correction for many tests."""
-
 _TIE = 1e-9  # sums closer to 0 than this, relative to their parts, differ from 0 by rounding
-_MOST_COINS = 1e4
-
-
-@dataclass(frozen=True)
-class RoleSums:
-    """Counts of groups by prompt and role, each of shape (n_prompts, k).
-
-    Attributes
-    ----------
-    lesser, n_lesser
-        Characters of the group, and all that could be counted, in the subordinate role. Counts are
-        0 or more and may be fractions.
-    greater, n_greater
-        The same in the dominant role.
-    """
-
-    lesser: FloatArray
-    n_lesser: FloatArray
-    greater: FloatArray
-    n_greater: FloatArray
-
-    def __post_init__(self) -> None:
-        """Refuse arrays that do not fit together."""
-        cells = (self.lesser, self.n_lesser, self.greater, self.n_greater)
-        shapes = {cell.shape for cell in cells}
-        if len(shapes) != 1 or self.lesser.ndim != 2:
-            raise ValueError(f"the four sums must share one shape (n_prompts, k); got {shapes}.")
-        if any(bool(np.any(~(cell >= 0))) for cell in cells):
-            raise ValueError("counts and totals must be numbers of 0 or more.")
-
-    @property
-    def ratio(self) -> FloatArray:
-        """Share in the lesser role over that in the greater, shape (k,); inf where that is 0."""
-        cells = (self.lesser, self.n_lesser, self.greater, self.n_greater)
-        a, n, b, m = (cell.sum(0) for cell in cells)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray((a / n) / (b / m), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -163,116 +119,6 @@ def prompt_subsets(
     return np.concatenate([np.zeros((1, n_prompts)), drawn])
 
 
-def contributions(sums: RoleSums) -> FloatArray:
-    """Return what each prompt adds to (share in the lesser) - (share in the greater role).
-
-    (a_i - s n_i) / N - (b_i - s m_i) / M, with s the group's share in both roles together. This is
-    the effective score of the log ratio at 1: its sum is the difference of shares, and does not
-    depend on s, also where the totals N and M of the two roles differ.
-
-    Returns
-    -------
-    contributions
-        Shape (n_prompts, k), in shares (0-1); 0 where a role has nobody to count.
-    """
-    a_total, n_total = sums.lesser.sum(0), sums.n_lesser.sum(0)
-    b_total, m_total = sums.greater.sum(0), sums.n_greater.sum(0)
-    share = divide_or_zero(a_total + b_total, n_total + m_total)
-    lesser = divide_or_zero(sums.lesser - share * sums.n_lesser, n_total)
-    greater = divide_or_zero(sums.greater - share * sums.n_greater, m_total)
-    return np.where((n_total > 0) & (m_total > 0), lesser - greater, 0.0)
-
-
-def role_inference(sums: RoleSums, subsets: FloatArray, level: float = 0.95) -> RoleInference:
-    """Test and bound the ratio of shares of many groups with the same subsets of prompts.
-
-    Parameters
-    ----------
-    sums
-        Counts of k groups by prompt and role. Several domains may share `subsets` where they have
-        equally many prompts.
-    subsets
-        Rows of 0 and 1 from `prompt_subsets`, shape (n_rows, n_prompts).
-    level
-        Of interval and null range, a fraction.
-
-    Returns
-    -------
-    RoleInference
-        p < 1 - level exactly where [low, high] leaves out 1, and exactly where the ratio lies
-        outside [null_low, null_high].
-
-    Raises
-    ------
-    ValueError
-        If `subsets` is for another number of prompts, or the level is not between 0 and 1.
-
-    >>> ones = np.ones((10, 1))
-    >>> sums = RoleSums(ones, 20 * ones, 0 * ones, 20 * ones)
-    >>> found = role_inference(sums, prompt_subsets(10, np.random.default_rng(0)))
-    >>> float(found.p[0]), round(float(found.low[0]), 2), float(found.high[0])
-    (0.001953125, 2.24, inf)
-    """
-    check_level(level)
-    if subsets.ndim != 2 or subsets.shape[1] != len(sums.lesser):
-        raise ValueError(
-            f"subsets of {subsets.shape[-1]} prompts do not fit sums of {len(sums.lesser)}."
-        )
-    alpha = 1.0 - level
-    here = sums.lesser + sums.greater > 0
-    n_prompts = here.sum(0)
-    part = contributions(sums)
-    total = part.sum(0)
-    partial, tie, nobody = _partial_sums(part, here, subsets)
-    p = _two_sided(partial)
-    ratios = subset_ratios(sums, subsets)
-    ratios[tie] = 1.0
-    low, high = _tails(ratios, nobody, alpha / 2.0)
-    low, high = _widened(sums, part, p, low, high, level)
-    swapped = total - 2.0 * partial
-    value = sums.ratio
-    null_low, null_high = (
-        np.where(bound == total, value, _ratio_of_difference(sums, bound))
-        for bound in _tails(swapped, None, alpha / 2.0)
-    )
-    none = np.isnan(value) | (n_prompts < fewest_prompts(level))
-    low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
-    null_low, null_high = (np.where(np.isnan(value), np.nan, x) for x in (null_low, null_high))
-    return RoleInference(value, low, high, p, null_low, null_high, n_prompts)
-
-
-def subset_ratios(sums: RoleSums, subsets: FloatArray) -> FloatArray:
-    """Return, for each subset, the ratio r at which its contributions under r cancel.
-
-    Where both roles have the same total in every prompt, that is the ratio of the subset's own
-    counts. Otherwise a prompt's contribution under ratio r is
-
-        a_i / N - r b_i / M - r s(r) (n_i / N - m_i / M),   s(r) = (A + B) / (r N + M),
-
-    and the sum over a subset is 0 at the one positive root of a quadratic in r.
-
-    Returns
-    -------
-    ratios
-        Shape (n_rows, k): 0 or more, inf where the subset has no character in the greater role;
-        without any character of the group 0, 1 or inf, which the caller treats apart.
-    """
-    a_total, n_total = sums.lesser.sum(0), sums.n_lesser.sum(0)
-    b_total, m_total = sums.greater.sum(0), sums.n_greater.sum(0)
-    a, b = subsets @ sums.lesser, subsets @ sums.greater
-    lean = divide_or_zero(sums.n_lesser, n_total) - divide_or_zero(sums.n_greater, m_total)
-    middle = a - b
-    if np.any(np.abs(lean) > _TIE):
-        middle -= (a_total + b_total) * (subsets @ lean)
-    root = np.sqrt(middle**2 + 4.0 * a * b)
-    # The two forms of the root of b r^2 - middle r - a = 0, each where it does not cancel.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(middle > 0, (middle + root) / (2.0 * b), 2.0 * a / (root - middle))
-    per_total = np.where(n_total > 0, divide_or_zero(m_total, n_total), 1.0)
-    with np.errstate(invalid="ignore"):
-        return np.where(np.isnan(found), 1.0, found) * per_total
-
-
 def coin_test(
     part: FloatArray, here: BoolArray, subsets: FloatArray, level: float = 0.95
 ) -> tuple[FloatArray, IntArray]:
@@ -305,57 +151,8 @@ def coin_test(
     return np.where(n_prompts < fewest_prompts(level), np.nan, _two_sided(partial)), n_prompts
 
 
-def sharper_p(
-    part: FloatArray,
-    here: BoolArray,
-    p: FloatArray,
-    rng: np.random.Generator,
-    draws: int = SHARP_DRAWS,
-    below: float = 0.005,
-) -> FloatArray:
-    """Draw more subsets for the smallest p-values, so that they can survive a correction.
-
-    With 9,999 draws no two-sided p is below .0002, and one finding among 300 rows needs less.
-
-    Parameters
-    ----------
-    part, here
-        As for `coin_test`, with more than `EXACT_PROMPTS` prompts (exact p-values need no more).
-    p
-        From `coin_test` or `role_inference`, shape (k,).
-    rng, draws
-        Source and number of further subsets, drawn 20,000 at a time.
-    below
-        p-values from here on are left as they are; a level of interest must be larger.
-
-    Returns
-    -------
-    p
-        Shape (k,); never above `below` where it was not, so that intervals still agree.
-
-    >>> part = np.ones((30, 1))
-    >>> p = sharper_p(part, part > 0, np.array([2e-4]), np.random.default_rng(0), 39_999)
-    >>> float(p[0])
-    5e-05
-    """
-    at = np.flatnonzero(p < below)
-    if not at.size:
-        return p
-    hits, rows = np.ones((2, at.size)), 1
-    while rows < draws + 1:
-        step = min(20_000, draws + 1 - rows)
-        partial, _, _ = _partial_sums(
-            part[:, at], here[:, at], prompt_subsets(len(part), rng, step, exact=0)[1:]
-        )
-        hits += [(partial <= 0).sum(0), (partial >= 0).sum(0)]
-        rows += step
-    sharp = p.copy()
-    sharp[at] = np.minimum(below, 2.0 * hits.min(0) / rows)
-    return sharp
-
-
 def median_inference(
-    sums: RoleSums, subsets: FloatArray, smoothing: float = 0.5, level: float = 0.95
+    sums: TwoSides, subsets: FloatArray, smoothing: float = 0.5, level: float = 0.95
 ) -> RoleInference:
     """Test and bound the median, over thresholds or models, of one group's ratios.
 
@@ -382,7 +179,7 @@ def median_inference(
         Of one group: arrays of shape (1,).
     """
     alpha = 1.0 - level
-    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
+    cells = (sums.upper, sums.n_upper, sums.lower, sums.n_lower)
     totals = [cell.sum(0) for cell in cells]
     moved = [subsets @ (one - other) for one, other in zip(cells[:2], cells[2:], strict=True)]
     swapped = (
@@ -393,7 +190,7 @@ def median_inference(
     )
     shuffled = _median_ratio(swapped, smoothing)
     value = shuffled[0]
-    here = np.any(sums.lesser + sums.greater > 0, axis=1)
+    here = np.any(sums.upper + sums.lower > 0, axis=1)
     n_prompts = int(here.sum())
     with np.errstate(divide="ignore"):
         size = np.abs(np.log(shuffled))
@@ -448,66 +245,6 @@ def _two_sided(partial: FloatArray) -> FloatArray:
     """Two-sided p of the sum: a subset with a sum of 0 or less is a swap that raises it."""
     up, down = (partial <= 0).mean(0), (partial >= 0).mean(0)
     return np.asarray(np.minimum(1.0, 2.0 * np.minimum(up, down)), dtype=np.float64)
-
-
-def _widened(
-    sums: RoleSums,
-    part: FloatArray,
-    p: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds that hold where the rarer role has hardly anybody.
-
-    Subsets cannot bound a ratio away from 1 where its rarer role sits in fewer effective prompts
-    (Kish) than a test needs: most subsets then have nobody there. If such a ratio is refused at 1,
-    the bound next to 1 is the one that whole prompts as coins give.
-    """
-    total, scale = part.sum(0), np.abs(part).sum(0)
-    rarer = np.where(total > 0, sums.greater, sums.lesser)
-    thin = divide_or_zero(rarer.sum(0) ** 2, (rarer**2).sum(0)) < fewest_prompts(level)
-    thin &= p < 1.0 - level - 1e-12
-    odds = _coin_bound(total, scale, np.sqrt((part**2).sum(0)), p, 1.0 - level)
-    low = np.where(thin & (total > 0), np.minimum(low, odds), low)
-    return low, np.where(thin & (total < 0), np.maximum(high, 1.0 / odds), high)
-
-
-def _coin_bound(
-    total: FloatArray, scale: FloatArray, norm: FloatArray, p: FloatArray, alpha: float
-) -> FloatArray:
-    """Lower bound, above 1, of the odds that a prompt falls on the side where most weight fell.
-
-    `share` of the prompts' weight fell there. Clopper and Pearson's bound of that share is taken
-    for as many coins as would give p, or for Kish's effective number where that says more.
-    """
-    share = 0.5 * (1.0 + divide_or_zero(np.abs(total), scale))
-    share = np.clip(share, 0.5 + 1e-12, 1.0)
-    kish = np.maximum(divide_or_zero(scale, norm) ** 2, 1.0)
-    few, many = np.zeros_like(share), np.full_like(share, _MOST_COINS)
-    for _ in range(50):  # the number of coins at this share whose one-sided p is p / 2
-        coins = 0.5 * (few + many)
-        more = special.betainc(share * coins, coins - share * coins + 1.0, 0.5) > p / 2.0
-        few, many = np.where(more, coins, few), np.where(more, many, coins)
-    bounds = []
-    for coins in (kish, many):
-        least = special.betaincinv(share * coins, coins - share * coins + 1.0, alpha / 2.0)
-        bounds.append(least / (1.0 - least))
-    above = np.maximum(np.maximum(*bounds), np.nextafter(1.0, 2.0))
-    return np.asarray(above, dtype=np.float64)
-
-
-def _ratio_of_difference(sums: RoleSums, difference: FloatArray) -> FloatArray:
-    """The ratio of shares that differ by `difference` while both roles together keep theirs."""
-    n, m = sums.n_lesser.sum(0), sums.n_greater.sum(0)
-    share = divide_or_zero((sums.lesser + sums.greater).sum(0), n + m)
-    weight = divide_or_zero(n, n + m)
-    above = np.maximum(share + (1.0 - weight) * difference, 0.0)
-    below = np.maximum(share - weight * difference, 0.0)
-    tiny = _TIE * share
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(below <= tiny, np.inf, np.where(above <= tiny, 0.0, above / below))
-    return np.asarray(ratio, dtype=np.float64)
 
 
 def _tails(

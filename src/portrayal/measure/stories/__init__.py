@@ -5,7 +5,6 @@ condition; a *character* is a person of a story with a role, a first name and a 
 """
 
 from portrayal.measure.stories.corrected import HandSample, hand_sample
-from portrayal.measure.stories.roles import RoleTests, role_tests
 from portrayal.measure.stories.strata import Stratum, group_features, prompt_sums, strata
 from portrayal.measure.stories.tally import ROLES, Characters, Tally, tally_stories
 
@@ -13,13 +12,11 @@ __all__ = [
     "ROLES",
     "Characters",
     "HandSample",
-    "RoleTests",
     "Stratum",
     "Tally",
     "group_features",
     "hand_sample",
     "prompt_sums",
-    "role_tests",
     "strata",
     "tally_stories",
 ]

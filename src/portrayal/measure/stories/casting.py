@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import (
+    SIDES_CHANGED,
     GroupSums,
-    agreeing,
     estimates_of,
     sums_by,
     wilson_interval,
 )
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.roles import SWAPPED, RoleTests, role_sums, role_tests
 from portrayal.measure.stories.strata import (
     GENDERS,
     Stratum,
@@ -24,7 +23,7 @@ from portrayal.measure.stories.strata import (
     stratum_of,
 )
 from portrayal.measure.stories.tally import ROLES, Tally
-from portrayal.records import NO_TEST, Estimate, Null
+from portrayal.records import Estimate, Null
 from portrayal.registry import Component
 from portrayal.stats import divide
 from portrayal.stats.tails import normal_isf
@@ -190,30 +189,46 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         ],
         sums_by(code, size, straight.reshape(-1, k * k) * count),
         stories,
+        sums_by(code, size, straight.reshape(-1, k * k) ** 2 * count),
+        lower=opposite,
+        n_lower=stories,
+        lower_squares=sums_by(code, size, turned**2 * count),
     )
-    found = sums.shares(scope)
-    labels = (PAIR_ROLES.name, pairs.attribute, stratum.domain, stratum.model)
-    tests_of = role_tests(tally, role_sums(sums.upper, stories, opposite, stories), scope, *labels)
+    found, orders = sums.shares(scope), sums.ratios(scope)
     n = float(stories[:, 0].sum()) if k else 0.0
+    both = sums.upper.sum(0), opposite.sum(0)
+    centre = divide(both[0] + both[1], 2.0 * n)
+    # A ratio r of the two orders is the share r / (1 + r) of both together: so the interval of the
+    # ratio is one of the share, given how many stories have the two groups in either order.
+    same = np.arange(k * k) // max(k, 1) == np.arange(k * k) % max(k, 1)
+    low, high, null_low, null_high = (
+        2.0 * centre * (1.0 - 1.0 / (1.0 + each))
+        for each in (
+            *(orders.low, orders.high),
+            *(orders.contrasts.null_low, orders.contrasts.null_high),
+        )
+    )
+    found = replace(
+        orders,
+        value=found.value,
+        low=np.where(same, found.low, low),
+        high=np.where(same, found.high, high),
+        n_clusters=found.n_clusters,
+        reason=np.where(same, found.reason, orders.reason),
+    )
     what = "gender" if pairs.attribute == "gender" else "matched first name"
     unknown = {f"{what} of a character not known": stratum.n_texts - round(n)}
 
     def own(i: int) -> dict[str, Any]:
-        both = float(sums.upper[:, i].sum()), float(opposite[:, i].sum())
-        counts = {"count": both[0], "count_reversed": both[1], **tests_of.effective(i)}
+        counts = {"count": float(both[0][i]), "count_reversed": float(both[1][i])}
         if n == 0:
             reason = f"no story with the {pairs.attribute} of both characters known"
             return {"undefined": reason, "counts": counts}
-        same, reasons = i // k == i % k, tests_of.why_none(i, scope)
-        bounds, p = found.interval(i, scope), float(tests_of.found.p[i])
-        centre = (both[0] + both[1]) / 2 / n
-        untested = {NO_TEST: reasons[NO_TEST]} if NO_TEST in reasons and not same else {}
+        around, least, most = (float(x[i]) for x in (centre, null_low, null_high))
         return {
-            "interval": agreeing(bounds, both[0] / n, centre, p, named=False),
-            "paper_interval": wilson_interval(both[0], n, scope),
-            "null": _reversed(both, n, tests_of, i, scope),
-            "tests": () if same else (tests_of.test(i),),
-            "instruments": untested,
+            "paper_interval": wilson_interval(float(both[0][i]), n, scope),
+            "null": Null(around, least, most, scope.level, SIDES_CHANGED),
+            **({"test": None} if same[i] else {}),
             "counts": counts,
         }
 
@@ -223,25 +238,11 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         found,
         scope,
         own,
-        tested=False,
         statistic="share",
         strata=stratum.labels,
         n_texts=stratum.n_texts,
         exclusions=stratum.exclusions | {why: lost for why, lost in unknown.items() if lost},
     )
-
-
-def _reversed(
-    sums: tuple[float, float], n: float, tests_of: RoleTests, i: int, scope: Scope
-) -> Null:
-    """The share where whole prompts swap their roles: half of both orders together, and range."""
-    centre = (sums[0] + sums[1]) / 2 / n
-    ratios = tests_of.found.null_low[i], tests_of.found.null_high[i]
-    # A ratio r of the two orders is the share r / (1 + r) of both together.
-    low, high = (2 * centre * (1.0 - 1.0 / (1.0 + float(r))) for r in ratios)
-    if sums[0] == sums[1]:
-        low, high = (centre if np.isnan(x) else x for x in (low, high))
-    return Null(centre, low, high, scope.level, SWAPPED, scope.seed)
 
 
 PAIR_ROLES = Component(

@@ -14,7 +14,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import left_out
 from portrayal.measure.stories.roles import (
     FairTests,
-    RoleTests,
+    MedianTests,
     fair_names,
     fair_tests,
     median_tests,
@@ -44,11 +44,11 @@ from portrayal.reference.groups import no_share
 from portrayal.registry import Component
 from portrayal.stats import divide
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.naming import drawn_shares, repetition_effect
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.resampling import two_sided_p
-from portrayal.stats.roles import RoleSums
 from portrayal.stats.summaries import FEWEST_MODELS, infer_median_shares, median_over
 from portrayal.types import FloatArray
 
@@ -312,7 +312,7 @@ def _subordination(
     tally: Tally,
     pooled: Stratum,
     group: Mapping[str, str],
-    sums: RoleSums,
+    sums: TwoSides,
     excluded: Mapping[str, int],
     scope: Scope,
 ) -> Estimate:
@@ -325,18 +325,18 @@ def _subordination(
         group=dict(group),
         value=None,
         n_texts=pooled.n_texts,
-        n_units=float(sums.n_lesser.sum() + sums.n_greater.sum()),
-        n_clusters=int(((sums.n_lesser.sum(1) > 0) & (sums.n_greater.sum(1) > 0)).sum()),
+        n_units=float(sums.n_upper.sum() + sums.n_lower.sum()),
+        n_clusters=int(((sums.n_upper.sum(1) > 0) & (sums.n_lower.sum(1) > 0)).sum()),
         exclusions={**pooled.exclusions, **excluded},
         details=_of_models(ratios),
         undefined=reason or "",
     )
     if reason:
         return blank
-    everybody = (sums.lesser + sums.greater).sum(1)[:, np.newaxis]
+    everybody = (sums.upper + sums.lower).sum(1)[:, np.newaxis]
     carriers = effective_number(everybody)
     found = median_tests(tally, sums, scope, smoothing=0.0)
-    tests_of = RoleTests(found, np.array([blank.n_clusters]), carriers)
+    tests_of = MedianTests(found, np.array([blank.n_clusters]), carriers)
     value = float(median_over(ratios[:, np.newaxis])[0])
     return replace(
         blank,

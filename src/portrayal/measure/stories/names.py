@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, has_width, sums_by
+from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, GroupSums, has_width, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
-from portrayal.measure.stories.roles import role_sums, role_tests
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
-from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
+from portrayal.measure.stories.subordination import role_ratios
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
 from portrayal.records import Estimate, Interval, Null
@@ -46,20 +46,19 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 def _of_stratum(
     tally: Tally, stratum: Stratum, names: IntArray, scope: Scope
 ) -> Iterator[Estimate]:
-    measure = RatioMeasure(NAME_SUBORDINATION, scope, smoothing=scope.smoothing)
-    lesser, n_lesser = name_sums(tally.characters, stratum, SUBORDINATE, names)
-    greater, n_greater = name_sums(tally.characters, stratum, DOMINANT, names)
-    sums = role_sums(lesser, n_lesser, greater, n_greater)
-    tests_of = role_tests(tally, sums, scope, sharp=False)
-    for i, name in enumerate(names.tolist()):
-        shares = dict(zip(tally.races, tally.likelihood[name].tolist(), strict=True))
-        yield measure.estimate(
-            stratum,
-            {"name": tally.names[name]},
-            sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-            (tests_of, i),
-            details={f"share_{r}": share for r, share in shares.items() if not np.isnan(share)},
-        )
+    counted = [
+        name_sums(tally.characters, stratum, role, names) for role in (SUBORDINATE, DOMINANT)
+    ]
+    (lesser, n_lesser), (greater, n_greater) = (np.broadcast_arrays(*each) for each in counted)
+    groups = [{"name": tally.names[name]} for name in names.tolist()]
+    prompts = tally.prompt_names(stratum.prompts)
+    sums = GroupSums(prompts, groups, lesser, n_lesser, lower=greater, n_lower=n_greater)
+
+    def own(i: int) -> dict[str, Any]:
+        shares = zip(tally.races, tally.likelihood[names[i]].tolist(), strict=True)
+        return {"counts": {f"share_{r}": share for r, share in shares if not np.isnan(share)}}
+
+    yield from role_ratios(NAME_SUBORDINATION, sums, stratum, scope, own, smoothing=scope.smoothing)
 
 
 def name_sums(

@@ -1,7 +1,7 @@
 """Tests and nulls of stories: roles that prompts swap, and names drawn from their table."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from portrayal.measure.stories.strata import Stratum
 from portrayal.measure.stories.tally import Tally
 from portrayal.records import EFFECTIVE, NO_FINDING, NO_INTERVAL, NO_TEST, Interval, Null, Test
 from portrayal.reference import NameTable, name_bearers
-from portrayal.stats.design_effect import effective_number
+from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.naming import (
     FairNaming,
     ShareInference,
@@ -23,35 +23,30 @@ from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.roles import (
     EXACT_PROMPTS,
     RoleInference,
-    RoleSums,
-    contributions,
     median_inference,
     no_test_reason,
     prompt_subsets,
-    role_inference,
-    sharper_p,
 )
 from portrayal.types import FloatArray, IntArray
 
 SWAPPED = "roles of whole prompts swapped at random"
 SUBSETS = "random subsets of prompts, agreeing with the test"
-ROWS, SHARP_ROWS = 5, 100
-"""Subsets for each draw of the audit: 9,999 with its 2,000, and 199,999 for the smallest p."""
+ROWS = 5
+"""Subsets for each draw of the audit: 9,999 with its 2,000."""
 MOST_BLOCKS = 500
 """With more prompts than this, some are joined, and change their roles together."""
 
 _SMALL = 10  # a p-value of fewer than this many subsets is computed again with more
-_COLUMNS = 64  # groups whose subsets are in memory together
 
 
 @dataclass(frozen=True)
-class RoleTests:
-    """Ratios of two roles with p, interval and null from the same swapped prompts, shape (k,).
+class MedianTests:
+    """The median of ratios with p, interval and null from the same swapped prompts.
 
     Attributes
     ----------
     found
-        From `stats.role_inference` or `stats.median_inference`.
+        From `stats.median_inference`.
     n_clusters
         Prompts with somebody to count in both roles.
     carriers
@@ -97,43 +92,7 @@ class RoleTests:
         return {}
 
 
-def role_tests(
-    tally: Tally, sums: RoleSums, scope: Scope, *labels: str, sharp: bool = True
-) -> RoleTests:
-    """Infer the ratios of many groups of one stratum.
-
-    Parameters
-    ----------
-    tally, scope
-        Keeps the subsets for other measures; how many there are, and the level.
-    sums
-        Counts by prompt and role.
-    labels
-        Name the random stream of the smallest p-values.
-    sharp
-        Whether the smallest p-values are drawn again, to survive a correction for many tests.
-    """
-    clusters = ((sums.n_lesser > 0) & (sums.n_greater > 0)).sum(0)
-    carriers = effective_number(sums.lesser + sums.greater)
-    sums = in_blocks(sums)
-    n_prompts = len(sums.lesser)
-    subsets = subsets_of(tally, n_prompts, ROWS * scope.draws - 1, scope)
-    k = sums.lesser.shape[1]
-    parts = [
-        role_inference(_columns(sums, slice(at, at + _COLUMNS)), subsets, scope.level)
-        for at in range(0, k, _COLUMNS)
-    ]
-    fields = RoleInference.__dataclass_fields__
-    found = RoleInference(**{f: np.concatenate([getattr(p, f) for p in parts]) for f in fields})
-    if sharp and n_prompts > EXACT_PROMPTS:
-        here, rng = sums.lesser + sums.greater > 0, scope.rng("sharper", *labels)
-        draws, below = SHARP_ROWS * scope.draws - 1, min(0.005, (1 - scope.level) / 2)
-        p = sharper_p(contributions(sums), here, found.p, rng, draws, below)
-        found = replace(found, p=p)
-    return RoleTests(found, clusters, carriers)
-
-
-def median_tests(tally: Tally, sums: RoleSums, scope: Scope, smoothing: float) -> RoleInference:
+def median_tests(tally: Tally, sums: TwoSides, scope: Scope, smoothing: float) -> RoleInference:
     """Infer the median of the columns' ratios, computed again for every subset of prompts.
 
     Where p is among the smallest that few subsets can give, more are drawn. A count of 0 beside
@@ -141,9 +100,9 @@ def median_tests(tally: Tally, sums: RoleSums, scope: Scope, smoothing: float) -
     """
     sums = in_blocks(sums)
     for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
-        subsets = subsets_of(tally, len(sums.lesser), draws, scope)
+        subsets = subsets_of(tally, len(sums.upper), draws, scope)
         found = median_inference(sums, subsets, smoothing, scope.level)
-        if not found.p[0] < _SMALL / len(subsets) or len(sums.lesser) <= EXACT_PROMPTS:
+        if not found.p[0] < _SMALL / len(subsets) or len(sums.upper) <= EXACT_PROMPTS:
             break
     return found
 
@@ -158,25 +117,20 @@ def subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatA
 
 
 def role_sums(
-    lesser: FloatArray, n_lesser: FloatArray, greater: FloatArray, n_greater: FloatArray
-) -> RoleSums:
+    upper: FloatArray, n_upper: FloatArray, lower: FloatArray, n_lower: FloatArray
+) -> TwoSides:
     """Join counts, shape (n_prompts, k), with totals of that shape or (n_prompts, 1)."""
-    return RoleSums(*np.broadcast_arrays(lesser, n_lesser, greater, n_greater))
+    return TwoSides(*np.broadcast_arrays(upper, n_upper, lower, n_lower))
 
 
-def in_blocks(sums: RoleSums) -> RoleSums:
+def in_blocks(sums: TwoSides) -> TwoSides:
     """Join prompts where there are more than `MOST_BLOCKS`, so that subsets fit into memory."""
-    n = len(sums.lesser)
+    n = len(sums.upper)
     if n <= MOST_BLOCKS:
         return sums
     starts = np.arange(0, n, -(-n // MOST_BLOCKS))
-    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
-    return RoleSums(*(np.add.reduceat(cell, starts, axis=0) for cell in cells))
-
-
-def _columns(sums: RoleSums, at: slice) -> RoleSums:
-    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
-    return RoleSums(*(cell[:, at] for cell in cells))
+    cells = (sums.upper, sums.n_upper, sums.lower, sums.n_lower)
+    return TwoSides(*(np.add.reduceat(cell, starts, axis=0) for cell in cells))
 
 
 FAIR_TEST = "fair naming: names drawn at random from bearers, and t by prompts, the larger p"

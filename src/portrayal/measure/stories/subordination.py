@@ -1,18 +1,25 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import kept_sums
+from portrayal.measure.clustered import GroupSums, Own, estimates_of, two_sides
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
-from portrayal.measure.stories.roles import RoleTests, ratio_details, role_sums, role_tests
-from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
+from portrayal.measure.stories.roles import ratio_details
+from portrayal.measure.stories.strata import (
+    UNREAD,
+    Features,
+    Stratum,
+    group_features,
+    group_sums,
+    strata,
+)
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.records import Estimate, Interval, PromptSums, Test
+from portrayal.records import Estimate, Form, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
@@ -21,95 +28,84 @@ from portrayal.stats import (
     score_ratio_test,
     z_from_interval,
 )
-from portrayal.types import FloatArray
 
 SCORE = "score test of two shares, characters independent"
 
 Cells = tuple[float, float, float, float]
 """Count and total in the subordinate role, then in the dominant role."""
-
-
-@dataclass(frozen=True)
-class RatioMeasure:
-    """What every estimate of one measure has in common."""
-
-    component: Component
-    scope: Scope
-    smoothing: float = 0.0
-
-    def estimate(
-        self,
-        stratum: Stratum,
-        group: Mapping[str, str],
-        cells: Cells,
-        tested: tuple[RoleTests, int],
-        *,
-        details: Mapping[str, float] | None = None,
-        exclusions: Mapping[str, int] | None = None,
-        sums: PromptSums | None = None,
-    ) -> Estimate:
-        """Return the estimate of one group; a group that is never dominant has the ratio inf.
-
-        Parameters
-        ----------
-        stratum, group
-            Where, and of whom.
-        cells
-            Counts and totals; a count of 0 is smoothed where the measure smooths.
-        tested
-            Inference of many groups, and the index of this one.
-        details, exclusions
-            Further parts of the value, and characters left out by reason.
-        sums
-            What each prompt adds.
-        """
-        tests_of, i = tested
-        scope = self.scope
-        used = self._smoothed(cells)
-        reason = undefined_ratio(used, group, stratum)
-        value = None if reason else float(ratio(*used))
-        low, high = (float(bound) for bound in katz_log(*used, level=scope.level))
-        method = "Katz log" if used == cells else "Katz log, Laplace-smoothed"
-        known: dict[str, Any] = {}
-        if value is not None:
-            known = {
-                "interval": tests_of.interval(i, value, scope),
-                "tests": (tests_of.test(i), *naive_ratio_tests(used)),
-                "instruments": {**scope.instruments, **tests_of.why_none(i, scope)},
-            }
-        return scope.estimate(
-            self.component,
-            statistic="ratio",
-            strata=stratum.labels,
-            group=dict(group),
-            value=value,
-            paper_interval=None if np.isnan(low) else Interval(low, high, scope.level, method),
-            null=tests_of.null(i, scope),
-            n_texts=stratum.n_texts,
-            n_units=cells[1] + cells[3],
-            n_clusters=int(tests_of.n_clusters[i]),
-            exclusions={**stratum.exclusions, **(exclusions or {})},
-            details=dict(zip(_CELLS, cells, strict=True))
-            | tests_of.effective(i)
-            | dict(details or {}),
-            undefined=reason,
-            sums=sums,
-            **known,
-        )
-
-    def _smoothed(self, cells: Cells) -> Cells:
-        if self.smoothing == 0.0 or (cells[0] > 0 and cells[2] > 0):
-            return cells
-        s = self.smoothing
-        return cells[0] + s, cells[1] + 2 * s, cells[2] + s, cells[3] + 2 * s
-
-
 _CELLS = ("count_subordinate", "n_subordinate", "count_dominant", "n_dominant")
 
 
-def sum_cells(k_sub: FloatArray, n_sub: FloatArray, k_dom: FloatArray, n_dom: FloatArray) -> Cells:
-    """Return the totals over prompts of four arrays of shape (n_prompts, …)."""
-    return float(k_sub.sum()), float(n_sub.sum()), float(k_dom.sum()), float(n_dom.sum())
+def role_ratios(
+    measure: Component,
+    sums: GroupSums,
+    stratum: Stratum,
+    scope: Scope,
+    own: Own = lambda _: {},
+    *,
+    smoothing: float = 0.0,
+    kept: Form | None = None,
+) -> Iterator[Estimate]:
+    """Yield the ratio of each group's share in the subordinate role to that in the dominant one.
+
+    Parameters
+    ----------
+    measure, stratum, scope
+        Whose estimates they are, where, and the audit's settings.
+    sums
+        The subordinate role above, the dominant one below; a group that is never dominant has the
+        ratio inf.
+    own, kept
+        As in `estimates_of`.
+    smoothing
+        Added to a count (twice to its total) where one of the two counts is 0.
+    """
+    assert sums.lower is not None
+    assert sums.n_lower is not None
+    counts = [each.sum(0) for each in (sums.upper, sums.n_upper, sums.lower, sums.n_lower)]
+    added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, smoothing)
+    a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
+    found = sums.ratios(scope)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(added > 0, (a / n) / (b / m), found.value)
+    # A smoothed ratio of a count of 0 lies within the interval, or next to its end.
+    found = replace(
+        found,
+        value=value,
+        low=np.where(np.isnan(value), found.low, np.minimum(found.low, value)),
+        high=np.where(np.isnan(value), found.high, np.maximum(found.high, value)),
+    )
+
+    def fields(i: int) -> dict[str, Any]:
+        cells = tuple(float(each[i]) for each in counts)
+        used: Cells = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
+        more = dict(own(i))
+        more["counts"] = dict(zip(_CELLS, cells, strict=True)) | more.get("counts", {})
+        more["n_units"] = cells[1] + cells[3]
+        reason = undefined_ratio(used, sums.groups[i], stratum)
+        if reason is not None:
+            return {"undefined": reason, **more}
+        low, high = (float(bound) for bound in katz_log(*used, level=scope.level))
+        method = "Katz log, Laplace-smoothed" if added[i] else "Katz log"
+        return {
+            "paper_interval": None if np.isnan(low) else Interval(low, high, scope.level, method),
+            "null": found.null(i, scope),
+            "tests": naive_ratio_tests(used),
+            **more,
+        }
+
+    yield from estimates_of(
+        measure,
+        sums,
+        found,
+        scope,
+        fields,
+        kept=kept,
+        statistic="ratio",
+        strata=stratum.labels,
+        n_texts=stratum.n_texts,
+        exclusions=stratum.exclusions,
+    )
 
 
 def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) -> str | None:
@@ -147,31 +143,26 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     """
     characters = tally.characters
     features = group_features(tally, characters.name, characters.gender, crossed=True)
-    values = features.both
-    k = len(features.groups)
-
     for stratum in strata(tally, laden=True):
-        measure = RatioMeasure(SUBORDINATION, scope)
-        lesser = prompt_sums(characters, stratum, SUBORDINATE, values)
-        greater = prompt_sums(characters, stratum, DOMINANT, values)
-        sums = role_sums(lesser[:, :k], lesser[:, k:], greater[:, :k], greater[:, k:])
-        tests_of = role_tests(tally, sums, scope, SUBORDINATION.name, stratum.domain, stratum.model)
-        names = tally.prompt_names(stratum.prompts)
-        both = (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:])
-        kept = kept_sums(names, *both, form="ratio")
-        reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
-        reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
-        for i, group in enumerate(features.groups):
-            cells = sum_cells(lesser[:, i], lesser[:, k + i], greater[:, i], greater[:, k + i])
-            yield measure.estimate(
-                stratum,
-                group,
-                cells,
-                (tests_of, i),
-                details=reads[i] if i < len(reads) else None,
-                exclusions=reasons(i, cells[1] + cells[3]),
-                sums=kept(i),
-            )
+        yield from _of_stratum(tally, stratum, features, scope)
+
+
+def _of_stratum(
+    tally: Tally, stratum: Stratum, features: Features, scope: Scope
+) -> Iterator[Estimate]:
+    roles = [group_sums(tally, stratum, role, features) for role in (SUBORDINATE, DOMINANT)]
+    units = roles[0].n_upper.sum(0) + roles[1].n_upper.sum(0)
+    reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
+    reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
+
+    def own(i: int) -> dict[str, Any]:
+        return {
+            "counts": reads[i] if i < len(reads) else {},
+            "exclusions": reasons(i, float(units[i])),
+        }
+
+    sums = two_sides(*roles)
+    yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
 
 
 SUBORDINATION = Component(

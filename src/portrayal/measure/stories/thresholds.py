@@ -5,14 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.roles import RoleTests, median_tests, role_sums, role_tests
+from portrayal.measure.stories.roles import MedianTests, median_tests, role_sums
 from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
-from portrayal.measure.stories.subordination import (
-    RatioMeasure,
-    naive_ratio_tests,
-    sum_cells,
-)
+from portrayal.measure.stories.subordination import naive_ratio_tests, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
 from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
@@ -77,23 +74,22 @@ def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
-    measure, characters = RatioMeasure(THRESHOLD_SUBORDINATION, scope), tally.characters
+    characters = tally.characters
     everyone = np.ones(len(characters.count), dtype=bool)
     for stratum in strata(tally, laden=True, pool_domains=True):
+        prompts = tally.prompt_names(stratum.prompts)
         for column, race in enumerate(tally.races):
             (lesser, n_lesser), (greater, n_greater) = (
-                counts_above(tally, characters, stratum, role, column, everyone, STEPS)
+                np.broadcast_arrays(
+                    *counts_above(tally, characters, stratum, role, column, everyone, STEPS)
+                )
                 for role in (SUBORDINATE, DOMINANT)
             )
-            sums = role_sums(lesser, n_lesser, greater, n_greater)
-            tests_of = role_tests(tally, sums, scope, sharp=False)
-            for i, step in enumerate(STEPS.tolist()):
-                yield measure.estimate(
-                    stratum,
-                    {tally.attribute: race, "threshold": f"{step:.2f}"},
-                    sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-                    (tests_of, i),
-                )
+            groups = [
+                {tally.attribute: race, "threshold": f"{step:.2f}"} for step in STEPS.tolist()
+            ]
+            sums = GroupSums(prompts, groups, lesser, n_lesser, lower=greater, n_lower=n_greater)
+            yield from role_ratios(THRESHOLD_SUBORDINATION, sums, stratum, scope)
 
 
 THRESHOLD_SUBORDINATION = Component(
@@ -164,7 +160,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     sums = role_sums(lesser, n_lesser, greater, n_greater)
     # The lowest threshold holds all that the higher ones count.
     carriers = effective_number(lesser[:, :1] + greater[:, :1])
-    tests_of = RoleTests(
+    tests_of = MedianTests(
         median_tests(tally, sums, scope, scope.smoothing), np.array([clusters]), carriers
     )
     at, paper, paper_tests = _at_median(totals, by_threshold, value, scope)

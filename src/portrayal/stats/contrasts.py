@@ -1,0 +1,302 @@
+"""Ratios of two shares of the same prompts: two roles, two models, two versions.
+
+What a prompt says of a ratio r is its *score*: with a of n characters in the one role, b of m in
+the other, and pi = r n / (r n + m),
+
+    u = a (1 - pi) - b pi,    information t pi (1 - pi),  t = a + b,
+
+which is 0 on average where the ratio is r, whatever share the prompt gives the group. Where roles
+mean nothing a prompt could as well have changed them, so its score is as likely to be -u as u. A
+t test of such numbers holds its level whatever their variances (Ibragimov & Mueller 2010); scores
+are therefore weighted by what each prompt can say, 1 / (phi + tau² I), where tau² is how much log
+ratios of prompts differ beyond chance. One degree of freedom is given up for it. The interval is
+the ratios that the test does not refuse, and p is never below 2^-n, the chance that n coins fall
+alike, which is all that n prompts can say without a model.
+
+Two populations can be asked about. *Prompts like these*: prompts are a sample, and differ. *These
+prompts*: they are fixed, and chance is in the texts alone.
+
+Sources: Ibragimov and Mueller (2010), t-statistic based correlation and heterogeneity robust
+inference, JBES 28; Paule and Mandel (1982), Consensus values and weighting factors, for tau²;
+Peto and Mantel-Haenszel for the scores; Hemerik, Goeman and Finos (2020) for their signs.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from portrayal.stats._arguments import check_level, divide, divide_or_zero
+from portrayal.stats.tails import normal_isf, normal_sf, t_isf, t_sf
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+FEWEST_PEOPLE = 1e-9
+"""Characters of the group in a prompt from which the prompt says anything."""
+
+_WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
+_HALVINGS = 60
+
+
+@dataclass(frozen=True)
+class TwoSides:
+    """Counts of groups by prompt on two sides, each of shape (n_prompts, k).
+
+    Attributes
+    ----------
+    upper, n_upper
+        Characters of the group, and all that could be counted, in the one role (or model). Counts
+        are 0 or more and may be fractions.
+    lower, n_lower
+        The same in the other.
+    squares
+        Sums of squared contributions of both sides; the counts themselves for whole characters.
+    """
+
+    upper: FloatArray
+    n_upper: FloatArray
+    lower: FloatArray
+    n_lower: FloatArray
+    squares: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not fit together."""
+        cells = (self.upper, self.n_upper, self.lower, self.n_lower)
+        shapes = {cell.shape for cell in cells}
+        if len(shapes) != 1 or self.upper.ndim != 2:
+            raise ValueError(f"the four sums must share one shape (n_prompts, k); got {shapes}.")
+        if any(bool(np.any(~(cell >= 0))) for cell in cells):
+            raise ValueError("counts and totals must be numbers of 0 or more.")
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Share on the upper side over that on the lower, shape (k,); inf where that is 0."""
+        a, n, b, m = (x.sum(0) for x in (self.upper, self.n_upper, self.lower, self.n_lower))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((a / n) / (b / m), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """What two sides say about each group's ratio; all of shape (k,).
+
+    Attributes
+    ----------
+    ratio
+        Pooled: inf where the group is never on the lower side, NaN where it is on neither, or a
+        side has nobody to count.
+    low, high
+        Bounds of the ratio in prompts like these; `high` may be inf and `low` 0. NaN where so few
+        prompts say anything that no test reaches the level.
+    p
+        Two-sided p of ratio 1 in prompts like these; NaN as above.
+    null_low, null_high
+        Ratios that p would not refuse as 1. A ratio with p < 1 - level lies outside.
+    fixed_low, fixed_high, fixed_p
+        Bounds and p of the ratio in these prompts.
+    n_prompts
+        Prompts that say anything: the group occurs, and not everybody is of it, and both sides
+        have somebody to count.
+    """
+
+    ratio: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    null_low: FloatArray
+    null_high: FloatArray
+    fixed_low: FloatArray
+    fixed_high: FloatArray
+    fixed_p: FloatArray
+    n_prompts: IntArray
+
+
+def fewest_contrasts(level: float) -> int:
+    """Return from how many prompts on a ratio can be told from 1: 2^-n < 1 - level.
+
+    >>> fewest_contrasts(0.95)
+    5
+    """
+    check_level(level)
+    return int(np.floor(-np.log2(1.0 - level) + 1e-9)) + 1
+
+
+def too_few_contrasts(n_prompts: int, level: float) -> str | None:
+    """Return why a group that this many prompts tell of has no test; None where it has one.
+
+    >>> too_few_contrasts(4, 0.95)
+    'the group can be compared in 4 prompts, and it takes 5 to reach p < 0.05'
+    """
+    needed = fewest_contrasts(level)
+    if n_prompts >= needed:
+        return None
+    prompts = "1 prompt" if n_prompts == 1 else f"{n_prompts} prompts"
+    alpha = f"{1.0 - level:.3g}"
+    return f"the group can be compared in {prompts}, and it takes {needed} to reach p < {alpha}"
+
+
+def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
+    """Test and bound the ratio of two shares of many groups.
+
+    Parameters
+    ----------
+    sides
+        Counts of k groups by prompt.
+    level
+        Of intervals and null ranges, a fraction.
+
+    Returns
+    -------
+    Contrasts
+        p < 1 - level exactly where [low, high] leaves out 1, and where the ratio lies outside
+        [null_low, null_high]; so for `fixed_p`.
+
+    Raises
+    ------
+    ValueError
+        If the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> ones = np.ones((10, 1))
+    >>> found = infer_contrasts(TwoSides(9 * ones, 20 * ones, 0 * ones, 20 * ones))
+    >>> round(float(found.p[0]), 6), round(float(found.low[0]), 1), float(found.high[0])
+    (0.000977, 21.3, inf)
+    """
+    check_level(level)
+    alpha, ratio = 1.0 - level, sides.ratio
+    scores = _scores(sides)
+    n_prompts = scores.informative.sum(0)
+    weighted = replace(scores, tau=_between(scores))
+    df = np.maximum(n_prompts - 2.0, 1e-3)
+    t = weighted.t(np.zeros_like(ratio), fixed=False)
+    p = np.maximum(2.0 * t_sf(np.abs(t), df), 0.5**n_prompts)
+    critical = t_isf(np.full(df.shape, alpha / 2.0), df)
+    low, high = (weighted.solve(sign * critical, fixed=False) for sign in (1.0, -1.0))
+    # Where prompts weigh so unlike their texts that the pooled ratio is no ratio they allow, the
+    # interval reaches it; where it then holds 1, nothing is refused.
+    low, high = np.fmin(low, ratio), np.fmax(high, ratio)
+    p = np.where((low <= 1.0) & (high >= 1.0), np.maximum(p, alpha), p)
+    none = np.isnan(ratio) | (n_prompts < fewest_contrasts(level))
+    null_low, null_high = _null_range(ratio, t, critical, weighted)
+    z = scores.t(np.zeros_like(ratio), fixed=True)
+    quantile = np.full(ratio.shape, float(normal_isf(alpha / 2.0)))
+    fixed_low, fixed_high = (scores.solve(sign * quantile, fixed=True) for sign in (1.0, -1.0))
+    nobody = np.isnan(ratio) | (n_prompts == 0)
+    fixed = (fixed_low, fixed_high, 2.0 * normal_sf(np.abs(z)))
+    low, high, p, null_low, null_high = (
+        np.where(none, np.nan, x) for x in (low, high, p, null_low, null_high)
+    )
+    fixed_low, fixed_high, fixed_p = (np.where(nobody, np.nan, x) for x in fixed)
+    return Contrasts(
+        ratio,
+        low,
+        high,
+        p,
+        null_low,
+        null_high,
+        fixed_low,
+        fixed_high,
+        fixed_p,
+        n_prompts,
+    )
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Counts with what the scores of a ratio need besides, and the weights of prompts."""
+
+    sides: TwoSides
+    informative: BoolArray
+    phi: FloatArray
+    information: FloatArray  # of ratio 1
+    tau: FloatArray | None = None
+
+    def t(self, log_ratio: FloatArray, *, fixed: bool) -> FloatArray:
+        """The studentised sum of scores under each group's ratio, shape (k,)."""
+        s = self.sides
+        odds = np.exp(log_ratio) * s.n_upper
+        pi = divide_or_zero(odds, odds + s.n_lower)
+        score = s.upper * (1.0 - pi) - s.lower * pi
+        variance = (s.upper + s.lower) * pi * (1.0 - pi) * self.phi
+        weight = self.informative.astype(np.float64)
+        if self.tau is not None:
+            weight = divide_or_zero(weight, self.phi + self.tau * self.information)
+        x, n = weight * score, self.informative.sum(0)
+        spread = (weight**2 * variance).sum(0)
+        if not fixed:
+            # Prompts vary at least as much as their texts do, also where few look alike by chance.
+            away = np.where(self.informative, x - divide_or_zero(x.sum(0), n), 0.0)
+            between = divide_or_zero(n, n - 1.0) * (away**2).sum(0)
+            spread = np.maximum(spread, between)
+        return divide_or_zero(x.sum(0), np.sqrt(spread))
+
+    def solve(self, goal: FloatArray, *, fixed: bool) -> FloatArray:
+        """The ratio under which t falls to `goal`; 0 or inf where it is always below or above."""
+        left, right = np.full(goal.shape, -_WIDEST), np.full(goal.shape, _WIDEST)
+        never = self.t(left, fixed=fixed) <= goal
+        always = self.t(right, fixed=fixed) > goal
+        for _ in range(_HALVINGS):
+            middle = (left + right) / 2.0
+            above = self.t(middle, fixed=fixed) > goal
+            left, right = np.where(above, middle, left), np.where(above, right, middle)
+        found = np.exp((left + right) / 2.0)
+        return np.where(never, 0.0, np.where(always, np.inf, found))
+
+
+def _scores(sides: TwoSides) -> _Scores:
+    """Dispersion and information of each prompt where the ratio is 1.
+
+    phi is the variance of the score, were the prompt's characters dealt to its two sides, over that
+    of whole characters that are rare: below 1 where the group is common or counts in small parts.
+    How small the parts are is taken from all prompts together, as single ones hold few characters.
+    """
+    both, n = sides.upper + sides.lower, sides.n_upper + sides.n_lower
+    squares = both if sides.squares is None else sides.squares
+    share, correction = divide_or_zero(both, n), divide_or_zero(n, n - 1.0)
+    of_whole = correction * both * (1.0 - share)
+    parts = correction * np.maximum(squares - both * share, 0.0)
+    phi = divide_or_zero(parts.sum(0), of_whole.sum(0)) * correction * (1.0 - share)
+    information = both * divide_or_zero(sides.n_upper * sides.n_lower, n**2)
+    informative = (both > FEWEST_PEOPLE) & (information > 0) & (phi > FEWEST_PEOPLE)
+    return _Scores(sides, informative, phi, information)
+
+
+def _between(scores: _Scores) -> FloatArray:
+    """Variance of prompts' log ratios about 0 beyond that of their texts (Paule & Mandel), (k,).
+
+    It is taken about 0, not about the mean: then it does not change where prompts change sides.
+    """
+    s, some = scores.sides, scores.informative
+    share = divide_or_zero(s.n_upper, s.n_upper + s.n_lower)
+    score = s.upper * (1.0 - share) - s.lower * share
+    d2 = np.where(some, divide_or_zero(score, scores.information) ** 2, 0.0)
+    v = np.where(some, divide_or_zero(scores.phi, scores.information), 1.0)
+    n = some.sum(0)
+
+    def excess(tau: FloatArray) -> FloatArray:
+        return np.asarray(np.where(some, d2 / (v + tau), 0.0).sum(0) - n)
+
+    low, high = np.zeros(n.shape), np.maximum(d2.sum(0), 1e-9)
+    flat = excess(low) <= 0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        above = excess(middle) > 0
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return np.where(flat, 0.0, (low + high) / 2.0)
+
+
+def _null_range(
+    ratio: FloatArray, t: FloatArray, critical: FloatArray, scores: _Scores
+) -> tuple[FloatArray, FloatArray]:
+    """Ratios that would not be refused as 1: the log of the ratio as it is, per unit of t.
+
+    Where the ratio is 0 or infinite, or points another way than the weighted scores, the slope is
+    that of t at 1.
+    """
+    step = 1e-3
+    one = np.zeros_like(ratio)
+    slope = (scores.t(one - step, fixed=False) - scores.t(one + step, fixed=False)) / (2.0 * step)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.log(ratio) / t
+    per_unit = np.where(np.isfinite(own) & (own > 0), own, divide(1.0, slope))
+    half = np.minimum(critical * np.abs(per_unit), _WIDEST)
+    return np.exp(-half), np.exp(half)

@@ -1,0 +1,183 @@
+"""Ratios of two sides by prompt: naive definitions, agreement, level and coverage."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as distributions
+
+from portrayal.stats.contrasts import (
+    TwoSides,
+    fewest_contrasts,
+    infer_contrasts,
+    too_few_contrasts,
+)
+
+
+def one(upper, n_upper, lower, n_lower):
+    """Sums of one group from four lists."""
+    return TwoSides(*(np.array(x, dtype=float)[:, None] for x in (upper, n_upper, lower, n_lower)))
+
+
+@st.composite
+def sides(draw, most=9):
+    n = draw(st.integers(1, most))
+    cells = []
+    for _ in range(2):
+        total = draw(st.lists(st.integers(0, 30), min_size=n, max_size=n))
+        part = [draw(st.floats(0, 1)) for _ in total]
+        cells += [[round(x * t) for x, t in zip(part, total, strict=True)], total]
+    return one(*cells)
+
+
+@given(sides())
+@settings(max_examples=150, deadline=None)
+def test_p_interval_and_value_always_agree(s):
+    for level in (0.9, 0.95):
+        found = infer_contrasts(s, level)
+        if np.isnan(found.p[0]):
+            assert np.isnan(found.low[0])
+            assert np.isnan(found.ratio[0]) or found.n_prompts[0] < fewest_contrasts(level)
+            continue
+        # Within rounding of the search of the bounds, at the edge of the level.
+        if abs(found.p[0] - (1 - level)) > 1e-6:
+            assert (found.p[0] < 1 - level) == (found.low[0] > 1 or found.high[0] < 1)
+        assert found.low[0] <= found.ratio[0] <= found.high[0]
+        assert found.p[0] >= 0.5 ** found.n_prompts[0]
+        assert found.null_low[0] <= 1 <= found.null_high[0]
+
+
+@given(sides())
+@settings(max_examples=60, deadline=None)
+def test_sides_that_change_places_give_the_inverse(s):
+    found = infer_contrasts(s)
+    other = infer_contrasts(TwoSides(s.lower, s.n_lower, s.upper, s.n_upper))
+    assert found.p[0] == pytest.approx(other.p[0], nan_ok=True, rel=1e-6)
+    assert found.fixed_p[0] == pytest.approx(other.fixed_p[0], nan_ok=True, rel=1e-6)
+    with np.errstate(divide="ignore"):
+        assert found.low[0] == pytest.approx((1 / other.high)[0], nan_ok=True, rel=1e-5)
+
+
+def test_the_statistic_is_its_definition():
+    """The scores of ratio 1, their weights and t, by loops; tau² where its equation holds."""
+    s = one(
+        [6, 9, 3, 8, 12, 2], [20, 25, 18, 20, 30, 22], [2, 3, 4, 1, 5, 1], [20, 24, 20, 18, 28, 20]
+    )
+    u, information, variance = [], [], []
+    for a, n, b, m in np.stack([s.upper, s.n_upper, s.lower, s.n_lower], -1)[:, 0].tolist():
+        total, people = a + b, n + m
+        share = n / people
+        u.append(a - total * share)
+        information.append(total * share * (1 - share))
+        # Of a hypergeometric count: total of the group among people, n of them on the upper side.
+        variance.append(total * share * (1 - share) * (people - total) / (people - 1))
+    d = [x / i for x, i in zip(u, information, strict=True)]
+    v = [x / i**2 for x, i in zip(variance, information, strict=True)]
+
+    def excess(tau):
+        return sum(x**2 / (y + tau) for x, y in zip(d, v, strict=True)) - len(d)
+
+    low, high = 0.0, 100.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    tau = high if excess(0.0) > 0 else 0.0
+    phi = [x / i for x, i in zip(variance, information, strict=True)]
+    x = [y / (f + tau * i) for y, f, i in zip(u, phi, information, strict=True)]
+    k, total = len(x), sum(x)
+    between = k / (k - 1) * sum((y - total / k) ** 2 for y in x)
+    within = sum(w / (f + tau * i) ** 2 for w, f, i in zip(variance, phi, information, strict=True))
+    t = total / max(between, within) ** 0.5
+    p = max(2 * distributions.t.sf(abs(t), k - 2), 0.5**k)
+    found = infer_contrasts(s)
+    assert found.p[0] == pytest.approx(p, rel=1e-6)
+    z = sum(u) / sum(variance) ** 0.5
+    assert found.fixed_p[0] == pytest.approx(2 * distributions.norm.sf(abs(z)), rel=1e-9)
+
+
+def test_the_interval_of_these_prompts_holds_the_pooled_ratio_of_equal_sides():
+    s = one([4, 9, 3, 8], [20] * 4, [2, 3, 4, 1], [20] * 4)
+    found = infer_contrasts(s)
+    assert found.ratio[0] == pytest.approx(2.4)
+    assert found.fixed_low[0] < 2.4 < found.fixed_high[0]
+    assert np.isnan(found.p[0])  # four prompts say nothing of others
+    assert found.fixed_p[0] < 0.05
+
+
+def test_separation_is_refused_and_bounded_on_one_side():
+    n = [20.0] * 8
+    found = infer_contrasts(one([9] * 8, n, [0] * 8, n))
+    assert found.p[0] == 0.5**8
+    assert found.high[0] == np.inf
+    assert found.low[0] > 5
+
+
+def test_groups_are_inferred_each_alone():
+    generator = np.random.default_rng(2)
+    n, m = (generator.integers(10, 40, (9, 12)).astype(float) for _ in range(2))
+    a, b = (generator.binomial(x.astype(int), 0.3) * 1.0 for x in (n, m))
+    together = infer_contrasts(TwoSides(a, n, b, m))
+    for k in range(12):
+        alone = infer_contrasts(TwoSides(*(x[:, k : k + 1] for x in (a, n, b, m))))
+        for name in ("ratio", "low", "high", "p", "null_low", "fixed_low", "fixed_p"):
+            assert getattr(alone, name)[0] == pytest.approx(getattr(together, name)[k], rel=1e-9)
+
+
+def test_prompts_that_hold_nobody_of_the_group_say_nothing():
+    n = [20.0] * 6
+    base = infer_contrasts(one([5, 6, 4, 7, 5, 8], n, [2, 3, 1, 2, 4, 3], n))
+    more = infer_contrasts(one([5, 6, 4, 7, 5, 8, 0], [*n, 20], [2, 3, 1, 2, 4, 3, 0], [*n, 20]))
+    assert more.n_prompts[0] == 6
+    assert more.p[0] == pytest.approx(base.p[0])
+
+
+@pytest.mark.parametrize("present", [0, 1, 2, 4])
+def test_few_prompts_have_no_test_and_say_why(present):
+    a = [3.0] * present + [0.0] * (12 - present)
+    found = infer_contrasts(one(a, [20] * 12, [1] * present + [0] * (12 - present), [20] * 12))
+    assert np.isnan(found.p[0])
+    assert np.isnan(found.low[0])
+    assert found.n_prompts[0] == present
+    assert "takes 5" in (too_few_contrasts(present, 0.95) or "")
+    assert too_few_contrasts(5, 0.95) is None
+
+
+def test_fewest_is_where_coins_can_reach_the_level():
+    for level in (0.8, 0.9, 0.95, 0.99, 0.999):
+        n = fewest_contrasts(level)
+        assert 0.5**n < 1 - level <= 0.5 ** (n - 1) + 1e-12
+
+
+@pytest.mark.parametrize(("prompts", "texts", "icc"), [(5, 100, 0.05), (8, 40, 0.2), (20, 20, 0.2)])
+def test_level_power_and_coverage(prompts, texts, icc):
+    """Prompts drawn first, texts in them; bounds leave room for the noise of 1,500 worlds."""
+    generator, worlds, share = np.random.default_rng(13), 1500, 0.14
+    n = np.full((prompts, worlds), float(texts))
+    size = 1 / icc - 1
+    for true, least in ((1.0, 0.0), (3.0, 0.4)):
+        chance = [
+            generator.beta(share * x * size, (1 - share * x) * size, n.shape) for x in (true, 1.0)
+        ]
+        a, b = (generator.binomial(texts, x) * 1.0 for x in chance)
+        found = infer_contrasts(TwoSides(a, n, b, n))
+        known = ~np.isnan(found.p)
+        covered = (found.low <= true) & (true <= found.high)
+        assert covered[known].mean() > 0.9
+        assert (found.p < 0.05).mean() > least if true > 1 else (found.p < 0.05).mean() < 0.065
+
+
+def test_these_prompts_are_refused_by_chance_at_the_level():
+    generator = np.random.default_rng(3)
+    n = np.full((6, 2000), 40.0)
+    chance = generator.beta(1.0, 4.0, n.shape)
+    a, b = (generator.binomial(40, chance) * 1.0 for _ in range(2))
+    assert 0.03 < (infer_contrasts(TwoSides(a, n, b, n)).fixed_p < 0.05).mean() < 0.065
+
+
+def test_wrong_input_is_refused():
+    with pytest.raises(ValueError, match="one shape"):
+        TwoSides(np.ones((2, 1)), np.ones((2, 1)), np.ones((3, 1)), np.ones((2, 1)))
+    with pytest.raises(ValueError, match="0 or more"):
+        one([-1], [1], [1], [1])
+    with pytest.raises(ValueError, match="level"):
+        infer_contrasts(one([1], [1], [1], [1]), 95)
