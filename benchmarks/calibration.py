@@ -288,10 +288,9 @@ def naming_errors(
         values = people.likelihood[names[:, :, i]]
         count, units = np.nansum(values, axis=1), (~np.isnan(values)).sum(1).astype(float)
         same = stats.repetition(worlds.by_name(names[:, :, i])[1])
-        found = stats.fair_inference(count, units, fair, same)
-        inside = (found.null_low <= found.share) & (found.share <= found.null_high)
+        found = stats.infer_fair_shares(count, units, fair, same)
         holds = (found.low <= fair.share) & (fair.share <= found.high)
-        wrong += int(np.sum((found.p < 0.05) & (inside | holds)))
+        wrong += int(np.sum((found.p < 0.05) & holds))
         low, high = _log_t_bounds(count, units)
         ours[i], other[i] = found.p < 0.05, (starred < low) | (starred > high)
     return ours.mean(0), other.mean(0), wrong

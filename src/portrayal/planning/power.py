@@ -15,9 +15,9 @@ from scipy import special
 
 from portrayal.stats import (
     evidence_p,
-    fair_inference,
     fair_naming,
     infer_contrasts,
+    infer_fair_shares,
     paired_changes,
     paired_ratios,
     prompt_subsets,
@@ -151,7 +151,7 @@ def representation_power(counting: Counting, design: Design, seed: int) -> Power
         if fair is None:
             p = evidence_p(share_evidence(count, units, count), np.full(len(share), counting.share))
         else:
-            p = fair_inference(count, units, fair, design.icc, design.level).p
+            p = infer_fair_shares(count, units, fair, design.icc, design.level).p
         right = np.sign(share - counting.share) == np.sign(true - 1.0)
         return float(np.mean((p < 1.0 - design.level) & right))
 

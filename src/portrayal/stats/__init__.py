@@ -59,8 +59,8 @@ from portrayal.stats.mixture import (
 )
 from portrayal.stats.naming import (
     drawn_shares,
-    fair_inference,
     fair_naming,
+    infer_fair_shares,
     reads_representation,
     reads_subordination,
     repetition,
@@ -164,7 +164,6 @@ __all__ = [
     "exact_test",
     "expanded_percentile",
     "f_sf",
-    "fair_inference",
     "fair_naming",
     "fewest_contrasts",
     "fewest_prompts",
@@ -179,6 +178,7 @@ __all__ = [
     "hypergeometric_pmf",
     "infer_contrasts",
     "infer_differences",
+    "infer_fair_shares",
     "infer_influences",
     "infer_lifts",
     "infer_means",

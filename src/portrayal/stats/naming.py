@@ -24,14 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.stats._arguments import divide_or_zero
-from portrayal.stats.p_values import agreeing_interval
-from portrayal.stats.tails import pearson3_cdf, pearson3_ppf, pearson3_sf, t_isf, t_sf
+from portrayal.stats.tails import normal_isf, normal_sf, pearson3_ppf, t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray
 
 LEAST_SHRINK = 0.1
 """A table measures a group only if a true doubling of its share would read 1.1 or more."""
 
-_TINY = 1e-12
 _LEAST_SKEW = 1e-6  # a skewness below it is that of the normal distribution
 
 
@@ -69,29 +67,6 @@ class FairNaming:
             return "cannot be measured with this table: none of its names is known"
         reads = 1.0 + float(self.shrink[i])
         return f"cannot be measured with this table: a true ratio of 2 would read {reads:.2f}"
-
-
-@dataclass(frozen=True)
-class ShareInference:
-    """Tests of shares against fair naming; all of shape (k,), shares in 0-1.
-
-    Attributes
-    ----------
-    share, low, high
-        Observed share and its interval by prompts; NaN with fewer than 2 prompts. Divide by p* for
-        ratios. The interval leaves out the share of fair naming exactly where p < 1 - level.
-    p
-        Two-sided, of the share of fair naming.
-    null_low, null_high
-        Central range of the share under fair naming with as many repeated names.
-    """
-
-    share: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p: FloatArray
-    null_low: FloatArray
-    null_high: FloatArray
 
 
 def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
@@ -262,20 +237,38 @@ def drawn_shares(
     return np.asarray(np.clip(fair.share + spread * away / np.sqrt(shape), 0.0, 1.0))
 
 
-def fair_inference(
+@dataclass(frozen=True)
+class FairShares:
+    """Shares beside those of fair naming; all of shape (k,), shares in 0-1.
+
+    Attributes
+    ----------
+    low, high, p
+        Interval of the observed share, and two-sided p of fair naming's, which it leaves out
+        exactly where p < 1 - level; NaN with fewer than 2 prompts.
+    null_low, null_high
+        Central range of the share under fair naming with as many repeated names.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    p: FloatArray
+    null_low: FloatArray
+    null_high: FloatArray
+
+
+def infer_fair_shares(
     count: FloatArray,
     units: FloatArray,
     fair: FairNaming,
     correlation: float,
     level: float = 0.95,
-) -> ShareInference:
-    """Test shares of races against fair naming.
+) -> FairShares:
+    """Test and bound shares of races beside fair naming, on the log scale.
 
-    The p-value is the larger of two. One asks whether names drawn at random from the bearers, as
-    often repeated within a prompt as those at hand, would read such a share: Pearson's type III
-    distribution with the mean, variance and skewness of the mean of n / deff names. The other is
-    the t test by prompts of log(share / fair share), which also stands where prompts differ in
-    other ways than by repeating names. So no share inside the null range has p < 1 - level.
+    A log share varies as prompts do (t, prompts less 1 degrees of freedom), and at least as much
+    as that of n / deff names drawn at random from the bearers would (normal). The interval is the
+    wider of the two, p the larger.
 
     Parameters
     ----------
@@ -287,7 +280,7 @@ def fair_inference(
     correlation
         From `repetition`; 0 where names do not repeat.
     level
-        Of interval and null range, a fraction.
+        Of interval and null range, a fraction. The null range is of Pearson's type III.
 
     Raises
     ------
@@ -295,46 +288,30 @@ def fair_inference(
         For shapes that do not fit.
 
     >>> fair = fair_naming(np.array([3.0, 1.0]), np.array([[0.0], [1.0]]))
-    >>> found = fair_inference(np.array([[2.0], [3.0]]), np.full((2, 1), 10.0), fair, 0.0)
-    >>> float(found.share[0]), bool(found.null_low[0] <= 0.25 <= found.null_high[0])
-    (0.25, True)
+    >>> found = infer_fair_shares(np.array([[2.0], [3.0]]), np.full((2, 1), 10.0), fair, 0.0)
+    >>> bool(found.low[0] < 0.25 < found.high[0]), float(found.p[0])
+    (True, 1.0)
     """
     if count.shape != units.shape or count.ndim != 2 or count.shape[1] != fair.share.size:
         raise ValueError(
             f"count and units must share a shape (n_prompts, {fair.share.size}); got {count.shape} "
             f"and {units.shape}."
         )
-    total = units.sum(0)
-    share = np.where(total > 0, divide_or_zero(count.sum(0), total), np.nan)
+    clusters, total = (units > 0).sum(0), units.sum(0)
     size = np.maximum(divide_or_zero(total, repetition_effect(units, correlation)), 1.0)
     spread, skew = fair.sd / np.sqrt(size), fair.skew / np.sqrt(size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        upper = pearson3_sf((share - fair.share) / spread, skew)
-        lower = pearson3_cdf((share - fair.share) / spread, skew)
-        drawn = np.minimum(1.0, 2.0 * np.minimum(upper, lower))
-        tails = pearson3_ppf([[(1 - level) / 2], [(1 + level) / 2]], skew)
-        by_prompt, low, high = _log_t(count, units, fair.share, level)
-    prompts = (units > 0).sum(0)
-    by_prompt = np.where(np.isnan(by_prompt), 0.0, by_prompt)  # no variation: names alone decide
-    p = np.where((fair.sd > 0) & (prompts > 1), np.maximum(drawn, by_prompt), np.nan)
-    ends = np.clip(fair.share + spread * tails, 0.0, 1.0)
-    low, high = agreeing_interval(low, high, p, share, fair.share, level)
-    return ShareInference(share, low, high, p, ends[0], ends[1])
-
-
-def _log_t(
-    count: FloatArray, units: FloatArray, null: FloatArray, level: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """P and bounds of a share by prompts, on the log scale, with as many df as prompts less 1."""
-    clusters = (units > 0).sum(0)
     df = np.maximum(clusters - 1.0, 1.0)
-    total, counted = units.sum(0), count.sum(0)
-    influence = divide_or_zero(count, counted) - divide_or_zero(units, total)
-    error = np.sqrt(clusters / df * (influence**2).sum(0))
-    log_share = np.log(counted / total)
-    p = 2.0 * t_sf(np.abs(log_share - np.log(null)) / error, df)
-    half = t_isf((1.0 - level) / 2.0, df) * error
-    none = (clusters < 2) | ~np.isfinite(log_share) | (error <= _TINY)
-    bounds = (p, np.exp(log_share - half), np.exp(log_share + half))
-    p, low, high = (np.where(none, np.nan, each) for each in bounds)
-    return p, low, high
+    influence = divide_or_zero(count, count.sum(0)) - divide_or_zero(units, total)
+    by_prompt = np.sqrt(clusters / df * (influence**2).sum(0))
+    tail = (1.0 - level) / 2.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = spread / fair.share
+        log_share = np.log(count.sum(0) / total)
+        away = np.abs(log_share - np.log(fair.share))
+        p = 2.0 * np.maximum(t_sf(away / by_prompt, df), normal_sf(away / drawn))
+        half = np.maximum(t_isf(tail, df) * by_prompt, normal_isf(tail) * drawn)
+        ends = np.clip(fair.share + spread * pearson3_ppf([[tail], [1.0 - tail]], skew), 0.0, 1.0)
+        low, high = np.exp(log_share - half), np.minimum(np.exp(log_share + half), 1.0)
+    none = (clusters < 2) | ~np.isfinite(log_share) | ~(fair.sd > 0)
+    low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
+    return FairShares(low, high, p, ends[0], ends[1])

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import GroupSums, agreeing, estimates_of, sums_by
+from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.roles import FairTests, fair_names, fair_tests
+from portrayal.measure.stories.roles import FAIR, FairTests, fair_names, fair_tests
 from portrayal.measure.stories.strata import (
     UNREAD,
     Features,
@@ -71,8 +71,15 @@ def share_ratios(
     exclusions
         Function of the group's index and its units to the units excluded, by reason.
     """
-    is_race = np.arange(len(sums.groups)) < against.n_races
+    k, fair = against.n_races, against.fair
+    is_race = np.arange(len(sums.groups)) < k
     found = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
+    if fair is not None and fair.shares is not None:
+        # A race is bounded and tested beside drawn names, which vary however alike prompts are.
+        found = replace(found, method=found.method.astype(object))
+        for bound, race in ((found.low, fair.shares.low), (found.high, fair.shares.high)):
+            bound[:k] = race / against.starred[:k]
+        found.p[:k], found.method[:k] = fair.shares.p, FAIR
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
     squares = counts if sums.squares is None else sums.squares.sum(0)
 
@@ -99,13 +106,9 @@ def share_ratios(
             "null": binomial_null(n, starred, scope),
             "details": details,
         }
-        fair = against.fair if is_race[i] else None
-        if fair is not None:
-            test, null = fair.test(i), fair.null(i, starred, scope)
-            bounds = found.interval(i, scope)
-            if null is not None and bounds is not None:
-                bounds = agreeing(bounds, float(found.value[i]), null.value, test.p, named=False)
-            made |= {"test": test, "null": null, "interval": bounds}
+        if fair is not None and is_race[i]:
+            made |= {"test": fair.test(i)}
+            made |= {"null": fair.null(i, starred, scope)}
             made["details"] = details | fair.details(i, starred)
             made["instruments"] = rests_on | fair.notes(i)
         return made
@@ -215,9 +218,8 @@ def _over(
     names, k = fair_names(tally, name_tables), len(tally.races)
     for stratum in strata(tally, laden=False):
         sums = group_sums(tally, stratum, NEUTRAL, features)
-        fair = fair_tests(
-            tally, names, stratum, NEUTRAL, (sums.upper[:, :k], sums.n_upper[:, :k]), scope
-        )
+        races = sums.upper[:, :k], sums.n_upper[:, :k]
+        fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
         for baseline in baselines:
             starred = np.array(baseline.shares(features.groups))
             beside = {"population": baseline.name} if len(baselines) > 1 else {}

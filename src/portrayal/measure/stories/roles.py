@@ -13,9 +13,9 @@ from portrayal.reference import NameTable, name_bearers
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.naming import (
     FairNaming,
-    ShareInference,
-    fair_inference,
+    FairShares,
     fair_naming,
+    infer_fair_shares,
     reads_subordination,
     repetition_of,
 )
@@ -133,7 +133,8 @@ def in_blocks(sums: TwoSides) -> TwoSides:
     return TwoSides(*(np.add.reduceat(cell, starts, axis=0) for cell in cells))
 
 
-FAIR_TEST = "fair naming: names drawn at random from bearers, and t by prompts, the larger p"
+FAIR_TEST = "t of the log share over prompts, or of names drawn from bearers, the larger p"
+FAIR = "log share over prompts, or of names drawn from bearers, the wider"
 NO_TABLE = "no null: no name table says how many people bear a name"
 NO_COUNTS = "no null: the name table has no counts of bearers"
 
@@ -159,17 +160,29 @@ class FairNames:
 
 @dataclass(frozen=True)
 class FairTests:
-    """Shares of the races of one stratum against fair naming."""
+    """What fair naming says of the shares of the races of one stratum.
+
+    Attributes
+    ----------
+    names
+        The names drawn at random.
+    at_hand
+        The names of the stratum as if they were a population; None without any.
+    n_primary
+        Races of the first table.
+    shares
+        The shares of the stratum beside those of drawn names; None where there is no null.
+    """
 
     names: FairNames
-    found: ShareInference | None
     at_hand: FairNaming | None
     n_primary: int
+    shares: FairShares | None
 
     def test(self, i: int) -> Test:
         """The test of race `i`; NaN where the table cannot measure it."""
-        known = self.found is not None and self.why_none(i) is None
-        return Test(float(self.found.p[i]) if self.found and known else float("nan"), FAIR_TEST)
+        known = self.shares is not None and self.why_none(i) is None
+        return Test(float(self.shares.p[i]) if self.shares and known else float("nan"), FAIR_TEST)
 
     def why_none(self, i: int) -> str | None:
         """Why race `i` has no test; None where it has one."""
@@ -187,11 +200,11 @@ class FairTests:
 
     def null(self, i: int, starred: float, scope: Scope) -> Null | None:
         """R0 and its range for race `i` with baseline share p*."""
-        if self.found is None or self.names.naming is None or np.isnan(self.found.null_low[i]):
+        if self.names.naming is None or self.shares is None or np.isnan(self.shares.null_low[i]):
             return None
         value, low, high = (
             float(each[i]) / starred
-            for each in (self.names.naming.share, self.found.null_low, self.found.null_high)
+            for each in (self.names.naming.share, self.shares.null_low, self.shares.null_high)
         )
         return Null(value, low, high, scope.level, self.names.drawn)
 
@@ -224,17 +237,15 @@ def fair_tests(
     names: FairNames,
     stratum: Stratum,
     role: int,
-    shares: tuple[FloatArray, FloatArray],
+    sums: tuple[FloatArray, FloatArray],
     scope: Scope,
 ) -> FairTests:
     """Test the shares of the races of a stratum's role, counts and totals (n_prompts, n_races)."""
     at_hand = _names_at_hand(tally, stratum, (role,))
-    hand = _naming_at_hand(tally, at_hand[0])
-    found = None
+    shares = None
     if names.naming is not None:
-        correlation = _repetition(*at_hand)
-        found = fair_inference(*shares, names.naming, correlation, scope.level)
-    return FairTests(names, found, hand, tally.n_primary)
+        shares = infer_fair_shares(*sums, names.naming, _repetition(*at_hand), scope.level)
+    return FairTests(names, _naming_at_hand(tally, at_hand[0]), tally.n_primary, shares)
 
 
 def repetition_at_hand(tally: Tally, stratum: Stratum, role: int) -> float:
