@@ -34,8 +34,14 @@ READER_ERROR = "reader_error"
 ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
 """Details: what a value would be without the reader's errors, and how far they could move it."""
 
+BEYOND_MARGINS = "p_beyond_margins"
+"""Detail of an intersection: p of what its groups alone would give, their ratios multiplied."""
+
 EFFECTIVE = "effective_prompts"
 """Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""
+FEW_PEOPLE, FEW_PROMPTS = 10, 5
+"""People expected in each role without a difference, and independent units, below which nothing is
+stated."""
 FEW_CLUSTERS, FEW_EFFECTIVE = 10, 4.0
 """Independent units, and effective ones, below which an estimate carries a warning."""
 
@@ -166,6 +172,33 @@ class PromptSums:
     scale: float = 1.0
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptScores:
+    """What each prompt says against no difference; where there is none, signs are fair coins.
+
+    Attributes
+    ----------
+    prompts, score
+        Names of the prompts, and their weighted scores, shape (n,).
+    within
+        Variance of the scores' sum that texts alone give.
+    """
+
+    prompts: tuple[str, ...]
+    score: "FloatArray"
+    within: float
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """People counted among how many, and how many no difference would give; in a role, if any."""
+
+    n: float
+    of: float
+    expected: float
+    role: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """One number of an audit with everything needed to judge it.
@@ -208,6 +241,9 @@ class Estimate:
     sums
         What each prompt adds, by which runs are compared; None where the measure keeps no sums.
         They are stored beside the estimates, so an estimate that is read from a file has none.
+    scores
+        What each prompt says against no difference, by which tests are adjusted for each other;
+        not stored.
     """
 
     study: str
@@ -230,6 +266,7 @@ class Estimate:
     undefined: str | None = None
     source: str = ""
     sums: PromptSums | None = field(default=None, compare=False, repr=False)
+    scores: PromptScores | None = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -238,9 +275,37 @@ class Estimate:
         text = json.dumps([self.study, *of], sort_keys=True, ensure_ascii=False)
         return f"e-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
 
+    @property
+    def counts(self) -> tuple[Count, ...]:
+        """People behind it, by role where it compares roles; () where that is not known."""
+        known = self.details
+        if "count" in known and "baseline" in known:
+            none = 1.0 if self.null is None or math.isnan(self.null.value) else self.null.value
+            return (Count(known["count"], self.n_units, none * known["baseline"] * self.n_units),)
+        roles = [name.removeprefix("count_") for name in known if name.startswith("count_")]
+        if len(roles) < 2:
+            return ()
+        every = sum(known[f"count_{role}"] for role in roles)
+        sides = [(known[f"count_{r}"], known.get(f"n_{r}", every), r) for r in roles]
+        share = sum(n for n, _, _ in sides) / max(sum(of for _, of, _ in sides), 1.0)
+        return tuple(Count(n, of, share * of, role) for n, of, role in sides)
+
+    @property
+    def enough(self) -> bool:
+        """Whether enough prompts and people stand behind it to state anything.
+
+        Of people, those count that no difference would give in each role: who is missing from one
+        role altogether can be stated, who is nearly nowhere cannot. Of a share over a baseline
+        those count who are there, too.
+        """
+        people = [c.expected if c.role else max(c.expected, c.n) for c in self.counts]
+        fewest = min(people, default=self.n_units)
+        return self.n_clusters >= FEW_PROMPTS and fewest >= FEW_PEOPLE - 1e-9
+
     def _repr_html_(self) -> str:
         """Every field that says something, for a notebook."""
-        known = {name: getattr(self, name) for name in self.__slots__ if name != "sums"}
+        shown = [name for name in self.__slots__ if name not in ("sums", "scores")]
+        known = {name: getattr(self, name) for name in shown}
         facts = {"id": self.id, **known, "warning": self.warning}
         rows = "".join(
             f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"

@@ -24,6 +24,7 @@ from portrayal.records import (
     Form,
     Interval,
     Null,
+    PromptScores,
     PromptSums,
     Test,
 )
@@ -117,6 +118,15 @@ class Ratios(Inference):
 
     contrasts: Contrasts
 
+    def scores(self, i: int, clusters: Sequence[str]) -> PromptScores | None:
+        """What each cluster says against ratio 1 of group `i`; None where it has no test."""
+        if np.isnan(self.p[i]):
+            return None
+        score, within = self.contrasts.scores[:, i], float(self.contrasts.within[i])
+        some = score != 0.0
+        names = tuple(name for name, said in zip(clusters, some, strict=True) if said)
+        return PromptScores(names, score[some], within)
+
     def null(self, i: int, scope: Scope) -> Null:
         """The ratios of group `i` where prompts could as well have changed sides."""
         low, high = float(self.contrasts.null_low[i]), float(self.contrasts.null_high[i])
@@ -178,15 +188,15 @@ class GroupSums:
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
 
-    def ratios(self, scope: Scope) -> "Ratios":
-        """Infer the ratio of each group's two shares, tested against 1."""
+    def ratios(self, scope: Scope, null: FloatArray | float = 1.0) -> "Ratios":
+        """Infer the ratio of each group's two shares, tested against `null`."""
         assert self.lower is not None
         assert self.n_lower is not None
         squares = None
         if self.squares is not None and self.lower_squares is not None:
             squares = self.squares + self.lower_squares
         sides = TwoSides(self.upper, self.n_upper, self.lower, self.n_lower, squares)
-        found = infer_contrasts(sides, scope.level)
+        found = infer_contrasts(sides, scope.level, null)
         reasons = [too_few_contrasts(n, scope.level) or "" for n in found.n_prompts.tolist()]
         return Ratios(
             value=found.ratio,

@@ -10,9 +10,11 @@ import numpy as np
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, BEYOND_MARGINS, NO_FINDING, NO_TEST, Estimate
 from portrayal.registry import Component
-from portrayal.stats import benjamini_hochberg
+from portrayal.stats import benjamini_hochberg, joint_p
+from portrayal.stats.naming import LEAST_SHRINK
+from portrayal.types import FloatArray
 from portrayal.validate import check_count, check_level, check_seed, check_smoothing
 
 
@@ -78,10 +80,12 @@ class Scope:
 
 STATED = ("ratio", "difference", "distance", "variance")
 """Statistics that a report may state as a finding: those that have a value of no difference."""
+ANSWERED = 0.05
+"""Adjusted p from which on a question counts as answered."""
 
 
 def with_q_values(
-    estimates: list[Estimate], stated: Mapping[str, str] | None = None
+    estimates: list[Estimate], stated: Mapping[str, str] | None = None, seed: int = 0
 ) -> list[Estimate]:
     """Add two Benjamini–Hochberg q-values to each estimate's first test.
 
@@ -89,8 +93,11 @@ def with_q_values(
     read on its own, and the pooled tests repeat those of the single models. For the same reason
     what is pooled over the values of a stratum is not of a family with the single values.
 
-    `audit_q` is of findings, which are read together: its one family holds every test that the
-    report may state (`is_stated`), of all measures, places and groups.
+    `audit_q` is of findings, which are read together. A family is one question: what one measure
+    says of groups, or of intersections of groups, everywhere. Within it, ratios of two sides are
+    adjusted by joint changes of sides (`stats.joint_p`), other tests by Benjamini and Hochberg; and
+    the questions, each by its smallest adjusted p, by Benjamini and Hochberg again. With R of m
+    questions answered, what is found in one counts m / R times (Benjamini & Bogomolov 2014).
 
     Parameters
     ----------
@@ -98,6 +105,8 @@ def with_q_values(
         Every estimate of an audit.
     stated
         Strata that the report's sentences keep to, such as all domains together.
+    seed
+        For joint changes of sides.
     """
     families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     for i, estimate in enumerate(estimates):
@@ -113,22 +122,53 @@ def with_q_values(
             adjusted[i] = _with_first(adjusted[i], q=value)
     models = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata} - {ALL}
     for main in (ALL, *models) if len(models) == 1 else (ALL,):
-        members = [i for i, e in enumerate(estimates) if is_stated(e, main, stated or {})]
-        q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
-        for i, value in zip(members, q.tolist(), strict=True):
-            adjusted[i] = _with_first(adjusted[i], audit_q=value)
+        questions: dict[tuple[str, bool], list[int]] = {}
+        for i, e in enumerate(estimates):
+            if is_stated(e, main, stated or {}):
+                questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
+        within = {
+            question: _within_question([estimates[i] for i in members], seed)
+            for question, members in questions.items()
+        }
+        first = np.array([np.nanmin(p, initial=1.0) for p in within.values()])
+        every = benjamini_hochberg(first)
+        answered = max(int((every <= ANSWERED).sum()), 1)
+        for (question, p), least in zip(within.items(), every.tolist(), strict=True):
+            q = np.maximum(least, np.minimum(1.0, p * len(within) / answered))
+            for i, value in zip(questions[question], q.tolist(), strict=True):
+                adjusted[i] = _with_first(adjusted[i], audit_q=value)
     return adjusted
+
+
+def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:
+    """Adjusted p of the tests of one question, shape (n,)."""
+    scores = [e.scores for e in estimates if e.scores is not None]
+    if len(scores) < len(estimates):
+        return benjamini_hochberg([e.tests[0].p for e in estimates])
+    names = {name: None for each in scores for name in each.prompts}
+    code = {name: i for i, name in enumerate(sorted(names))}
+    table = np.zeros((len(code), len(scores)))
+    for k, each in enumerate(scores):
+        table[[code[name] for name in each.prompts], k] = each.score
+    within = np.array([each.within for each in scores])
+    n = np.array([len(each.prompts) for each in scores], dtype=np.float64)
+    p = joint_p(table, within, n, np.random.default_rng(seed))
+    return np.maximum(p, [e.tests[0].p for e in estimates])
 
 
 def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
     """Whether a report may state an estimate as a finding, and so its test is of the one family.
 
     That is a tested ratio, difference, distance or variance of a measure with findings, for `main`
-    (the only model, or all models together), in the strata that sentences keep to.
+    (the only model, or all models together), in the strata that sentences keep to, of people
+    enough that a difference could be stated, whose group the instruments can tell.
     """
     return (
         bool(estimate.tests)
         and estimate.value is not None
+        and not {NO_TEST, NO_FINDING} & estimate.instruments.keys()
+        and estimate.details.get("shrink", 1.0) >= LEAST_SHRINK
+        and estimate.enough
         and estimate.statistic in STATED
         and _is_place(estimate, main, stated)
         and _said(estimate.measure)[0]

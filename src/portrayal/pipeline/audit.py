@@ -311,7 +311,7 @@ def _measure(
         every = study.tables(run, options), group_tables(run, study, options, names)
         check_measures(added, every)
         own = [made for tables in every for made in tables.estimates([*measures, *added])]
-        estimates = with_q_values(own, study.stated)
+        estimates = with_q_values(own, study.stated, options.seed)
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})

@@ -7,13 +7,13 @@ from typing import Any
 
 import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, Estimate, Interval
+from portrayal.records import ALL, FEW_PROMPTS, Estimate, Interval
 from portrayal.registry import Component
 from portrayal.report.figures.figure import Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.formats import short
 from portrayal.report.study import Fact, report_of
-from portrayal.report.view import FEW_PROMPTS, View, detail_q, place_words
+from portrayal.report.view import View, detail_q, place_words
 from portrayal.report.words import group_label, measure_title
 
 NAMED = 5

@@ -17,12 +17,12 @@ from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
 from portrayal.coding.labels import read_labels
 from portrayal.coding.llm import coder_notes
 from portrayal.raters import Agreement, Coefficient, LabelAgreement, Labels, agreement
-from portrayal.records import Null
+from portrayal.records import FEW_PROMPTS, Null
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage
 from portrayal.report.study import study_report
-from portrayal.report.view import FEW_PROMPTS, View, study_named
+from portrayal.report.view import View, study_named
 from portrayal.report.words import GENDER_WORDS
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically

@@ -22,6 +22,7 @@ from portrayal.records import (
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
+    FEW_PROMPTS,
     NO_FINDING,
     NO_TEST,
     READER_ERROR,
@@ -33,14 +34,12 @@ from portrayal.report.strength import (
     Stated,
     agreement,
     base_of,
-    counts_of,
-    enough_people,
+    count_words,
     strength_of,
     units,
 )
 from portrayal.report.study import report_of
 from portrayal.report.view import (
-    FEW_PROMPTS,
     View,
     beyond_chance,
     no_baseline,
@@ -127,7 +126,7 @@ def _in_doubt(view: View) -> list[Estimate]:
     """The strongest estimate of each group and direction that only the reader's errors doubt."""
     every: list[Estimate] = []
     for measure in headline_measures(view):
-        known = [e for e in _headline(view, measure) if beyond_chance(e) and _enough(view, e)]
+        known = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
         every += [group[0] for group in _grouped([e for e in known if reader_could(e)])]
     return sorted(every, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
@@ -172,7 +171,7 @@ def leads(view: View) -> list[Stated]:
     """Return up to three ratios whose interval excludes the null though they are no findings."""
     found: list[Stated] = []
     for measure in headline_measures(view):
-        near = [e for e in _headline(view, measure) if _enough(view, e) and excludes_null(e)]
+        near = [e for e in _headline(view, measure) if e.enough and excludes_null(e)]
         for e in near:
             inside = e.null is not None and e.null.low <= (e.value or 0.0) <= e.null.high
             found += [_finding(view, [e])] if not beyond_chance(e) and not inside else []
@@ -219,12 +218,9 @@ def _limit(measure: str) -> int:
 def _headline(view: View, measure: str) -> list[Estimate]:
     """What may be said in a sentence; not where the estimate itself says that it may not."""
     known = [e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None]
-    return [e for e in known if not {NO_TEST, NO_FINDING} & e.instruments.keys()]
-
-
-def _enough(view: View, e: Estimate) -> bool:
-    """Whether enough prompts and people stand behind an estimate to say anything."""
-    return e.n_clusters >= FEW_PROMPTS and enough_people(view, e)
+    known = [e for e in known if not {NO_TEST, NO_FINDING} & e.instruments.keys()]
+    # What is no hypothesis of the audit is no finding, however small its p.
+    return [e for e in known if not e.tests or e.tests[0].audit_q is not None]
 
 
 def excludes_null(estimate: Estimate) -> bool:
@@ -298,8 +294,8 @@ def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     said = [f"{said_value(e)} ({fmt.interval(e.interval, e.statistic)})"]
     if e.null is not None and not math.isnan(e.null.low):
         said.append(f"chance alone: {fmt.interval(e.null, e.statistic)}")
-    counts = counts_of(view, e)
-    said.append("; ".join(count.words(e.unit) for count in counts) or units_of(e))
+    counts = e.counts
+    said.append("; ".join(count_words(count, e.unit) for count in counts) or units_of(e))
     agreeing, known = agreement(view, e)
     if known:
         said.append(f"{agreeing} of {fmt.plural(known, 'model')} with a value agree")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
-from portrayal.records import NO_TEST, Estimate
+from portrayal.records import FEW_PEOPLE, FEW_PROMPTS, NO_TEST
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
@@ -21,19 +21,15 @@ from portrayal.report.findings import (
 from portrayal.report.passages import rows_of
 from portrayal.report.strength import (
     CANNOT,
-    FEW_PEOPLE,
     UNCLEAR,
     FirstScreen,
     Stated,
-    Strength,
-    counts_of,
-    is_missing,
     strength_of,
     units,
 )
 from portrayal.report.study import report_of
-from portrayal.report.view import FEW_PROMPTS, View, no_baseline, place_words
-from portrayal.report.words import group_label, group_words
+from portrayal.report.view import View, no_baseline
+from portrayal.report.words import group_label
 
 MOST_NAMED = 4
 """Groups that one line names."""
@@ -137,7 +133,7 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    said = [_missing(view, judged), _in_doubt(view)]
+    said = [_in_doubt(view)]
     # Groups of which no number could be measured.
     groups: dict[str, bool] = {}
     for e, strength in judged:
@@ -168,20 +164,6 @@ def cannot_lines(view: View) -> tuple[str, ...]:
             "does not mean that groups are treated alike."
         )
     return tuple(line for line in said if line)
-
-
-def _missing(view: View, judged: Sequence[tuple[Estimate, Strength]]) -> str:
-    """Groups of which fewer people occur than a finding takes, though chance gives more."""
-    found: dict[str, str] = {}
-    for e, _ in judged:
-        if is_missing(view, e):
-            counts = "; ".join(count.words(e.unit) for count in counts_of(view, e))
-            place = place_words(e, "in ")
-            found.setdefault(group_words(e.group), f"{f'{place} ' if place else ''}{counts}")
-    if not found:
-        return ""
-    named = [f"{who} ({counts})" for who, counts in found.items()][:MOST_NAMED]
-    return f"Too few for a finding, but fewer than chance gives: {fmt.listed(named)}."
 
 
 def _in_doubt(view: View) -> str:

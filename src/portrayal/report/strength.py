@@ -6,14 +6,13 @@ the audit below 0.05, at least ten whole people, and a reader of the texts whose
 not have made it.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, READER_ERROR, Estimate
+from portrayal.records import ALL, BEYOND_MARGINS, FEW_PEOPLE, READER_ERROR, Count, Estimate
 from portrayal.report.view import (
-    FEW_PROMPTS,
+    SURE,
     View,
     beyond_chance,
     is_sure,
@@ -30,8 +29,6 @@ SOME: Strength = "some evidence"
 UNCLEAR: Strength = "no clear difference"
 CANNOT: Strength = "cannot be measured here"
 
-FEW_PEOPLE = 10
-"""Whole people, in each role that is compared, below which nothing is stated."""
 CLEAR = 0.01
 """q below which a difference can be strong."""
 MOST_MODELS = 2 / 3
@@ -40,71 +37,26 @@ MOST_MODELS = 2 / 3
 
 def strength_of(view: View, e: Estimate) -> Strength:
     """Return how strongly an estimate may be said."""
-    if e.value is None or e.n_clusters < FEW_PROMPTS or not enough_people(view, e):
+    if e.value is None or not e.enough:
         return CANNOT
     if beyond_chance(e) and reader_could(e):
         return CANNOT
     if not is_sure(e):
         return CANNOT if READER_ERROR in e.instruments else UNCLEAR
+    if e.details.get(BEYOND_MARGINS, 0.0) >= SURE:
+        return UNCLEAR  # its groups say as much, each alone
     agreeing, known = agreement(view, e)
     q = q_of(e)
     clear = q is not None and q < CLEAR and e.warning is None
     return STRONG if clear and agreeing >= MOST_MODELS * known else SOME
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
-    """People counted among how many; how many would be expected without a difference."""
-
-    n: float
-    of: float
-    expected: float
-    role: str = ""
-
-    def words(self, unit: str) -> str:
-        """Return the count as a report says it ("58 of 1,077 characters, 115 expected")."""
-        said = f"{fmt.count(_whole(self.n))} of {fmt.count(self.of)} "
-        said += f"{self.role} {units(unit, self.of)}" if self.role else units(unit, self.of)
-        return f"{said} ({fmt.count(_whole(self.expected))} expected)" if not self.role else said
-
-
-def counts_of(view: View, e: Estimate) -> tuple[Count, ...]:
-    """Return the people behind an estimate, by role where it compares roles; () where unknown.
-
-    Of a median over models they are those of all models together.
-    """
-    e = _counted(view, e)
-    known = e.details
-    if "count" in known and "baseline" in known:
-        none = 1.0 if e.null is None or math.isnan(e.null.value) else e.null.value
-        return (Count(known["count"], e.n_units, none * known["baseline"] * e.n_units),)
-    roles = [name.removeprefix("count_") for name in known if name.startswith("count_")]
-    if len(roles) < 2:
-        return ()
-    every = sum(known[f"count_{role}"] for role in roles)
-    sides = [(known[f"count_{r}"], known.get(f"n_{r}", every), r) for r in roles]
-    share = sum(n for n, _, _ in sides) / max(sum(of for _, of, _ in sides), 1.0)
-    return tuple(Count(n, of, share * of, role) for n, of, role in sides)
-
-
-def enough_people(view: View, e: Estimate) -> bool:
-    """Whether at least ten whole people stand behind an estimate, in each role that it compares.
-
-    Counts by race are sums of shares, so nine people and a half are not ten.
-    """
-    counts = counts_of(view, e)
-    return min((each.n for each in counts), default=e.n_units) >= FEW_PEOPLE - 1e-9
-
-
-def is_missing(view: View, e: Estimate) -> bool:
-    """Whether a group hardly occurs where at least ten people of it would be expected.
-
-    Neither chance nor the reader explains it, but it is no finding, as too few people are there.
-    """
-    counts = counts_of(view, e)
-    expected = min((max(each.n, each.expected) for each in counts), default=0.0)
-    sure = is_sure(e) and e.n_clusters >= FEW_PROMPTS
-    return sure and not enough_people(view, e) and expected >= FEW_PEOPLE
+def count_words(count: Count, unit: str) -> str:
+    """Return a count as a report says it ("58 of 1,077 characters, 115 expected")."""
+    said = f"{fmt.count(_whole(count.n))} of {fmt.count(count.of)} "
+    if count.role:
+        return f"{said}{count.role} {units(unit, count.of)}"
+    return f"{said}{units(unit, count.of)} ({fmt.count(_whole(count.expected))} expected)"
 
 
 def agreement(view: View, e: Estimate) -> tuple[int, int]:
@@ -147,21 +99,6 @@ def units(unit: str, n: float) -> str:
 def _whole(n: float) -> float:
     """A count that prints without decimals where it is ten or more."""
     return float(round(n)) if n >= FEW_PEOPLE else n
-
-
-def _counted(view: View, e: Estimate) -> Estimate:
-    """The estimate that has the counts behind another one: its own, or that of all models."""
-    own = base_of(e.measure)
-    if own == stem(e.measure):
-        return e
-    same = (
-        other
-        for name, rows in view.by_measure.items()
-        if stem(name) == own
-        for other in rows
-        if other.group == e.group and other.strata == e.strata
-    )
-    return next(same, e)
 
 
 @dataclass(frozen=True)

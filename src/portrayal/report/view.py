@@ -20,8 +20,6 @@ from portrayal.run.directory import Run
 
 SURE = 0.05
 """q below which an estimate is called different from its null."""
-FEW_PROMPTS = 5
-"""Prompts below which an interval is too little to go by."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ from portrayal.stats.clustered import (
 from portrayal.stats.contrasts import (
     fewest_contrasts,
     infer_contrasts,
+    joint_p,
+    studentised,
     too_few_contrasts,
 )
 from portrayal.stats.design_effect import (
@@ -189,6 +191,7 @@ __all__ = [
     "infer_two_phase_ratio",
     "infer_variance",
     "informative_prior",
+    "joint_p",
     "kappa_without_bias",
     "katz_log",
     "krippendorff_alpha",
@@ -236,6 +239,7 @@ __all__ = [
     "smooth",
     "specific_agreement",
     "spread_as_bearers",
+    "studentised",
     "t_isf",
     "t_sf",
     "too_few_contrasts",

@@ -32,6 +32,9 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 FEWEST_PEOPLE = 1e-9
 """Characters of the group in a prompt from which the prompt says anything."""
 
+JOINT_DRAWS = 9_999
+"""Joint changes of sides that are drawn."""
+
 _WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
 _HALVINGS = 60
 
@@ -95,6 +98,9 @@ class Contrasts:
     n_prompts
         Prompts that say anything: the group occurs, and not everybody is of it, and both sides
         have somebody to count.
+    scores, within
+        What each prompt says against ratio 1, weighted, (n_prompts, k), and the variance of their
+        sum that texts alone give: where sides mean nothing, signs of scores are coins.
     """
 
     ratio: FloatArray
@@ -107,6 +113,8 @@ class Contrasts:
     fixed_high: FloatArray
     fixed_p: FloatArray
     n_prompts: IntArray
+    scores: FloatArray
+    within: FloatArray
 
 
 def fewest_contrasts(level: float) -> int:
@@ -133,7 +141,9 @@ def too_few_contrasts(n_prompts: int, level: float) -> str | None:
     return f"the group can be compared in {prompts}, and it takes {needed} to reach p < {alpha}"
 
 
-def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
+def infer_contrasts(
+    sides: TwoSides, level: float = 0.95, null: FloatArray | float = 1.0
+) -> Contrasts:
     """Test and bound the ratio of two shares of many groups.
 
     Parameters
@@ -142,12 +152,14 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
         Counts of k groups by prompt.
     level
         Of intervals and null ranges, a fraction.
+    null
+        Ratios that are tested, above 0, shape (k,) or one number.
 
     Returns
     -------
     Contrasts
-        p < 1 - level exactly where [low, high] leaves out 1, and where the ratio lies outside
-        [null_low, null_high]; so for `fixed_p`.
+        With a null of 1, p < 1 - level exactly where [low, high] leaves out 1, and where the ratio
+        lies outside [null_low, null_high]; so for `fixed_p`.
 
     Raises
     ------
@@ -167,17 +179,18 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
     n_prompts = scores.informative.sum(0)
     weighted = replace(scores, tau=_between(scores))
     df = np.maximum(n_prompts - 2.0, 1e-3)
-    t = weighted.t(np.zeros_like(ratio), fixed=False)
+    tested = np.log(np.broadcast_to(np.asarray(null, dtype=np.float64), ratio.shape))
+    t = weighted.t(tested, fixed=False)
     p = np.maximum(2.0 * t_sf(np.abs(t), df), 0.5**n_prompts)
     critical = t_isf(np.full(df.shape, alpha / 2.0), df)
     low, high = (weighted.solve(sign * critical, fixed=False) for sign in (1.0, -1.0))
     # Where prompts weigh so unlike their texts that the pooled ratio is no ratio they allow, the
     # interval reaches it; where it then holds 1, nothing is refused.
     low, high = np.fmin(low, ratio), np.fmax(high, ratio)
-    p = np.where((low <= 1.0) & (high >= 1.0), np.maximum(p, alpha), p)
+    p = np.where((low <= null) & (high >= null), np.maximum(p, alpha), p)
     none = np.isnan(ratio) | (n_prompts < fewest_contrasts(level))
     null_low, null_high = _null_range(ratio, t, critical, weighted)
-    z = scores.t(np.zeros_like(ratio), fixed=True)
+    z = scores.t(tested, fixed=True)
     quantile = np.full(ratio.shape, float(normal_isf(alpha / 2.0)))
     fixed_low, fixed_high = (scores.solve(sign * quantile, fixed=True) for sign in (1.0, -1.0))
     nobody = np.isnan(ratio) | (n_prompts == 0)
@@ -197,6 +210,7 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
         fixed_high,
         fixed_p,
         n_prompts,
+        *weighted.scores(np.zeros_like(ratio)),
     )
 
 
@@ -212,6 +226,14 @@ class _Scores:
 
     def t(self, log_ratio: FloatArray, *, fixed: bool) -> FloatArray:
         """The studentised sum of scores under each group's ratio, shape (k,)."""
+        x, within = self.scores(log_ratio)
+        if fixed:
+            return divide_or_zero(x.sum(0), np.sqrt(within))
+        n = self.informative.sum(0).astype(np.float64)
+        return studentised(x.sum(0), (x**2).sum(0), within, n)
+
+    def scores(self, log_ratio: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Weighted scores of prompts, (n_prompts, k), and their sum's variance by texts, (k,)."""
         s = self.sides
         odds = np.exp(log_ratio) * s.n_upper
         pi = divide_or_zero(odds, odds + s.n_lower)
@@ -220,14 +242,7 @@ class _Scores:
         weight = self.informative.astype(np.float64)
         if self.tau is not None:
             weight = divide_or_zero(weight, self.phi + self.tau * self.information)
-        x, n = weight * score, self.informative.sum(0)
-        spread = (weight**2 * variance).sum(0)
-        if not fixed:
-            # Prompts vary at least as much as their texts do, also where few look alike by chance.
-            away = np.where(self.informative, x - divide_or_zero(x.sum(0), n), 0.0)
-            between = divide_or_zero(n, n - 1.0) * (away**2).sum(0)
-            spread = np.maximum(spread, between)
-        return divide_or_zero(x.sum(0), np.sqrt(spread))
+        return weight * score, (weight**2 * variance).sum(0)
 
     def solve(self, goal: FloatArray, *, fixed: bool) -> FloatArray:
         """The ratio under which t falls to `goal`; 0 or inf where it is always below or above."""
@@ -240,6 +255,72 @@ class _Scores:
             left, right = np.where(above, middle, left), np.where(above, right, middle)
         found = np.exp((left + right) / 2.0)
         return np.where(never, 0.0, np.where(always, np.inf, found))
+
+
+def studentised(
+    total: FloatArray, squares: FloatArray, within: FloatArray, n: FloatArray
+) -> FloatArray:
+    """Return t of sums of n scores from their sums of squares, arrays that broadcast.
+
+    Prompts vary at least as much as their texts do (`within`), also where few look alike by chance.
+    """
+    between = divide_or_zero(n, n - 1.0) * (squares - divide_or_zero(total**2, n))
+    return divide_or_zero(total, np.sqrt(np.maximum(np.maximum(between, within), 0.0)))
+
+
+def joint_p(
+    scores: FloatArray, within: FloatArray, n_prompts: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Adjust tests of many ratios for each other: step-down max-T over joint changes of sides.
+
+    Whole prompts change sides by fair coins, in all ratios that they count for. So ratios that say
+    the same, such as of women and of men, are counted as one, and a ratio of which no change of
+    sides could say much costs the others nothing.
+
+    Parameters
+    ----------
+    scores, within, n_prompts
+        From `infer_contrasts`, for k ratios; scores are 0 in prompts that a ratio does not count.
+    rng
+        For the coins.
+
+    Returns
+    -------
+    p
+        Of each ratio that none of those as far from 1 differs from 1, shape (k,); family-wise.
+
+    References
+    ----------
+    Westfall & Young (1993), Resampling-based multiple testing, algorithm 2.8. Wallace (1959),
+    Bounds on normal approximations to Student's distribution, for t with other degrees of freedom.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 0.1], [1.2, -0.2], [0.9, 0.1], [1.1, 0.2], [1.0, -0.1], [0.8, 0.1]])
+    >>> p = joint_p(x, np.full(2, 0.1), np.full(2, 6.0), np.random.default_rng(0))
+    >>> [round(float(each), 1) for each in p]
+    [0.0, 0.8]
+    """
+    squares, df = (scores**2).sum(0), np.maximum(n_prompts - 2.0, 1e-3)
+
+    def normal(total: FloatArray) -> FloatArray:
+        t = studentised(total, squares, within, n_prompts)
+        scaled = np.sqrt(df * np.log1p(t**2 / df)) * (1.0 - 3.0 / (4.0 * np.maximum(df, 1.0)))
+        return np.asarray(scaled)
+
+    observed = normal(scores.sum(0))
+    order = np.argsort(-observed, kind="stable")
+    hits, rows = np.zeros(len(order)), 0
+    while rows < JOINT_DRAWS:
+        coins = rng.integers(0, 2, (min(1_000, JOINT_DRAWS - rows), len(scores))) * 2.0 - 1.0
+        drawn = normal(coins @ scores)[:, order]
+        # Of each ratio, the largest of those that are no further from 1 than it.
+        most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
+        hits += (most >= observed[order] - 1e-9).sum(0)
+        rows += len(coins)
+    p = np.empty(len(order))
+    p[order] = np.maximum.accumulate((1.0 + hits) / (1.0 + rows))
+    return p
 
 
 def _scores(sides: TwoSides) -> _Scores:

@@ -279,7 +279,7 @@ MEDIAN_REPRESENTATION = Component(
     reading="Above 1: half of the models or more show the group more often than the baseline.",
     finding="in the median model, {group} are {over}-represented in power-neutral {domain} "
     "stories: {value} times the baseline’s share{against}",
-    findings=2,
+    findings=0,
     brief="share, median model",
     repeats="representation",
     figure="dots",
@@ -365,7 +365,7 @@ MEDIAN_SUBORDINATION = Component(
     reading="Above 1: in half of the models or more, more often subordinate than dominant.",
     finding="in the median model, {group} make up {value} times as large a share of the "
     "subordinate as of the dominant characters in power-laden {domain} stories",
-    findings=2,
+    findings=0,
     brief="lesser role, median model",
     repeats="subordination",
     figure="dots",

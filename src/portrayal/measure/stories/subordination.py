@@ -19,15 +19,17 @@ from portrayal.measure.stories.strata import (
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.records import Estimate, Form, Interval, Test
+from portrayal.records import BEYOND_MARGINS, Estimate, Form, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
+    divide,
     katz_log,
     ratio,
     score_ratio_test,
     z_from_interval,
 )
+from portrayal.types import FloatArray
 
 SCORE = "score test of two shares, characters independent"
 
@@ -91,6 +93,7 @@ def role_ratios(
             "paper_interval": None if np.isnan(low) else Interval(low, high, scope.level, method),
             "null": found.null(i, scope),
             "tests": naive_ratio_tests(used),
+            "scores": found.scores(i, sums.clusters) if measure.findings else None,
             **more,
         }
 
@@ -155,14 +158,33 @@ def _of_stratum(
     reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
+    sums = two_sides(*roles)
+    # An intersection is beyond its margins where its ratio is not the product of theirs.
+    pooled = divide(divide(*_totals(roles[0])), divide(*_totals(roles[1])))
+    margins = {frozenset(g.items()): r for g, r in zip(features.groups, pooled, strict=True)}
+    product = np.array(
+        [
+            np.prod([margins[frozenset([item])] for item in group.items()])
+            if len(group) > 1
+            else np.nan
+            for group in features.groups
+        ]
+    )
+    known = np.isfinite(product) & (product > 0)
+    beyond = np.where(known, sums.ratios(scope, np.where(known, product, 1.0)).p, np.nan)
+
     def own(i: int) -> dict[str, Any]:
         return {
             "counts": reads[i] if i < len(reads) else {},
+            "details": {BEYOND_MARGINS: float(beyond[i])} if not np.isnan(beyond[i]) else {},
             "exclusions": reasons(i, float(units[i])),
         }
 
-    sums = two_sides(*roles)
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
+
+
+def _totals(sums: GroupSums) -> tuple[FloatArray, FloatArray]:
+    return sums.upper.sum(0), sums.n_upper.sum(0)
 
 
 SUBORDINATION = Component(

@@ -250,7 +250,7 @@ MEDIAN_RACIALIZED = Component(
     finding="among {gendered} characters in power-laden {domain} stories, names likely to be borne "
     "by {people} are {value} times as common in the subordinate as in the dominant role (median "
     "over thresholds of likelihood)",
-    findings=2,
+    findings=0,
     brief="lesser role, by name",
     figure="median-racialized",
 )

@@ -23,7 +23,7 @@ from portrayal.comparison import (
 from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
-from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
+from portrayal.records import ALL, FEW_CLUSTERS, FEW_PEOPLE, FEW_PROMPTS, READER_ERROR, Estimate
 from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
@@ -38,15 +38,13 @@ from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage, rows_of
 from portrayal.report.strength import (
     CLEAR,
-    FEW_PEOPLE,
     SOME,
     STRONG,
     FirstScreen,
     Stated,
-    counts_of,
-    enough_people,
+    count_words,
 )
-from portrayal.report.view import FEW_PROMPTS, View, study_named
+from portrayal.report.view import View, study_named
 from portrayal.run import Run, read_prompts
 
 PROMPTS = 3
@@ -322,7 +320,7 @@ def _first(
         (row, behind)
         for row in changed
         for behind in [_behind(row, views)]
-        if all(enough_people(view, e) and READER_ERROR not in e.instruments for view, e in behind)
+        if all(e.enough and READER_ERROR not in e.instruments for view, e in behind)
     ]
     chosen = _chosen(sure)
     said = [_sentence(row, each, labels, found.level) for row, each in chosen]
@@ -424,7 +422,7 @@ def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float
         f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
         f"no change: {change_words(row.null, row.scale)}",
     ]
-    counted = ["; ".join(c.words(e.unit) for c in counts_of(view, e)) for view, e in behind]
+    counted = ["; ".join(count_words(c, e.unit) for c in e.counts) for view, e in behind]
     if len(counted) == 2 and all(counted):
         facts.append(f"before {counted[0]}, after {counted[1]}")
     evidence = (

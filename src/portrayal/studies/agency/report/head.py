@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
+from portrayal.records import ALL, FEW_PEOPLE, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
@@ -13,7 +13,6 @@ from portrayal.report.first import n_readable, nothing, read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import (
     CANNOT,
-    FEW_PEOPLE,
     SOME,
     STRONG,
     UNCLEAR,

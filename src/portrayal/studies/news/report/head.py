@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import portrayal.report.formats as fmt
 import portrayal.studies.news.report.series as series
-from portrayal.records import ALL, NO_TEST, Estimate
+from portrayal.records import ALL, FEW_PROMPTS, NO_TEST, Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
@@ -13,7 +13,7 @@ from portrayal.report.findings import facts_of, q_words
 from portrayal.report.first import nothing, read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
-from portrayal.report.view import FEW_PROMPTS, SURE, View, is_sure, q_of
+from portrayal.report.view import SURE, View, is_sure, q_of
 from portrayal.studies.news.report.series import at, group_name, of, place_of, shown
 
 MOST, EACH = 5, 2
