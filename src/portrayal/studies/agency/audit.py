@@ -4,7 +4,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -35,7 +35,7 @@ from portrayal.measure.agency.texts import (
 from portrayal.records import ALL, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
-from portrayal.studies.agency.reproduce import reproduce
+from portrayal.studies.checks import run_checks
 from portrayal.studies.study import Options, PromptMaker, Study
 from portrayal.types import Say
 from portrayal.validate import check_count
@@ -396,7 +396,7 @@ STUDY = Study(
     measures=MEASURES,
     tables=tables,
     sample=sample,
-    reproduce=reproduce,
+    reproduce=partial(run_checks, __package__),
     card="card.md",
     fit=say_left_out,
     stated={"stratum": ALL, "run": ALL},

@@ -4,7 +4,7 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +36,7 @@ from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Paired
 from portrayal.records import ALL, Prompt
 from portrayal.run import Run, Stage, read_shards
-from portrayal.studies.news.reproduce import reproduce
+from portrayal.studies.checks import run_checks
 from portrayal.studies.study import Options, PromptMaker, Study
 from portrayal.types import Say
 from portrayal.validate import check_choice
@@ -466,7 +466,7 @@ STUDY = Study(
     measures=MEASURES,
     tables=tables,
     sample=sample,
-    reproduce=reproduce,
+    reproduce=partial(run_checks, __package__),
     card="card.md",
     pair_field="pair",
     fit=fit,
