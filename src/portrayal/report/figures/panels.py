@@ -7,56 +7,19 @@ from textwrap import wrap
 from typing import Any
 
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Published, Spec, facts, tooltip
+from portrayal.report.figures.figure import Published, Spec, chart, facts, tooltip
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
 
 INK, SOFT, FAINT = "#222222", "#5f5f5f", "#e8e8e8"
 PUBLISHED = "#8f8f8f"
 BAND = "#dce6ee"
-IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
-"""Whether the label of a row is that of published values."""
 DIVERGING = ["#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b"]
-FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
+OWN = "portrayal.report.figures"
+CONFIG = chart(OWN, "config")
+"""How every chart looks."""
+FONT: str = CONFIG["font"]
 """Charts are measured by the metrics of Arial, which Liberation Sans shares."""
-
-CONFIG: Spec = {
-    "font": FONT,
-    "background": "white",
-    "view": {"stroke": None},
-    "axis": {
-        "aria": False,
-        "domain": False,
-        "ticks": False,
-        "grid": False,
-        "labelColor": "#333333",
-        "labelFontSize": 12.5,
-        "labelPadding": 6,
-        "titleColor": SOFT,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-    },
-    "legend": {
-        "aria": False,
-        "labelFontSize": 12.5,
-        "labelColor": "#333333",
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titleColor": SOFT,
-        "titleLimit": 520,
-    },
-    "title": {
-        "aria": False,
-        "anchor": "start",
-        "frame": "group",
-        "fontSize": 14,
-        "fontWeight": 600,
-        "color": INK,
-        "offset": 8,
-        "limit": 560,
-    },
-    "concat": {"spacing": 18},
-}
 
 _LETTER = 8
 """Width of a letter of a title, in pixels, about."""
@@ -262,7 +225,11 @@ def panel(
         Titles of further facts in the tooltip, with their fields.
     """
     several = len(groups) > 1
-    y: Spec = {"y": _rows(rows, labels, label_limit, two_lines=two_lines, several=several)}
+    padding = 6 if several else 12
+    of_rows = {"rows": list(rows), "labels": labels, "limit": label_limit, "padding": padding}
+    y: Spec = {"y": chart(OWN, "rows", **of_rows)}
+    if two_lines:
+        y["y"]["axis"] |= {"labelExpr": f"split(datum.label, '{LINE}')", "labelOffset": -7}
     if several:
         y["yOffset"] = {"field": "g", "type": "nominal", "scale": {"domain": list(groups)}}
     encoding = {**y, "tooltip": tooltip(**(more or {}))}
@@ -278,25 +245,6 @@ def panel(
             else layer
             for layer in layers
         ],
-    }
-
-
-def _rows(
-    rows: Sequence[str], labels: bool, limit: float, *, two_lines: bool, several: bool
-) -> Spec:
-    return {
-        "field": "row",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": list(rows)},
-        "axis": {
-            "labels": labels,
-            "labelLimit": limit,
-            "labelColor": {"condition": {"test": IS_PUBLISHED, "value": GREY}, "value": INK},
-            "labelPadding": 6 if several else 12,
-            **({"labelExpr": f"split(datum.label, '{LINE}')"} if two_lines else {}),
-            **({"labelOffset": -7} if two_lines else {}),
-        },
     }
 
 
@@ -320,14 +268,14 @@ def _layers(view: View, data: Sequence[Datum], axis: Axis, size: float) -> list[
 
     labels = [short(model, 28) for model in view.models]
     shapes = SHAPES if len(labels) <= len(SHAPES) else ("circle",)
-    shape: Spec = {
-        "field": "m",
-        "type": "nominal",
-        "scale": {"domain": labels, "range": [*shapes] * (1 + len(labels) // len(shapes))},
-        "legend": None,
-    }
-    if len(labels) <= len(SHAPES):
-        shape["legend"] = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
+    named = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
+    shape = chart(
+        OWN,
+        "models",
+        labels=labels,
+        shapes=[*shapes] * (1 + len(labels) // len(shapes)),
+        legend=named if len(labels) <= len(SHAPES) else None,
+    )
     little = {"type": "point", "filled": False, "size": 30, "strokeWidth": 1.1, "opacity": 0.75}
     line = 1.0 if axis.factor is not None else axis.line
     return [
