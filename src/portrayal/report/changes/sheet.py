@@ -71,20 +71,6 @@ def by_measure(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def drawn(layers: Iterable[Spec], shared: Spec, width: float, height: Any) -> Spec:
-    """Return a panel whose layers that filter their data share an encoding."""
-    return {
-        "width": width,
-        "height": height,
-        "layer": [
-            {**layer, "encoding": {**shared, **layer["encoding"]}}
-            if "transform" in layer
-            else layer
-            for layer in layers
-        ],
-    }
-
-
 def told(names: Iterable[str]) -> Spec:
     """Return the tooltip of the facts that a datum has under `tip`."""
     shown = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
@@ -106,8 +92,9 @@ def _known(row: Any, place: int) -> str:
     return fmt.number(values[place], row.statistic)
 
 
+PACKAGE = "portrayal.report.changes"
 CHANGES = Declarations(
-    "portrayal.report.changes",
+    PACKAGE,
     {
         "row": lambda _, row: row_label(row.strata, row.group),
         "place": lambda _, row: short(strata_words(row.strata, row.group), 90),
