@@ -276,16 +276,24 @@ def datum(view: View, e: Estimate, row: str) -> Datum:
     }
 
 
-def published_datum(row: str, who: str, value: float, group: str) -> Datum:
-    """Return the datum of a published figure in percentage points."""
-    shown = f"{value:+.1f}".replace("-", "−")
-    return {"row": row, "p": value, "model": f"{who}, as published", "group": group, "value": shown}
+Printed = tuple[str, float, str]
+"""Who wrote, a printed figure in percentage points, and its group."""
+Mark = tuple[str, Estimate | Printed]
+"""The label of a row, and what stands in it."""
 
 
-def points_panel(
-    view: View, data: Sequence[Datum], rows: Sequence[str], axis: Axis, title: str
-) -> Spec:
-    """Return one panel of `datum` and `published_datum`, with the labels of its rows in order."""
+def points_panel(view: View, marks: Sequence[Mark], axis: Axis, title: str) -> Spec:
+    """Return one panel of estimates and printed figures, its rows in the order of the marks."""
+    data = []
+    for row, found in marks:
+        if isinstance(found, Estimate):
+            data.append(datum(view, found, row))
+            continue
+        who, value, group = found
+        shown = f"{value:+.1f}".replace("-", "−")
+        data.append({"row": row, "p": value, "model": f"{who}, as published"})
+        data[-1] |= {"group": group, "value": shown}
+    rows = list(dict.fromkeys(row for row, _ in marks))
     return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)
 
 
