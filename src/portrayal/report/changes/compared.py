@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
 from portrayal.records import ALL, FEW_CLUSTERS, READER_ERROR, Estimate
 from portrayal.reference.labels import speaking_of
+from portrayal.report.about import day_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,
@@ -47,7 +47,7 @@ from portrayal.report.strength import (
     enough_people,
 )
 from portrayal.report.view import FEW_PROMPTS, View, study_named
-from portrayal.run import Run, read_prompts
+from portrayal.run import read_prompts
 
 PROMPTS = 3
 """Prompts shown."""
@@ -257,12 +257,6 @@ def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]
         ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def day_of(run: Run) -> str:
-    """Return the day the estimates of a run were written, in words."""
-    written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
-    return f"{written.day} {written:%B %Y}"
 
 
 def _first(

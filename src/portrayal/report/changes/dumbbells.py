@@ -9,7 +9,7 @@ import portrayal.report.formats as fmt
 from portrayal.comparison import Change
 from portrayal.comparison.result import CHANGED, SAME, verdict
 from portrayal.reference.labels import strata_words
-from portrayal.report.figures.figure import Figure, Spec, chart
+from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, reach, rule_at
 from portrayal.report.formats import short
 from portrayal.report.words import colour_of_group, measure_title
@@ -80,15 +80,14 @@ def _spec(rows: list[Change], level: float) -> Spec:
         data = [_datum(row, (left, right), values, level) for row in here]
         rows_of = list(dict.fromkeys(d["row"] for d in data))
         labelled, bare = (
-            chart(sheet.PACKAGE, "rows", rows=rows_of, labels=labels) for labels in (True, False)
+            sheet.CHANGES.chart("rows", rows=rows_of, labels=labels) for labels in (True, False)
         )
         tip = sheet.told(("Group", "Before", "After", "Change", "Interval", "q", "Prompts"))
         margin = None
         if any(row.margin for row in here):
             at = right.channel("ml")
-            margin = chart(sheet.PACKAGE, "margin", bare=bare, tooltip=tip, x=at)
-        panels = chart(
-            sheet.PACKAGE,
+            margin = sheet.CHANGES.chart("margin", bare=bare, tooltip=tip, x=at)
+        panels = sheet.CHANGES.chart(
             "dumbbells",
             data=data,
             labelled=labelled,

@@ -1,7 +1,6 @@
 """The page that reports of changes share, and the words of changes, places and groups in it."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -92,9 +91,8 @@ def _known(row: Any, place: int) -> str:
     return fmt.number(values[place], row.statistic)
 
 
-PACKAGE = "portrayal.report.changes"
 CHANGES = Declarations(
-    PACKAGE,
+    "portrayal.report.changes",
     {
         "row": lambda _, row: row_label(row.strata, row.group),
         "place": lambda _, row: short(strata_words(row.strata, row.group), 90),
@@ -169,17 +167,9 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def json_of(value: Any) -> str:
     """Return a value as JSON: NaN as null, infinite numbers as words."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
+    words = {"NaN": None, "Infinity": "inf", "-Infinity": "-inf"}
+    plain = json.loads(json.dumps(value), parse_constant=words.get)
+    return json.dumps(plain, ensure_ascii=False, indent=1)
 
 
 def write_sheet(

@@ -19,7 +19,7 @@ from portrayal.report.changes.sheet import (
     subject,
 )
 from portrayal.report.figures.declared import Declarations
-from portrayal.report.figures.figure import Figure, Spec, chart
+from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, reach, rule_at, tiled
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
@@ -75,14 +75,13 @@ def _spec(found: Watch, rows: list[Timeline]) -> Spec:
         data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
         others = next((values.get(name, []) for name in row.group), [])
         changed = any(each["at"] for each in data)
-        panel = chart(
-            sheet.PACKAGE,
+        panel = sheet.CHANGES.chart(
             "rounds",
             data=data,
             title=row_label(row.strata, row.group, placed=placed),
             colour=colour_of_group(row.group, others),
             one=rule_at("y") if axis.factor is not None else None,
-            since=chart(sheet.PACKAGE, "since", **shared) if changed else None,
+            since=sheet.CHANGES.chart("since", **shared) if changed else None,
             value=axis.channel("v"),
             low=axis.channel("lo"),
             **shared,

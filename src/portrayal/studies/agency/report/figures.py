@@ -30,8 +30,10 @@ STRATA = 8
 
 
 def _heads(view: View) -> dict[str, Any]:
-    """Headings of the columns of both maskings."""
-    return {"first": series.primary(view).capitalize(), "second": series.other(view).capitalize()}
+    """The names of both maskings, and the headings of their columns."""
+    named = {"primary": series.primary(view), "other": series.other(view)}
+    heads = named["primary"].capitalize(), named["other"].capitalize()
+    return {**named, "first": heads[0], "second": heads[1]}
 
 
 def _told(rows: list[Estimate], label: Callable[[Estimate], str], *, most: int) -> dict[str, Any]:
@@ -102,11 +104,11 @@ def ranking(view: View) -> Iterator[Figure]:
         (),
         series.stacked(panels),
         table=Table(heads, tuple(cells), 3),
-        legend=series.legend(view, "all texts together"),
         ranked=sum(not r.why for r in own),
         counted=fmt.plural(len(own), "ranking"),
         said=f". {said}" if said else "",
         paper=series.NOTE,
+        **_heads(view),
     )
 
 
@@ -142,10 +144,10 @@ def beside_human(view: View) -> Iterator[Figure]:
         view,
         beside,
         series.stacked(panels) if panels else None,
-        legend=series.legend(view, "0"),
         counted=fmt.plural(said["n"], "difference"),
         paper=series.NOTE,
         **said,
+        **_heads(view),
     )
 
 
@@ -189,7 +191,6 @@ def differences(view: View) -> Iterator[Figure]:
         view,
         series.beside_pairs(view, whole),
         series.stacked(panels),
-        legend=series.legend(view, "0"),
         paper=series.NOTE,
         **_told(own, lambda e: f"{group_name(e.group)} {points(e.value)}", most=6)
         | {"n": len(own)},
@@ -234,7 +235,6 @@ def by_stratum(view: View) -> Iterator[Figure]:
         view,
         series.beside_pairs(view, single),
         series.stacked(panels),
-        legend=series.legend(view, "0"),
         most=STRATA,
         what=group_name(first),
         sure=len(sure),
@@ -292,5 +292,5 @@ def _cell(e: Estimate | None) -> str:
     if e is None or e.value is None:
         return "undefined" if e is not None else fmt.NOTHING
     star = " *" if e.tests and e.tests[0].p < 0.05 else ""
-    bounds = series.variance_span(e.null).replace(" to ", fmt.DASH)
+    bounds = series.span(e.null, series.variance).replace(" to ", fmt.DASH)
     return f"{series.variance(e.value)}{star}{f' [{bounds}]' if e.null is not None else ''}"

@@ -110,23 +110,16 @@ def points(value: float | None, *, signed: bool = True) -> str:
     return text.replace("-", "−")
 
 
-def span(bounds: Interval | Null | None) -> str:
-    """Return bounds in percentage points."""
+def span(bounds: Interval | Null | None, said: Callable[[float], str] = points) -> str:
+    """Return bounds in percentage points, or as `said` has them."""
     if bounds is None or isnan(bounds.low):
         return fmt.NOTHING
-    return f"{points(bounds.low)} to {points(bounds.high)}"
+    return f"{said(bounds.low)} to {said(bounds.high)}"
 
 
 def variance(value: float | None) -> str:
     """Return a variance in squared percentage points ("47.8")."""
     return fmt.NOTHING if value is None or isnan(value) else f"{value:,.1f}"
-
-
-def variance_span(bounds: Interval | Null | None) -> str:
-    """Return bounds of a variance."""
-    if bounds is None or isnan(bounds.low):
-        return fmt.NOTHING
-    return f"{variance(bounds.low)} to {variance(bounds.high)}"
 
 
 @cache
@@ -215,7 +208,7 @@ FIGURES = Declarations(
         "variance": lambda _, e: variance(e.value),
         "by chance": lambda _, e: variance(e.details.get("null_mean")),
         "excess": lambda _, e: variance(e.details.get("excess")).replace("-", "−"),
-        "variance span": lambda _, e: variance_span(e.interval),
+        "variance span": lambda _, e: span(e.interval, variance),
         "same order": lambda _, e: fmt.share(e.details.get("same_order")),
         "runs": lambda _, e: f"{e.details.get('runs', 1):.0f}",
         "texts": lambda _, row: called(row[0]),
@@ -301,15 +294,3 @@ def stacked(panels: Sequence[Spec]) -> Spec:
     """Return panels under one another, each with axes of its own."""
     apart = {"x": "independent", "y": "independent"}
     return {"vconcat": list(panels), "resolve": {"scale": apart}}
-
-
-def legend(view: View, none: str) -> tuple[tuple[str, str], ...]:
-    """Return the key of such a chart; `none` is what a value is told from."""
-    first = primary(view)
-    return (
-        ("dot", f"{first}, with its interval: can be told from {none}"),
-        ("ring", f"{first}: cannot be told from {none}"),
-        ("diamond", other(view)),
-        ("band", "null range: groups shuffled among texts that are alike"),
-        ("tick", "published models"),
-    )

@@ -13,6 +13,7 @@ from portrayal.reference import published
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.formats import short
+from portrayal.report.study import words_of
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title
 from portrayal.studies.news.report.series import FIGURES, Place, Printed, at, datum, group_name, of
@@ -116,21 +117,6 @@ def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
 
 
 _KINDS = ("paired_distance", "prejudice_rate", "prejudice_change")
-_FELL = {
-    "sentence_toxicity": "more toxic sentences about it on average",
-    "sentence_sentiment": "less favourable sentences about it",
-}
-_WHOLE_TEXTS = (
-    " The null exchanges each original at random with one of its texts; the topic model, and which "
-    "topics go with which group, stay as they were fitted. With one text per original a distance "
-    "has no null, as it is the same whichever of the two texts is the original."
-)
-_HELP = {
-    "race": " The paper’s list counts a race word only directly before an occupation (“Black "
-    "doctor”), which is rare, and the people whom the authors looked up. In place of these a table "
-    "of yours (--people FILE) counts, or, without one, named people count by the race shares of "
-    "the bearers of their first names, a departure from the paper (--named-people lists: neither)."
-}
 _LENGTHS = {"full": "full length", "equal": "equal length"}
 _LENGTH_COLOURS = {"full length": "#777777", "equal length": "#1f4e79"}
 
@@ -143,7 +129,7 @@ def distances(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
 
 
 def _level(view: View, place: Place) -> Figure:
-    level, attribute = place
+    (level, attribute), said = place, words_of(__package__)["level"]
     own = {k: series.worse(at(series.shown(view, of(view, k)), place)) for k in _KINDS}
     paper = {kind: series.printed_at(kind, place, series.forms(view)) for kind in _KINDS}
     every = [e for rows in own.values() for e in rows]
@@ -174,7 +160,7 @@ def _level(view: View, place: Place) -> Figure:
         parts = [f"{short(no, 60)} in {n:,}" for no, n in total.most_common(3)]
         pairs = sum(e.n_texts for e in distances)
         left = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
-        reading = f"No distance is known at this level: {why}{left}.{_HELP.get(attribute, '')}"
+        reading = f"No distance is known at this level: {why}{left}.{said.get(attribute, '')}"
     return FIGURES.figure(
         "level",
         view,
@@ -186,9 +172,9 @@ def _level(view: View, place: Place) -> Figure:
         legend=series.key(colour, every, paper=printed),
         title=series.title_of(place),
         quantity=series.quantity(*place),
-        fell=_FELL.get(level, "less of it"),
+        fell=said.get(level, "less of it"),
         paper=series.NOTE if printed else "",
-        whole=_WHOLE_TEXTS if level == DOCUMENT else "",
+        whole=said["null"] if level == DOCUMENT else "",
     )
 
 

@@ -351,26 +351,15 @@ def series_panel(
     rows: Sequence[str],
     groups: Sequence[str],
     axis: Axis,
-    *,
-    title: str,
-    labels: bool = True,
     places: int = 0,
-    label_limit: float = 176,
     width: float = 172,
+    **layout: Any,
 ) -> Spec:
     """Return one panel; a row is high enough for `places` groups, as many as it has by default."""
-    return panel(
-        view,
-        data,
-        rows,
-        axis,
-        size=(width, 11 * max(places, len(groups)) + 9),
-        title=title,
-        groups=groups,
-        labels=labels,
-        label_limit=label_limit,
-        more={"Headlines": "k", "Form": "form"},
-    )
+    size = (width, 11 * max(places, len(groups)) + 9)
+    more = {"Headlines": "k", "Form": "form"}
+    layout = {"label_limit": 176, **layout}
+    return panel(view, data, rows, axis, size=size, groups=groups, more=more, **layout)
 
 
 def key(

@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 import portrayal.report.words as words
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Figure, Spec, chart, facts, tooltip
+from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.heat import GAP, heat
 from portrayal.report.figures.panels import tiled
 from portrayal.report.formats import short
@@ -143,8 +143,7 @@ def _scenarios(view: View, main: Rows, domain: str, columns: list[str]) -> Spec:
         found["col"] = column_label(next(iter(e.group.values())))
         found["t"] = "–" if e.value is None else f"{100 * e.value:.0f} %"
         data.append(found | {"g": round(_gap(e), 1), "o": _is_outside(e)})
-    return chart(
-        FIGURES.package,
+    return FIGURES.chart(
         "scenarios",
         title=short(domain, 40),
         data=data,

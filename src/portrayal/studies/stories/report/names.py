@@ -9,7 +9,7 @@ import portrayal.report.figures.panels as panels
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.report.figures.declared import Declarations
-from portrayal.report.figures.figure import Figure, Spec, chart, facts, tooltip
+from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.panels import likelihood_channel, reach
 from portrayal.report.findings import distance
 from portrayal.report.formats import short
@@ -98,8 +98,7 @@ def _curves(view: View, estimates: Rows, race: str, factor: float, pixels: tuple
                 found[high] = panels.within(bounds.high, factor)
         return known | found if is_main else found
 
-    return chart(
-        FIGURES.package,
+    return FIGURES.chart(
         "curves",
         title=race,
         data=[datum(e) for e in estimates if borne(e.group) == race and e.value],
@@ -212,8 +211,7 @@ def _scatter(view: View, names: Rows, race: str, factor: float, pixels: tuple[in
         point |= {"x": round(likelihood, 3), "lk": fmt.share(likelihood), "w": _count(e)}
         point |= {"y": panels.within(e.value, factor), "s": is_sure(e)}
         data.append(point | ({"label": short(name, 12)} if name in chosen else {}))
-    return chart(
-        FIGURES.package,
+    return FIGURES.chart(
         "scatter",
         title=race,
         data=data,
@@ -313,8 +311,7 @@ def _bars(title: str, bins: list[Rows]) -> Spec:
             if e.null is not None:
                 found |= {"e": e.null.value, "el": max(e.null.low, _FLOOR), "eh": e.null.high}
             data.append(found)
-        bars = chart(
-            FIGURES.package,
+        bars = FIGURES.chart(
             "bars",
             title=race,
             data=data,
