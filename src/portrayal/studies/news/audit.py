@@ -58,11 +58,7 @@ FIELDS = TextFields(
     },
 )
 
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "headline": ("title",),
-    "domain": ("category", "section"),
-    "source": ("outlet", "publisher"),
-}
+_COLUMNS = {"headline": ("title",)} | {name: FIELDS.aliases[name] for name in ("domain", "source")}
 
 
 def prompts(
