@@ -12,6 +12,7 @@ from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.formats import short
+from portrayal.report.study import words_of
 from portrayal.report.view import View
 from portrayal.report.words import stem
 
@@ -25,11 +26,7 @@ DIMENSIONS = ("gender", "race", "intersectional", "overall")
 ORIGINAL = "original"
 UNNAMED = "unnamed"
 """The model of texts that name none."""
-PAPER = "Wan & Chang (2024)"
-NOTE = (
-    f"Grey: {PAPER}, as printed: averages of three checkpoints of their classifier, unmasked. "
-    "Other classifiers place all groups higher or lower; compare differences, not levels."
-)
+NOTE: str = words_of(__package__)["note"]
 
 
 def of(view: View, kind: str, **strata: str) -> list[Estimate]:
